@@ -1,0 +1,59 @@
+# Every target sets up what it needs: a virtual environment in .venv, the locked packages, Java, and the jars of Spark's
+# Kafka connector and of the embedded Kafka broker (fetched once into a cache).
+PYTHON ?= python3
+BIN := .venv/bin
+LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+
+.PHONY: help setup demo test lint bench lock clean
+.DEFAULT_GOAL := help
+
+help:  ## what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 8
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
+	  { echo "Python: '$(PYTHON)' is missing or older than 3.10: install Python >= 3.10, or name one: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "Python: '$(PYTHON)' has no venv module: install it (on Debian and Ubuntu: the package python3-venv)"; exit 1; }
+	@echo "Making the virtual environment .venv ..."
+	@$(PYTHON) -m venv .venv
+
+.venv/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing the locked packages (about 600 MB with Spark; a minute or two) ..."
+	@$(LOCKED) -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+.venv/.dev: requirements-dev.lock .venv/.runtime
+	@echo "Installing the packages for tests and benchmarks ..."
+	@$(LOCKED) -r requirements-dev.lock
+	@touch $@
+
+.venv/.ready: .venv/.runtime
+	@$(BIN)/python -m broker.runtime
+	@touch $@
+
+setup: .venv/.ready  ## set up .venv, Java and the jars
+
+demo: setup  ## the whole path on a sample of flights: register, publish, receive, compare
+	@$(BIN)/asc demo
+
+lint: .venv/.dev  ## ruff, mypy --strict, import-linter
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+test: setup .venv/.dev lint  ## the checks of lint, then every test
+	@$(BIN)/python -m pytest
+
+bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results
+	@$(BIN)/asc bench match
+	@$(BIN)/asc bench spark
+
+lock:  ## resolve the locked versions anew (needs uv)
+	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt -c requirements.lock --extra dev pyproject.toml -o requirements-dev.lock
+
+clean:  ## remove what was set up and made here (the cache of jars stays)
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse asc-data

@@ -1,0 +1,58 @@
+"""The root of the engine's exceptions: every one says subject, value and remedy in one line."""
+
+from __future__ import annotations
+
+
+class AscError(Exception):
+    """Something the user can mend.
+
+    ``str()`` of it is one line: what is wrong, the value it is wrong with, and what to do about it.
+
+    >>> print(AscError("unknown column", "dely", "did you mean 'delay'?"))
+    unknown column 'dely': did you mean 'delay'?
+    """
+
+    def __init__(self, subject: str, value: object, remedy: str) -> None:
+        super().__init__(subject, value, remedy)
+        self.subject = subject
+        self.value = value
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.value!r}: {self.remedy}"
+
+
+class SchemaError(AscError):
+    """A schema that cannot be read, or that holds what the engine cannot represent."""
+
+
+class PlanError(AscError):
+    """A plan that cannot be built or read, or a change that does not fit it."""
+
+
+class PredicateError(AscError):
+    """A predicate that is refused; knows where in its text the trouble is.
+
+    >>> error = PredicateError("unknown column", "dely", "did you mean 'delay'?", text="dely > 30", start=0, end=4)
+    >>> print(error.caret())
+    dely > 30
+    ^^^^
+    """
+
+    def __init__(
+        self, subject: str, value: object, remedy: str, *, text: str = "", start: int | None = None, end: int | None = None
+    ) -> None:
+        super().__init__(subject, value, remedy)
+        self.text = text
+        self.start = start
+        self.end = end
+
+    def caret(self) -> str:
+        """The line of the text that holds the trouble with carets under it; empty where no position is known."""
+        if self.start is None:
+            return ""
+        line_start = self.text.rfind("\n", 0, self.start) + 1
+        line_end = self.text.find("\n", self.start)
+        line = self.text[line_start : line_end if line_end >= 0 else len(self.text)]
+        width = max(1, min(self.end or self.start + 1, line_start + len(line)) - self.start)
+        return f"{line}\n{' ' * (self.start - line_start)}{'^' * width}"

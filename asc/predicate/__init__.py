@@ -1,0 +1,1 @@
+"""Predicates: SQL text in, conjuncts of constraints out."""

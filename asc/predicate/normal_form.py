@@ -1,0 +1,31 @@
+"""What a predicate becomes: a disjunction of conjuncts, each a set of constraints on different p-attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from asc.attribute import PAttribute
+from asc.predicate.constraint import Constraint
+
+Conjunct = tuple[tuple[PAttribute, Constraint], ...]
+"""One conjunction: at most one constraint a p-attribute, none of them full or empty. One bit position of a plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate in disjunctive normal form.
+
+    A tuple is accepted when every constraint of at least one conjunct admits its values. No conjuncts and not
+    ``match_all``: a contradiction, which accepts nothing. ``match_all``: a tautology, which accepts every tuple and
+    has no conjuncts (it is routed beside the ASCs).
+    """
+
+    text: str
+    conjuncts: tuple[Conjunct, ...]
+    match_all: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def p_attributes(self) -> tuple[PAttribute, ...]:
+        """The p-attributes it constrains, each once, in the order of first use."""
+        return tuple(dict.fromkeys(attribute for conjunct in self.conjuncts for attribute, _ in conjunct))
