@@ -40,7 +40,14 @@ class PredicateError(AscError):
     """
 
     def __init__(
-        self, subject: str, value: object, remedy: str, *, text: str = "", start: int | None = None, end: int | None = None
+        self,
+        subject: str,
+        value: object,
+        remedy: str,
+        *,
+        text: str = "",
+        start: int | None = None,
+        end: int | None = None,
     ) -> None:
         super().__init__(subject, value, remedy)
         self.text = text

@@ -1,0 +1,464 @@
+"""Random predicates and random tuples over a schema with every type: what the fast path is held against Spark with.
+
+Values and literals are drawn from small overlapping pools that hold the extremes of each type, so that predicates hit
+their boundaries: NULL, NaN, both zeros, infinities, the ends of every integer, empty and non-ASCII strings, prefixes of
+one another, instants around a change of the clocks. Everything is reproducible from a seed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import random
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+ALL_TYPES_DDL = (
+    "flag BOOLEAN, tiny TINYINT, small SMALLINT, n INT, m INT, big BIGINT, f FLOAT, d DOUBLE, price DECIMAL(10,2), "
+    "wide DECIMAL(30,5), s STRING, city STRING, raw BINARY, day DATE, ts TIMESTAMP, ntz TIMESTAMP_NTZ, "
+    "place STRUCT<x: INT, name: STRING, inner: STRUCT<z: DOUBLE>>"
+)
+
+_STRINGS = (
+    "",
+    "a",
+    "ab",
+    "abc",
+    "abcd",
+    "abd",
+    "b",
+    "B",
+    "Zürich",
+    "oslo",
+    "Oslo",
+    "東京",
+    "🚀",
+    "\uffff",
+    "a%b",
+    "a_b",
+    "it's",
+    "0",
+    "5",
+    "true",
+)
+_DAYS = tuple(
+    dt.date.fromisoformat(d)
+    for d in (
+        "0001-01-01",
+        "1582-10-15",
+        "1969-12-31",
+        "1970-01-01",
+        "2013-03-10",
+        "2013-07-04",
+        "9999-12-31",
+    )
+)
+_INSTANTS = tuple(
+    dt.datetime.fromisoformat(text)
+    for text in (
+        "0001-01-01 00:00:00",
+        "1969-12-31 23:59:59.999999",
+        "1970-01-01 00:00:00",
+        "2013-03-10 02:30:00",
+        "2013-03-10 07:30:00",
+        "2013-11-03 01:30:00",
+        "2013-11-03 05:30:00",
+        "2013-07-04 12:00:00.000001",
+        "9999-12-31 23:59:59.999999",
+    )
+)
+_DOUBLES = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    0.1,
+    5.0,
+    5.5,
+    16777216.0,
+    16777217.0,
+    2.0**53,
+    1e300,
+    -1e300,
+    5e-324,
+    math.inf,
+    -math.inf,
+    math.nan,
+)
+_FLOATS = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    0.10000000149011612,
+    5.0,
+    5.5,
+    16777216.0,
+    3.4028234663852886e38,
+    1e-45,
+    math.inf,
+    -math.inf,
+    math.nan,
+)
+
+
+def _integers(bits: int) -> tuple[int, ...]:
+    limit = 1 << (bits - 1)
+    near = (-1, 0, 1, 2, 5, 6, 7, 10, 100)
+    return (*near, -limit, -limit + 1, limit - 1, limit - 2)
+
+
+_POOLS: dict[str, tuple[Any, ...]] = {
+    "flag": (True, False),
+    "tiny": _integers(8),
+    "small": _integers(16),
+    "n": (*_integers(32), 16777216, 16777217),
+    "m": _integers(32),
+    "big": (*_integers(64), 2**53, 2**53 + 1, 2**31, -(2**31) - 1),
+    "f": _FLOATS,
+    "d": _DOUBLES,
+    "price": tuple(
+        Decimal(t) for t in ("0.00", "5.00", "5.50", "5.49", "-0.01", "99999999.99", "-99999999.99", "0.10")
+    ),
+    "wide": tuple(
+        Decimal(t)
+        for t in (
+            "0.00000",
+            "5.00000",
+            "5.50000",
+            "-0.00001",
+            "9999999999999999999999999.99999",
+            "-9999999999999999999999999.99999",
+            "0.10000",
+        )
+    ),
+    "s": _STRINGS,
+    "city": _STRINGS,
+    "raw": (b"", b"\x00", b"a", b"ab", b"\xff", b"\xff\x00", b"\x7f", b"\x80"),
+    "day": _DAYS,
+    "ts": _INSTANTS,
+    "ntz": _INSTANTS,
+    "place.x": _integers(32),
+    "place.name": _STRINGS,
+    "place.inner.z": _DOUBLES,
+}
+
+_ARROW_TYPES: dict[str, pa.DataType] = {
+    "flag": pa.bool_(),
+    "tiny": pa.int8(),
+    "small": pa.int16(),
+    "n": pa.int32(),
+    "m": pa.int32(),
+    "big": pa.int64(),
+    "f": pa.float32(),
+    "d": pa.float64(),
+    "price": pa.decimal128(10, 2),
+    "wide": pa.decimal128(30, 5),
+    "s": pa.string(),
+    "city": pa.string(),
+    "raw": pa.binary(),
+    "day": pa.date32(),
+    "ts": pa.timestamp("us", tz="UTC"),
+    "ntz": pa.timestamp("us"),
+    "place": pa.struct([("x", pa.int32()), ("name", pa.string()), ("inner", pa.struct([("z", pa.float64())]))]),
+}
+
+
+def random_tuples(seed: int, rows: int, null_share: float = 0.15) -> pa.Table:
+    """A table of ``rows`` tuples over :data:`ALL_TYPES_DDL` with ``null_share`` NULLs at every level."""
+    rng = random.Random(seed)
+
+    def draw(path: str) -> Any:
+        return None if rng.random() < null_share else rng.choice(_POOLS[path])
+
+    def place() -> dict[str, Any] | None:
+        if rng.random() < null_share:
+            return None
+        inner = None if rng.random() < null_share else {"z": draw("place.inner.z")}
+        return {"x": draw("place.x"), "name": draw("place.name"), "inner": inner}
+
+    columns = {name: [place() if name == "place" else draw(name) for _ in range(rows)] for name in _ARROW_TYPES}
+    return pa.table({name: pa.array(columns[name], _ARROW_TYPES[name]) for name in _ARROW_TYPES})
+
+
+def sql_literal(value: Any) -> str:
+    r"""A Python value as a Spark SQL literal of the matching type.
+
+    >>> print(sql_literal("it's"), sql_literal(float("nan")), sql_literal(Decimal("5.50")))
+    'it\'s' CAST('NaN' AS DOUBLE) 5.50
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        if math.isnan(value) or math.isinf(value):
+            name = "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+            return f"CAST('{name}' AS DOUBLE)"
+        return f"{value!r}D"
+    if isinstance(value, bytes):
+        return f"X'{value.hex().upper()}'"
+    if isinstance(value, dt.datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if isinstance(value, dt.date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return str(value)
+
+
+_COMPARISONS = ("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>")
+_NUMERIC = ("tiny", "small", "n", "m", "big", "f", "d", "price", "wide", "place.x", "place.inner.z")
+_TEXT = ("s", "city", "place.name")
+_NUMBERS = (
+    *(
+        "0",
+        "1",
+        "5",
+        "-1",
+        "100",
+        "127",
+        "128",
+        "-128",
+        "-129",
+        "32767",
+        "32768",
+        "2147483647",
+        "2147483648",
+        "-2147483648",
+    ),
+    *(
+        "9223372036854775807",
+        "-9223372036854775808",
+        "9223372036854775808",
+        "16777217",
+        "9007199254740993",
+        "5L",
+        "5S",
+        "5Y",
+    ),
+    *(
+        "5.5",
+        "5.50",
+        "5.0",
+        "-0.01",
+        "0.1",
+        "0.10",
+        "99999999.99",
+        "99999999.999",
+        "5.5BD",
+        "12345678901234567890123456789.5",
+    ),
+    *("5D", "5.5D", "0.1D", "1e3", "5e0", "-0.0D", "1e300", "9007199254740992D", "0.1F", "5.5F", "16777217F"),
+)
+_EXPRESSIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("n + m", ("0", "5", "-2147483648", "10L")),
+    ("n - 1", ("0", "2147483647")),
+    ("n * 2", ("10", "-2", "0")),
+    ("n % 7", ("0", "1", "-1")),
+    ("n / m", ("1.0D", "0", "0.5")),
+    ("-n", ("5", "-2147483648")),
+    ("abs(n)", ("5", "-2147483648")),
+    ("big + n", ("0", "6")),
+    ("d * 2", ("10", "11D", "0")),
+    ("d + f", ("0", "5.5D")),
+    ("coalesce(n, 0)", ("0", "5")),
+    ("length(s)", ("0", "2", "3")),
+    ("lower(city)", ("'oslo'", "'b'")),
+    ("upper(s)", ("'ABC'", "'B'")),
+    ("concat(s, city)", ("'abab'", "'b'")),
+    ("substring(s, 1, 2)", ("'ab'", "''")),
+    ("trim(s)", ("'ab'", "''")),
+    ("year(day)", ("1970", "2013")),
+    ("month(day)", ("7", "12")),
+    ("hour(ts)", ("2", "12")),
+    ("CAST(d AS INT)", ("5", "0", "2147483647")),
+    ("CAST(s AS INT)", ("5", "0")),
+    ("price * 2", ("10", "11.00")),
+    ("place.x + 1", ("0", "6")),
+    ("if(flag, n, m)", ("5", "0")),
+    ("CASE WHEN n > 5 THEN 'big' ELSE 'small' END", ("'big'", "'none'")),
+)
+_OTHER_ATOMS = (
+    *(
+        "n < m",
+        "s = city",
+        "d > n",
+        "day < CAST(ts AS DATE)",
+        "f <=> d",
+        "place.x > n",
+        "raw = CAST(s AS BINARY)",
+        "big = n",
+    ),
+    *(
+        "s LIKE '%b%'",
+        "s LIKE 'a_c'",
+        "s RLIKE '^a[bc]'",
+        "city LIKE '%o'",
+        "contains(s, 'b')",
+        "startswith(s, 'ab')",
+        "isnan(d)",
+    ),
+    *(
+        "n / 0 > 1",
+        "CAST(s AS INT) > 0",
+        "1 / n > 0",
+        "CAST('x' AS INT) = 1",
+        "n = '5'",
+        "s > 5",
+        "day > '2013-01-01'",
+    ),
+    *(
+        "ts > '2013-07-04'",
+        "ts >= DATE '2013-07-04'",
+        "day = TIMESTAMP '2013-07-04 00:00:00'",
+        "flag = 1",
+        "flag = 'true'",
+        "tiny > '7'",
+    ),
+    *(
+        "1 < 2",
+        "NULL = 1",
+        "1 > 2",
+        "TRUE",
+        "FALSE",
+        "NULL IS NULL",
+        "n IN (1, 2.5)",
+        "n IN ('5', 6)",
+        "f IN (16777217, 5.5)",
+    ),
+    *(
+        "big IN (5, 9007199254740993)",
+        "big > 9007199254740993D",
+        "big <= 5.5D",
+        "d IN (1, 5.5, 0)",
+        "n IN (5)",
+        "s IN ('a', NULL)",
+    ),
+    *(
+        "n BETWEEN 5 AND 1",
+        "n NOT BETWEEN 1 AND NULL",
+        "n BETWEEN NULL AND 5",
+        "(n > 5) = (m > 5)",
+        "(n > 5) IS NULL",
+        "(n > 5) <=> NULL",
+    ),
+    *(
+        "(n > 5) IS NOT TRUE",
+        "(n > 5 AND s = 'a') IS FALSE",
+        "(n > 5 OR m > 5) IS TRUE",
+        "NOT (n > 5 OR NULL)",
+        "n = n",
+        "NOT NOT flag",
+    ),
+    *(
+        "'abc' <= s",
+        "5 < n",
+        "5.5 >= n",
+        "TRUE = flag",
+        "NULL <=> s",
+        "'a' BETWEEN s AND city",
+        "5 IN (n, m)",
+    ),
+    *(
+        "s LIKE 'ab%'",
+        "s LIKE 'abc'",
+        "s LIKE '%'",
+        "s LIKE 'a\\\\%b'",
+        "s LIKE '東%'",
+        "s NOT LIKE 'ab%'",
+        "s LIKE '\U0001f680%'",
+        "s LIKE ''",
+    ),
+)
+
+
+def random_atom(rng: random.Random) -> str:
+    """One comparison, in any of the forms that predicates are made of."""
+    makers: Sequence[tuple[float, Callable[[random.Random], str]]] = (
+        (5, _same_type_comparison),
+        (3, _numeric_comparison),
+        (2, _range_or_list),
+        (1.5, _null_test),
+        (1, _prefix_test),
+        (2, _expression_comparison),
+        (2, lambda r: r.choice(_OTHER_ATOMS)),
+        (
+            0.7,
+            lambda r: r.choice(
+                (
+                    "flag",
+                    "NOT flag",
+                    "flag IS TRUE",
+                    "flag IS NOT FALSE",
+                    "flag = FALSE",
+                    "flag <> TRUE",
+                    "flag <=> TRUE",
+                )
+            ),
+        ),
+    )
+    maker = rng.choices([make for _, make in makers], [weight for weight, _ in makers])[0]
+    return maker(rng)
+
+
+def _same_type_comparison(rng: random.Random) -> str:
+    column = rng.choice(sorted(_POOLS))
+    literal = sql_literal(rng.choice(_POOLS[column]))
+    operator = rng.choice(_COMPARISONS)
+    return f"{column} {operator} {literal}" if rng.random() < 0.85 else f"{literal} {operator} {column}"
+
+
+def _numeric_comparison(rng: random.Random) -> str:
+    return f"{rng.choice(_NUMERIC)} {rng.choice(_COMPARISONS)} {rng.choice(_NUMBERS)}"
+
+
+def _prefix_test(rng: random.Random) -> str:
+    prefix = rng.choice(("a", "ab", "abc", "Z", "東", ""))
+    return f"{rng.choice(_TEXT)} {rng.choice(('LIKE', 'NOT LIKE'))} {sql_literal(prefix + '%')}"
+
+
+def _expression_comparison(rng: random.Random) -> str:
+    expression, literals = rng.choice(_EXPRESSIONS)
+    return f"{expression} {rng.choice(_COMPARISONS)} {rng.choice(literals)}"
+
+
+def _range_or_list(rng: random.Random) -> str:
+    column = rng.choice(sorted(_POOLS))
+    negation = rng.choice(("", "NOT "))
+    if rng.random() < 0.5:
+        low, high = (sql_literal(rng.choice(_POOLS[column])) for _ in range(2))
+        return f"{column} {negation}BETWEEN {low} AND {high}"
+    values = [sql_literal(value) for value in rng.choices(_POOLS[column], k=rng.randint(1, 5))]
+    if rng.random() < 0.2:
+        values.append("NULL")
+    return f"{column} {negation}IN ({', '.join(values)})"
+
+
+def _null_test(rng: random.Random) -> str:
+    column = rng.choice((*sorted(_POOLS), "place", "place.inner"))
+    return f"{column} IS {rng.choice(('', 'NOT '))}NULL"
+
+
+def random_predicate(rng: random.Random, depth: int = 3) -> str:
+    """A predicate of up to ``2 ** depth`` atoms with AND, OR, NOT and parentheses.
+
+    >>> random_predicate(random.Random(1)) == random_predicate(random.Random(1))
+    True
+    """
+    if depth == 0 or rng.random() < 0.3:
+        return random_atom(rng)
+    if rng.random() < 0.15:
+        return f"NOT ({random_predicate(rng, depth - 1)})"
+    operator = "AND" if rng.random() < 0.6 else "OR"
+    parts = [random_predicate(rng, depth - 1) for _ in range(rng.randint(2, 3) if depth == 1 else 2)]
+    return f" {operator} ".join(f"({part})" if " OR " in part or " AND " in part else part for part in parts)
+
+
+def random_predicates(seed: int, count: int) -> list[str]:
+    """``count`` predicates, the same for the same seed."""
+    rng = random.Random(seed)
+    return [random_predicate(rng) for _ in range(count)]
