@@ -1,8 +1,9 @@
-"""P-attributes: the columns and scalar expressions that conjuncts constrain, and the keys their values are compared by."""
+"""P-attributes: columns and scalar expressions that conjuncts constrain, and the keys their values compare by."""
 
 from __future__ import annotations
 
 import enum
+import math
 import struct
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ def float_key(value: float) -> int:
     >>> float_key(-1.5) < float_key(-0.0) == float_key(0.0) < float_key(float("inf")) < float_key(float("nan"))
     True
     """
-    if value != value:
+    if math.isnan(value):
         return NAN_KEY
     bits: int = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
     return bits if bits >= 0 else bits ^ _SIGN_MASK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 Key = Any
 """A value in key form: int for the kinds INT and FLOAT, bytes for BYTES (``asc.attribute.Kind``); never mixed."""
@@ -12,7 +12,7 @@ Key = Any
 Cut = tuple[Key, int]
 """A point between values: ``(c, 0)`` lies just before the constant c, ``(c, 1)`` just after it. Cuts sort as tuples."""
 
-Interval = tuple[Union[Cut, None], Union[Cut, None]]
+Interval = tuple[Cut | None, Cut | None]
 """The values between two cuts; None is minus infinity on the left and plus infinity on the right."""
 
 
