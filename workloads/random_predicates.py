@@ -462,3 +462,8 @@ def random_predicates(seed: int, count: int) -> list[str]:
     """``count`` predicates, the same for the same seed."""
     rng = random.Random(seed)
     return [random_predicate(rng) for _ in range(count)]
+
+
+def hand_picked_predicates() -> list[str]:
+    """Predicates with known traps of coercion and three-valued logic, each once."""
+    return [*_OTHER_ATOMS, *(f"{expression} >= {literals[0]}" for expression, literals in _EXPRESSIONS)]
