@@ -25,19 +25,30 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class JarSet:
-    """A Maven artifact with everything it needs; ``provided`` names organisations whose jars are there anyway."""
+    """A Maven artifact with everything it needs.
+
+    ``provided`` names organisations whose jars are there anyway, ``beside`` artifacts that it runs better with.
+    """
 
     name: str
     organisation: str
     module: str
     version: str
     provided: tuple[str, ...] = ()
+    beside: tuple[tuple[str, str, str], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.organisation}:{self.module}:{self.version}"
 
 
-KAFKA_BROKER: Final = JarSet("kafka-broker", "org.apache.kafka", "kafka_2.13", "4.3.1")
+KAFKA_BROKER: Final = JarSet(
+    "kafka-node",
+    "org.apache.kafka",
+    "kafka_2.13",
+    "4.3.1",
+    # Without it Kafka logs nothing at all.
+    beside=(("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),),
+)
 
 
 def spark_connector() -> JarSet:
@@ -105,11 +116,15 @@ def _ivy_command(jar_set: JarSet, java: Java, staging: Path) -> list[str]:
         '<resolvers><ibiblio name="central" m2compatible="true"/></resolvers></ivysettings>\n'
     )
     excluded = "".join(f'<exclude org="{organisation}"/>' for organisation in jar_set.provided)
+    wanted = [(jar_set.organisation, jar_set.module, jar_set.version), *jar_set.beside]
+    dependencies = "".join(
+        f'<dependency org="{organisation}" name="{name}" rev="{version}" conf="default">{excluded}</dependency>'
+        for organisation, name, version in wanted
+    )
     module = staging / "ivy.xml"
     module.write_text(
         '<ivy-module version="2.0"><info organisation="asc" module="jars"/>'
-        f'<dependencies><dependency org="{jar_set.organisation}" name="{jar_set.module}" rev="{jar_set.version}"'
-        f' conf="default">{excluded}</dependency></dependencies></ivy-module>\n'
+        f"<dependencies>{dependencies}</dependencies></ivy-module>\n"
     )
     found = sorted((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
     if not found:
