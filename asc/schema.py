@@ -1,0 +1,141 @@
+"""Stream schema: the named, typed attributes of the tuples (spec, section 1), nested ones by dotted path."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from asc.attribute import kind_of_type
+from asc.errors import SchemaError
+from asc.spark_types import ddl_of_type, fields_of_ddl, normalised_arrow_type, quoted_name, type_of_json
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A field of the schema, top-level or nested: its path in the schema's own spelling, its type, whether NULL may occur."""
+
+    path: tuple[str, ...]
+    type: pa.DataType
+    nullable: bool
+
+    @property
+    def name(self) -> str:
+        """The dotted path."""
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The attributes of a stream's tuples.
+
+    Represents Spark's StructType as an Arrow schema of canonical types: signed integers, float32/64, decimal128, string,
+    binary, bool, date32, ``timestamp('us', 'UTC')`` for TIMESTAMP, ``timestamp('us')`` for TIMESTAMP_NTZ, struct, list,
+    map. Invariant: at least one field, no two siblings whose names differ in case only. Looking an attribute up costs one
+    dictionary access a path part.
+
+    >>> schema = Schema.from_ddl("delay INT, place STRUCT<city: STRING, x: DOUBLE>")
+    >>> [a.name for a in schema.attributes]
+    ['delay', 'place.city', 'place.x']
+    >>> schema.resolve(("PLACE", "City")).type
+    DataType(string)
+    """
+
+    arrow: pa.Schema
+
+    @classmethod
+    def from_ddl(cls, text: str) -> Schema:
+        """Reads Spark DDL: ``"a INT, s STRUCT<x: DOUBLE>"``, also inside ``STRUCT<...>``. SchemaError where it is none."""
+        return cls(_checked(fields_of_ddl(text)))
+
+    @classmethod
+    def from_json(cls, value: str | Mapping[str, Any]) -> Schema:
+        """Reads the JSON of a Spark StructType, as text or parsed. SchemaError where it is none."""
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise SchemaError("schema JSON", str(value)[:80], f"not JSON: {error}") from None
+        data_type = type_of_json(dict(value) if isinstance(value, Mapping) else value)
+        if not pa.types.is_struct(data_type):
+            raise SchemaError("schema JSON", str(value)[:80], "the outermost type must be a struct")
+        return cls(_checked(data_type.field(i) for i in range(data_type.num_fields)))
+
+    @classmethod
+    def from_arrow(cls, schema: pa.Schema) -> Schema:
+        """Takes an Arrow schema; large and dictionary-encoded types become their plain ones. SchemaError for types without
+        a Spark counterpart (unsigned integers, timestamps in another unit than microseconds, ...)."""
+        return cls(_checked(f.with_type(normalised_arrow_type(f.type, f.name)) for f in schema))
+
+    def ddl(self) -> str:
+        """The schema as Spark DDL; ``Schema.from_ddl`` reads it back to an equal schema."""
+        return ", ".join(
+            f"{quoted_name(f.name)} {ddl_of_type(f.type)}{'' if f.nullable else ' NOT NULL'}" for f in self.arrow
+        )
+
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """Every attribute that a p-attribute can be: the scalar leaves, depth first in schema order."""
+        return tuple(a for a in _walk(self.arrow, (), False) if kind_of_type(a.type) is not None)
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, ...], Attribute]:
+        return {tuple(part.casefold() for part in a.path): a for a in _walk(self.arrow, (), False)}
+
+    def resolve(self, path: Sequence[str]) -> Attribute:
+        """The attribute of a path, without regard to case, as Spark resolves it.
+
+        Its spelling is the schema's. SchemaError names the nearest attribute where there is none of that path.
+        """
+        found = self._by_name.get(tuple(part.casefold() for part in path))
+        if found is None:
+            dotted = ".".join(path)
+            raise SchemaError("unknown column", dotted, self._nearest(dotted))
+        return found
+
+    def _nearest(self, dotted: str) -> str:
+        names = {a.name.casefold(): a.name for a in self._by_name.values()}
+        near = difflib.get_close_matches(dotted.casefold()[:200], names, n=1, cutoff=0.6)
+        if near:
+            return f"did you mean {names[near[0]]!r}?"
+        shown = [a.name for a in self.attributes[:8]]
+        return f"the schema has {', '.join(shown)}{', ...' if len(self.attributes) > len(shown) else ''}"
+
+    def __hash__(self) -> int:
+        return hash(self.arrow)
+
+
+def _walk(fields: Iterable[pa.Field], prefix: tuple[str, ...], nullable: bool) -> Iterable[Attribute]:
+    for field in fields:
+        path = (*prefix, field.name)
+        may_be_null = nullable or field.nullable
+        yield Attribute(path, field.type, may_be_null)
+        if pa.types.is_struct(field.type):
+            inner = (field.type.field(i) for i in range(field.type.num_fields))
+            yield from _walk(inner, path, may_be_null)
+
+
+def _checked(fields: Iterable[pa.Field]) -> pa.Schema:
+    listed = list(fields)
+    if not listed:
+        raise SchemaError("schema", "", "it needs at least one field")
+    _check_names(listed, "")
+    return pa.schema([f.remove_metadata() for f in listed])
+
+
+def _check_names(fields: Iterable[pa.Field], prefix: str) -> None:
+    seen: dict[str, str] = {}
+    for field in fields:
+        if not field.name:
+            raise SchemaError("schema", prefix, "a field needs a name")
+        other = seen.setdefault(field.name.casefold(), field.name)
+        if other is not field.name:
+            raise SchemaError("duplicate field", prefix + field.name, f"it differs from {other!r} in case at most")
+        if pa.types.is_struct(field.type):
+            inner = (field.type.field(i) for i in range(field.type.num_fields))
+            _check_names(inner, f"{prefix}{field.name}.")
