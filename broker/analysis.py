@@ -1,0 +1,100 @@
+"""What only Spark can judge: whether it evaluates an expression over a stream's attributes, and to which type."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from asc.attribute import PAttribute
+from broker.config import StreamConfig
+from broker.decode import decode
+from broker.query import QueryError
+from broker.topics import one_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_KAFKA_DDL = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT, "
+    "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+
+
+class StreamAnalyser:
+    """The attributes of one stream as an empty DataFrame: expressions are tried on it before they reach the job.
+
+    An expression that passed once passes again without Spark. Thread-safe.
+    """
+
+    def __init__(self, spark: SparkSession, stream: StreamConfig, time_zone: str) -> None:
+        self._spark = spark
+        self._stream = stream
+        self._time_zone = time_zone
+        self._lock = threading.Lock()
+        self._accepted: set[PAttribute] = set()
+        self._empty: DataFrame | None = None
+
+    def refusals(self, attributes: Iterable[PAttribute]) -> dict[PAttribute, QueryError]:
+        """The expressions among these p-attributes that Spark refuses, each with the reason in one line."""
+        with self._lock:
+            unknown = [
+                attribute
+                for attribute in dict.fromkeys(attributes)
+                if attribute.path is None and attribute not in self._accepted
+            ]
+            if not unknown:
+                return {}
+            # One try for all of them; only where that fails, one for each, to know which.
+            refused = {}
+            if self._tried(unknown):
+                for attribute in unknown:
+                    refused.update(self._tried([attribute]))
+            self._accepted.update(attribute for attribute in unknown if attribute not in refused)
+            return refused
+
+    def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> list[Any]:
+        """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none."""
+        from pyspark.sql import functions as sf
+
+        from broker.decode import ERROR
+
+        rows = [(None, bytearray(value), self._stream.topic, 0, 0, None, 0, None)]
+        attributes = list(attributes)
+        as_json = self._stream.model_copy(update={"format": "json", "options": {}})
+        frame = decode(self._spark.createDataFrame(rows, _KAFKA_DDL), as_json, self._time_zone)
+        columns = [sf.expr(attribute.sql).alias(f"a{slot}") for slot, attribute in enumerate(attributes)]
+        table = frame.select(sf.col(ERROR), *columns).toArrow()
+        reason = table.column(0)[0].as_py()
+        if reason is not None:
+            raise QueryError("tuple", value.decode("utf-8", "replace")[:200], f"the {reason}")
+        return [table.column(slot + 1)[0].cast(attribute.type) for slot, attribute in enumerate(attributes)]
+
+    def _tried(self, attributes: list[PAttribute]) -> dict[PAttribute, QueryError]:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import functions as sf
+        from pyspark.sql.pandas.types import to_arrow_type
+
+        if self._empty is None:
+            self._empty = decode(self._spark.createDataFrame([], _KAFKA_DDL), self._stream, self._time_zone)
+        try:
+            frame = self._empty.select(*(sf.expr(a.sql).alias(f"a{slot}") for slot, a in enumerate(attributes)))
+            schema = frame.schema
+            # Planning folds constants and compiles patterns: what fails there would fail in the job.
+            frame._jdf.queryExecution().executedPlan()
+        except PySparkException as error:
+            refused = QueryError("expression", attributes[0].sql, f"Spark refuses it: {one_line(error)}")
+            return {attributes[0]: refused}
+        except Exception as error:
+            refused = QueryError("expression", attributes[0].sql, f"Spark cannot plan it: {one_line(error)}")
+            return {attributes[0]: refused}
+        found = [to_arrow_type(field.dataType) for field in schema.fields]
+        return {
+            attribute: QueryError(
+                "expression",
+                attribute.sql,
+                f"is of type {kind} in Spark, not {attribute.type}: cast it to the type you mean",
+            )
+            for attribute, kind in zip(attributes, found, strict=True)
+            if kind != attribute.type
+        }

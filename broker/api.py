@@ -1,0 +1,295 @@
+"""The HTTP API: what the command line and programs talk to. Endpoints parse, call and answer; they decide nothing."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any, Protocol
+
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from asc.errors import AscError, PlanError, PredicateError, SchemaError
+from broker.analysis import StreamAnalyser
+from broker.api_models import (
+    CheckBody,
+    ExplainBody,
+    QueryBody,
+    QueryChange,
+    QueryModel,
+    QueryPage,
+    Registered,
+    Removed,
+    body_error,
+    changed_body,
+    new_query,
+    parse_line,
+    plain_error,
+    plain_offsets,
+    registered,
+)
+from broker.bulk import BulkRefusedError, load_lines
+from broker.errors import BrokerError, MatchError
+from broker.inspection import checked, described_plan, described_streams, explained
+from broker.query import QueryError, UnknownQueryError
+from broker.registration import StandingQueries
+from broker.topics import one_line
+
+_NDJSON = "application/x-ndjson"
+_PAGE_MAX = 1_000
+_OPEN_PATHS = ("/healthz", "/readyz")
+
+
+class NotReadyError(BrokerError):
+    """The daemon is not ready to take a request."""
+
+
+class Service(Protocol):
+    """What the API needs of the daemon."""
+
+    def readiness(self) -> str | None:
+        """Why the daemon is not ready; None when it is."""
+
+    def standing(self) -> StandingQueries:
+        """The standing queries; NotReadyError before they are loaded."""
+
+    def bootstrap_servers(self) -> str: ...
+
+    @property
+    def analysers(self) -> Mapping[str, StreamAnalyser]: ...
+
+
+def create_app(service: Service, token: str | None, max_body_bytes: int) -> FastAPI:
+    """The application. With a token, everything but the health of the process asks for it."""
+    app = FastAPI(title="asc-broker", description="Standing SQL predicates over Kafka streams.", version="1")
+    app.add_middleware(_Guards, token=token, max_body_bytes=max_body_bytes)
+    _add_error_answers(app)
+    app.include_router(_health(service))
+    app.include_router(_queries(service))
+    app.include_router(_views(service))
+    return app
+
+
+def _health(service: Service) -> APIRouter:
+    router = APIRouter(tags=["health"])
+
+    @router.get("/healthz")
+    def healthz() -> dict[str, str]:
+        """Whether the process answers."""
+        return {"status": "ok"}
+
+    @router.get("/readyz")
+    def readyz(response: Response) -> dict[str, Any]:
+        """Whether every stream's job runs and queries can be registered; 503 and the reason where not."""
+        reason = service.readiness()
+        response.status_code = 200 if reason is None else 503
+        return {"ready": reason is None, "reason": reason}
+
+    return router
+
+
+async def _posted(request: Request) -> tuple[bool, bytes]:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == _NDJSON, await request.body()
+
+
+_POSTED = Depends(_posted)
+_POST_SCHEMA = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": QueryBody.model_json_schema()},
+            _NDJSON: {"schema": {"type": "string", "description": "one query a line"}},
+        },
+    }
+}
+
+
+def _queries(service: Service) -> APIRouter:
+    router = APIRouter(prefix="/v1/queries", tags=["queries"])
+
+    def put(body: QueryBody, response: Response) -> dict[str, Any]:
+        standing = service.standing()
+        candidate = standing.judge(new_query(body, standing), datetime.now(timezone.utc))
+        for refusal in standing.refusals([candidate]).values():
+            raise refusal
+        response.status_code = 200 if body.id in standing.queries else 201
+        change = standing.register([candidate])
+        return registered(change.queries[0], change, list(candidate.predicate.warnings))
+
+    @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": Registered}})
+    def post(response: Response, keep_going: bool = False, posted: tuple[bool, bytes] = _POSTED) -> dict[str, Any]:
+        """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
+
+        NDJSON registers one query a line: all or none, or with ``keep_going`` the valid ones and a list of the others.
+        """
+        is_lines, content = posted
+        if is_lines:
+            return load_lines(service.standing(), content, keep_going=keep_going)
+        return put(parse_line(content), response)
+
+    @router.get("", response_model=QueryPage)
+    def page(
+        prefix: str = "",
+        label: str | None = None,
+        stream: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> dict[str, Any]:
+        """The registered queries by id: those whose id begins with ``prefix``, with a label ``k=v``, of a stream."""
+        if not 1 <= limit <= _PAGE_MAX:
+            raise QueryError("limit", limit, f"use 1 to {_PAGE_MAX}")
+        key, equals, value = (label or "").partition("=")
+        if label is not None and not equals:
+            raise QueryError("label", label[:200], "write key=value")
+        found = [
+            query
+            for query_id, query in sorted(service.standing().queries.items())
+            if query_id.startswith(prefix)
+            and (cursor is None or query_id > cursor)
+            and (label is None or query.labels.get(key) == value)
+            and (stream is None or query.stream == stream)
+        ]
+        more = len(found) > limit
+        return {"queries": [query.plain() for query in found[:limit]], "cursor": found[limit - 1].id if more else None}
+
+    @router.get("/{query_id}", response_model=QueryModel)
+    def show(query_id: str) -> dict[str, Any]:
+        """One registered query."""
+        return service.standing().get(query_id).plain()
+
+    @router.put("/{query_id}", response_model=Registered, responses={201: {"model": Registered}})
+    def change(query_id: str, body: QueryChange, response: Response) -> dict[str, Any]:
+        """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``."""
+        if body.id is not None and body.id != query_id:
+            raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
+        given = body.model_dump(exclude_unset=True)
+        if query_id in service.standing().queries:
+            return put(changed_body(service.standing().get(query_id), given), response)
+        if body.where is None:
+            raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
+        return put(QueryBody.model_validate({**given, "id": query_id}), response)
+
+    @router.delete("/{query_id}", response_model=Removed)
+    def delete(query_id: str) -> dict[str, Any]:
+        """Remove a query. Answered when no later record can reach it."""
+        standing = service.standing()
+        stream = standing.get(query_id).stream
+        change = standing.remove([query_id])
+        return {"version": change.version, "effective_offsets": plain_offsets(change.offsets.get(stream, {}))}
+
+    @router.post("/{query_id}/explain")
+    def explain(query_id: str, body: ExplainBody) -> dict[str, Any]:
+        """The constructs a query uses, their place in the sequence, and a tuple's way through them."""
+        standing = service.standing()
+        return explained(standing, service.analysers, standing.get(query_id), body.tuple)
+
+    return router
+
+
+def _views(service: Service) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["views"])
+
+    @router.post("/check")
+    def check(body: CheckBody) -> dict[str, Any]:
+        """A predicate's normal form and what is to be said about it, without registering it."""
+        return checked(service.standing(), service.analysers, body.stream, body.where)
+
+    @router.get("/streams")
+    def streams() -> dict[str, Any]:
+        """The configured streams, and the Kafka they live in."""
+        return {
+            "streams": described_streams(service.standing()),
+            "kafka": {"bootstrap_servers": service.bootstrap_servers()},
+        }
+
+    @router.get("/plan")
+    def plan() -> dict[str, Any]:
+        """The running plan of every stream."""
+        return {"streams": described_plan(service.standing())}
+
+    return router
+
+
+def _add_error_answers(app: FastAPI) -> None:
+    @app.exception_handler(AscError)
+    def asc_error(_: Request, error: AscError) -> JSONResponse:
+        return JSONResponse({"error": plain_error(error)}, _status(error))
+
+    @app.exception_handler(BulkRefusedError)
+    def bulk_refused(_: Request, error: BulkRefusedError) -> JSONResponse:
+        return JSONResponse({"error": plain_error(error), "errors": error.errors}, 400)
+
+    @app.exception_handler(RequestValidationError)
+    def validation_error(_: Request, error: RequestValidationError) -> JSONResponse:
+        return JSONResponse({"error": plain_error(body_error(error.errors()[0]))}, 400)
+
+    @app.exception_handler(HTTPException)
+    def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: see /docs")
+        return JSONResponse({"error": plain_error(wrong)}, error.status_code)
+
+    @app.exception_handler(Exception)
+    def unforeseen(request: Request, error: Exception) -> JSONResponse:
+        wrong = BrokerError(
+            "request", f"{request.method} {request.url.path}", f"failed: {one_line(error)}; see the log"
+        )
+        return JSONResponse({"error": plain_error(wrong)}, 500)
+
+
+def _status(error: AscError) -> int:
+    if isinstance(error, UnknownQueryError):
+        return 404
+    if isinstance(error, (QueryError, PredicateError, SchemaError, PlanError, MatchError)):
+        return 400
+    return 503 if isinstance(error, BrokerError) else 500
+
+
+class _Guards:
+    """Before a request reaches an endpoint: the bearer token, and the size of the body."""
+
+    def __init__(self, app: ASGIApp, token: str | None, max_body_bytes: int) -> None:
+        self._app = app
+        self._token = token
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        if self._token is not None and scope["path"] not in _OPEN_PATHS and not self._authorised(request):
+            wrong = BrokerError("bearer token", "", "is missing or wrong: send the header Authorization: Bearer TOKEN")
+            await JSONResponse({"error": plain_error(wrong)}, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+            return
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > self._max_body_bytes:
+                wrong = BrokerError(
+                    "body", f"over {self._max_body_bytes} bytes", "send it in parts, or raise api.max_body_bytes"
+                )
+                await JSONResponse({"error": plain_error(wrong)}, 413, {"Connection": "close"})(scope, receive, send)
+                return
+        await self._app(scope, _replay(bytes(body), receive), send)
+
+    def _authorised(self, request: Request) -> bool:
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        return kind.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), (self._token or "").encode())
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    sent = False
+
+    async def again() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

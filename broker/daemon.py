@@ -1,0 +1,277 @@
+"""The daemon: one process with the HTTP API, the Spark driver and a streaming job for each stream."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from broker.config import Config
+from broker.errors import BrokerError
+from broker.topics import KafkaCluster, one_line, quiet_client_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from broker.analysis import StreamAnalyser
+    from broker.job import StreamJob
+    from broker.registration import StandingQueries
+
+LOG = logging.getLogger("asc.daemon")
+
+_EXPIRY_PAUSE_S = 1.0
+
+
+class Daemon:
+    """Everything the broker runs, started in order and stopped in the reverse one.
+
+    The API answers from the first moment on; ``/readyz`` says what is still missing. With a ``spark`` session given,
+    that one is used and left running. Its state is the registry topic and the checkpoint folder, nothing else.
+    """
+
+    def __init__(self, config: Config, *, spark: SparkSession | None = None) -> None:
+        config.check()
+        self.config = config
+        self.analysers: Mapping[str, StreamAnalyser] = {}
+        self._given_spark = spark
+        self._jobs: dict[str, StreamJob] = {}
+        self._standing: StandingQueries | None = None
+        self._cluster: KafkaCluster | None = None
+        self._phase: str | None = "starting"
+        self._started = ExitStack()
+        self._stop = threading.Event()
+        self._url: str | None = None
+
+    # -- life
+
+    def start(self) -> None:
+        """Start everything; returns when the daemon is ready. On an error, what was started is stopped again."""
+        try:
+            self._start_api()
+            self._lock_checkpoint()
+            cluster = self._start_kafka()
+            self._make_source_topics(cluster)
+            spark = self._start_spark()
+            self._start_jobs(spark, cluster)
+            self._start_expiry()
+            self._phase = None
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until a stop is asked for; False when the time is over first."""
+        return self._stop.wait(timeout_s)
+
+    def ask_to_stop(self) -> None:
+        """Make ``wait`` return; safe in a signal handler."""
+        self._stop.set()
+
+    def stop(self) -> None:
+        """End the running batches, commit, and stop what was started; harmless when called again."""
+        self._stop.set()
+        self._phase = "stopping"
+        for job in self._jobs.values():
+            job.ask_to_stop()
+        self._started.close()
+
+    # -- what the API asks
+
+    @property
+    def url(self) -> str:
+        """The address of the API."""
+        if self._url is None:
+            raise BrokerError("daemon", "not started", "call start() first")
+        return self._url
+
+    def readiness(self) -> str | None:
+        """Why the daemon is not ready, in one line; None when it is."""
+        if self._phase is not None:
+            return self._phase
+        for name, job in self._jobs.items():
+            if job.problem is not None:
+                return f"stream '{name}' {job.problem}"
+        return None
+
+    def standing(self) -> StandingQueries:
+        """The standing queries; BrokerError while the daemon starts or stops."""
+        if self._standing is None or self._phase is not None:
+            raise BrokerError("daemon", self._phase or "starting", "not ready yet: try again when /readyz says so")
+        return self._standing
+
+    def bootstrap_servers(self) -> str:
+        if self._cluster is None:
+            raise BrokerError("daemon", self._phase or "starting", "not ready yet: try again when /readyz says so")
+        return self._cluster.bootstrap_servers
+
+    # -- the steps of the start
+
+    def _start_api(self) -> None:
+        import uvicorn
+
+        from broker.api import create_app
+
+        listener = _listener(self.config.api.host, self.config.api.port)
+        self._started.callback(listener.close)
+        host, port = listener.getsockname()[:2]
+        self._url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        app = create_app(self, self.config.token(), self.config.api.max_body_bytes)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3))
+        thread = threading.Thread(target=server.run, args=([listener],), name="api", daemon=True)
+        thread.start()
+
+        def end() -> None:
+            server.should_exit = True
+            thread.join(timeout=5)
+
+        self._started.callback(end)
+
+    def _lock_checkpoint(self) -> None:
+        folder = self.config.spark.checkpoint_dir
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise BrokerError("spark.checkpoint_dir", str(folder), f"cannot be written: {error.strerror}") from error
+        self._started.callback(os.close, lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BrokerError(
+                "spark.checkpoint_dir", str(folder), "belongs to another running daemon: stop it, or name another"
+            ) from None
+
+    def _start_kafka(self) -> KafkaCluster:
+        servers = self.config.kafka.bootstrap_servers
+        if servers is None:
+            from broker.runtime.kafka import EmbeddedKafka
+
+            self._phase = "starting the embedded Kafka"
+            embedded = self._started.enter_context(EmbeddedKafka(self.config.kafka.data_dir, progress=LOG.info))
+            servers = embedded.bootstrap_servers
+            LOG.info("embedded Kafka at %s, data in %s", servers, self.config.kafka.data_dir)
+        self._phase = "connecting to Kafka"
+        self._cluster = KafkaCluster(servers, self.config.kafka)
+        self._started.callback(self._cluster.close)
+        return self._cluster
+
+    def _make_source_topics(self, cluster: KafkaCluster) -> None:
+        names = {stream.topic for stream in self.config.streams.values()}
+        cluster.ensure_topics(names | {self.config.dead_letter_topic(name) for name in self.config.streams})
+
+    def _start_spark(self) -> SparkSession:
+        if self._given_spark is not None:
+            return self._given_spark
+        from broker.runtime.spark import spark_session
+
+        self._phase = "starting Spark"
+        settings = self.config.spark
+        spark = spark_session(
+            app_name="asc-broker",
+            master=settings.master,
+            time_zone=settings.time_zone,
+            driver_memory=settings.driver_memory,
+            # Idle jobs look for new records twenty times a second, not a hundred times.
+            options={"spark.sql.streaming.pollingDelay": "50ms"},
+            progress=LOG.info,
+        )
+        self._started.callback(spark.stop)
+        return spark
+
+    def _start_jobs(self, spark: SparkSession, cluster: KafkaCluster) -> None:
+        from broker.analysis import StreamAnalyser
+        from broker.job import StreamJob
+        from broker.registration import StandingQueries
+        from broker.registry import Registry
+
+        self._phase = "reading the registry"
+        time_zone = self.config.spark.time_zone
+        self.analysers = {
+            name: StreamAnalyser(spark, stream, time_zone) for name, stream in self.config.streams.items()
+        }
+        registry = Registry(cluster, self.config.kafka.registry_topic)
+        self._started.callback(registry.close)
+        registry.open()
+        standing = StandingQueries(self.config, cluster, registry, self.analysers)
+        plans = standing.load()
+        LOG.info("%d queries at version %d", len(standing.queries), standing.version)
+        self._phase = "starting the streaming jobs"
+        for name, plan in plans.items():
+            job = StreamJob(
+                name,
+                self.config,
+                spark=spark,
+                cluster=cluster,
+                plan=plan,
+                plan_at=_plan_at(standing, name),
+            )
+            self._jobs[name] = job
+        standing.attach(self._jobs)
+        for job in self._jobs.values():
+            self._started.callback(job.stop)
+            job.start()
+        self._standing = standing
+
+    def _start_expiry(self) -> None:
+        def expire() -> None:
+            while not self._stop.wait(_EXPIRY_PAUSE_S):
+                try:
+                    if self._standing is not None:
+                        for query_id in self._standing.expire(datetime.now(timezone.utc)):
+                            LOG.info("query '%s' has expired", query_id)
+                except Exception as error:
+                    LOG.error("expired queries could not be removed: %s", one_line(error))
+
+        thread = threading.Thread(target=expire, name="expiry", daemon=True)
+        thread.start()
+        self._started.callback(thread.join, 5)
+
+
+def serve(config: Config) -> None:
+    """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    quiet_client_log()
+    daemon = Daemon(config)
+
+    def asked(signum: int, _: Any) -> None:
+        LOG.info("%s: ending the running batches", signal.Signals(signum).name)
+        daemon.ask_to_stop()
+
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, asked)
+    daemon.start()
+    try:
+        LOG.info("ready at %s", daemon.url)
+        daemon.wait()
+    finally:
+        daemon.stop()
+    LOG.info("stopped")
+
+
+def _plan_at(standing: StandingQueries, stream: str) -> Any:
+    return lambda version: standing.plan_at(stream, version)
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise BrokerError("api.host", host, f"is not an address of this machine: {error.strerror}") from error
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        remedy = f"cannot be bound ({error.strerror}): stop what listens there, or set another api.port"
+        raise BrokerError("API address", f"{host}:{port}", remedy) from error
+    return listener

@@ -1,0 +1,244 @@
+"""The streaming job of one stream: Kafka in, decode, match, Kafka out, one action a batch."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from asc.plan import Plan
+from broker.binding import BatchBindings, Binding, write_durably
+from broker.config import Config
+from broker.decode import decode
+from broker.delivery import outgoing
+from broker.errors import BrokerError
+from broker.topics import KafkaCluster, Offsets, one_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+LOG = logging.getLogger("asc.job")
+
+_BACKOFF_S = (1, 2, 5, 10, 20)
+_STOP_S = 15.0
+"""How long a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
+
+_DELIVERIES = "__asc_deliveries"
+
+
+class _StoppingError(Exception):
+    """Raised inside a batch that begins while the job stops: it is neither bound nor committed."""
+
+
+class StreamJob:
+    """The job of one stream, started again with a pause after a failure until it is stopped.
+
+    The plan is swapped between batches under a lock, never changed in place. A batch is bound to the version of the
+    plan durably before it writes anything; a batch that was bound before (a crash came between) is run with the plan
+    of that version, which ``plan_at`` makes. Source: spec, sections 2 and 3.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: Config,
+        *,
+        spark: SparkSession,
+        cluster: KafkaCluster,
+        plan: Plan,
+        plan_at: Callable[[int], Plan],
+    ) -> None:
+        self.name = name
+        self._config = config
+        self._stream = config.streams[name]
+        self._spark = spark
+        self._cluster = cluster
+        self._plan_at = plan_at
+        self._folder = config.spark.checkpoint_dir / name
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._bindings = BatchBindings(self._folder / "bindings", self._folder / "spark" / "offsets")
+        self._starting = self._starting_offsets()
+        self._plan_lock = threading.Lock()
+        self._plan = plan
+        self._bound = self._bindings.last()
+        self._broadcast: tuple[Plan, Any] | None = None
+        self._batch_lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._stop_by = 0.0
+        self._query: StreamingQuery | None = None
+        self._supervisor = threading.Thread(target=self._supervise, name=f"job-{name}", daemon=True)
+        self._error: BaseException | None = None
+        self.problem: str | None = "is starting"
+        """Why the job does not run, in one line; None while it runs."""
+
+    @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    def swap(self, plan: Plan) -> Offsets:
+        """Put a plan in place for every batch from now on; the effective offsets: those of the first such batch."""
+        with self._plan_lock:
+            self._plan = plan
+            return self._effective_offsets()
+
+    def effective_offsets(self) -> Offsets:
+        """The first offsets, by source partition, that the plan in place will judge."""
+        with self._plan_lock:
+            return self._effective_offsets()
+
+    def start(self) -> None:
+        """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again."""
+        self._start_query()
+        self._supervisor.start()
+
+    def ask_to_stop(self) -> None:
+        """Begin no further batch."""
+        if not self._stopping.is_set():
+            self._stop_by = time.monotonic() + _STOP_S
+            self._stopping.set()
+
+    def stop(self) -> None:
+        """Let the running batch end and be committed, then stop; a batch that takes too long is left to be replayed."""
+        self.ask_to_stop()
+        if self._batch_lock.acquire(timeout=max(0.0, self._stop_by - time.monotonic())):
+            self._batch_lock.release()
+            self._await_commit(time.monotonic() + 3)
+        else:
+            LOG.warning(
+                "stream '%s': the running batch did not end in %.0f s and will be run again", self.name, _STOP_S
+            )
+        if self._query is not None:
+            try:
+                self._query.stop()
+            except Exception as error:
+                LOG.warning("stream '%s': Spark did not stop its query: %s", self.name, one_line(error))
+        if self._supervisor.is_alive():
+            self._supervisor.join(timeout=3)
+        if self._broadcast is not None:
+            self._broadcast[1].unpersist()
+
+    # -- the query and its supervision
+
+    def _start_query(self) -> None:
+        source = (
+            self._spark.readStream.format("kafka")
+            .options(**self._cluster.spark_options())
+            .option("subscribe", self._stream.topic)
+            .option("startingOffsets", json.dumps({self._stream.topic: {str(p): o for p, o in self._starting.items()}}))
+            .option("maxOffsetsPerTrigger", self._config.spark.max_records_per_batch)
+            .option("includeHeaders", "true")
+            # Records of transactions that were aborted never were.
+            .option("kafka.isolation.level", "read_committed")
+            .load()
+        )
+        self._query = (
+            source.writeStream.queryName(f"asc-{self.name}")
+            .foreachBatch(self._run_batch)
+            .option("checkpointLocation", str(self._folder / "spark"))
+            .trigger(processingTime=f"{self._config.spark.trigger_interval_ms} milliseconds")
+            .start()
+        )
+        self.problem = None
+
+    def _supervise(self) -> None:
+        failures = 0
+        while not self._stopping.is_set():
+            started = time.monotonic()
+            try:
+                if self._query is None:
+                    self._start_query()
+                self._watch()
+            except Exception as error:
+                if self._stopping.is_set():
+                    return
+                failures = 0 if time.monotonic() - started > 60 else failures
+                pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
+                failures += 1
+                self.problem = f"stopped and is started again every {pause} s: {self._cause(error)}"
+                LOG.error("stream '%s' %s", self.name, self.problem)
+                self._query, self._error = None, None
+                self._stopping.wait(pause)
+
+    def _watch(self) -> None:
+        query = self._query
+        assert query is not None
+        while not self._stopping.is_set():
+            if query.awaitTermination(1) and not self._stopping.is_set():
+                raise BrokerError("streaming query", self.name, "was stopped from outside")
+
+    def _cause(self, error: BaseException) -> str:
+        text = one_line(self._error or error, 2_000)
+        return text.rpartition("terminated with exception: ")[2][:300]
+
+    # -- one batch
+
+    def _run_batch(self, records: DataFrame, batch_id: int) -> None:
+        with self._batch_lock:
+            if self._stopping.is_set():
+                raise _StoppingError(f"stream '{self.name}' stops before batch {batch_id}")
+            try:
+                self._write(records, self._bind(batch_id))
+            except BaseException as error:
+                self._error = error
+                raise
+            self._error = None
+
+    def _bind(self, batch_id: int) -> Plan:
+        with self._plan_lock:
+            plan = self._plan
+            binding = self._bindings.bind(batch_id, plan.version)
+            self._bound = binding
+        if binding.version == plan.version:
+            return plan
+        LOG.info("stream '%s': batch %d is run again with version %d", self.name, batch_id, binding.version)
+        return self._plan_at(binding.version)
+
+    def _write(self, records: DataFrame, plan: Plan) -> None:
+        from broker.match import match_plan
+
+        attributes = decode(records, self._stream, self._config.spark.time_zone)
+        matched = match_plan(attributes, self._broadcast_of(plan), output="deliveries")
+        (
+            outgoing(matched, "deliveries", self._config.dead_letter_topic(self.name))
+            .write.format("kafka")
+            .options(**self._cluster.spark_options())
+            .option("kafka.acks", "all")
+            .option("kafka.enable.idempotence", "true")
+            .option("includeHeaders", "true")
+            .save()
+        )
+
+    def _broadcast_of(self, plan: Plan) -> Any:
+        if self._broadcast is None or self._broadcast[0] is not plan:
+            old = self._broadcast
+            self._broadcast = (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
+            if old is not None:
+                # One batch runs at a time, so nothing uses the old one any more.
+                old[1].unpersist()
+        return self._broadcast[1]
+
+    # -- offsets
+
+    def _effective_offsets(self) -> Offsets:
+        return dict(self._starting if self._bound is None else {**self._starting, **self._bound.end_offsets})
+
+    def _starting_offsets(self) -> Offsets:
+        # Kept from the first start: Spark looks at it only until its checkpoint says more.
+        path: Path = self._folder / "starting-offsets.json"
+        if path.exists():
+            return {int(partition): int(offset) for partition, offset in json.loads(path.read_text("utf-8")).items()}
+        found = self._cluster.offsets(self._stream.topic, end=self._stream.starting_offsets == "latest")
+        write_durably(path, json.dumps({str(partition): offset for partition, offset in found.items()}))
+        return found
+
+    def _await_commit(self, deadline: float) -> None:
+        bound: Binding | None = self._bound
+        while bound is not None and time.monotonic() < deadline:
+            if (self._folder / "spark" / "commits" / str(bound.batch_id)).exists() or self.problem is not None:
+                return
+            time.sleep(0.02)

@@ -1,0 +1,260 @@
+"""Registration: the one place where queries are judged, written to the registry and put into the running plans."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from asc.attribute import PAttribute
+from asc.compiler import CompileOptions, change_plan, compile_plan
+from asc.errors import AscError
+from asc.plan import Plan, Query
+from asc.predicate import Limits, normalise
+from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
+from broker.config import Config
+from broker.query import QueryError, RegisteredQuery, UnknownQueryError, check_id, check_labels
+from broker.registry import Registry
+from broker.topics import KafkaCluster, Offsets, check_destination
+
+if TYPE_CHECKING:
+    from broker.analysis import StreamAnalyser
+
+LOG = logging.getLogger("asc.registration")
+
+
+class RunningPlan(Protocol):
+    """What registration needs of a stream's job."""
+
+    @property
+    def plan(self) -> Plan: ...
+
+    def swap(self, plan: Plan) -> Offsets: ...
+
+    def effective_offsets(self) -> Offsets: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A query that was judged and may be registered."""
+
+    query: RegisteredQuery
+    predicate: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a change of the set of queries came to: the version, and from which offsets it holds, by stream."""
+
+    version: int
+    offsets: Mapping[str, Offsets]
+    queries: tuple[RegisteredQuery, ...] = ()
+
+
+class StandingQueries:
+    """The set of standing queries and the plans made of it.
+
+    Invariant: between changes, the registry, ``queries`` and the plan of every job say the same; a change that is
+    refused leaves all three as they were. Changes are made one after the other, under a lock; reading needs none, for
+    the mapping is replaced, never changed. Source: spec, section 2.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        cluster: KafkaCluster,
+        registry: Registry,
+        analysers: Mapping[str, StreamAnalyser],
+    ) -> None:
+        self._config = config
+        self._cluster = cluster
+        self._registry = registry
+        self._analysers = analysers
+        self._lock = threading.Lock()
+        self._jobs: Mapping[str, RunningPlan] = {}
+        self.schemas: dict[str, Schema] = {name: stream.attributes() for name, stream in config.streams.items()}
+        limits = config.limits
+        self._limits = Limits(
+            length_chars=limits.length_chars, nesting_depth=limits.nesting_depth, conjuncts=limits.conjuncts
+        )
+        self._options = CompileOptions(spark_attributes=limits.spark_attributes)
+        self.queries: Mapping[str, RegisteredQuery] = {}
+        self.version = -1
+        self.unserved: dict[str, str] = {}
+        """Queries of the registry that no plan holds, with the reason: their stream or an attribute is gone."""
+
+    # -- start
+
+    def load(self) -> dict[str, Plan]:
+        """Read the registry; the plan of every stream."""
+        queries, self.version = self._registry.load()
+        self.queries = queries
+        plans = self._plans(queries.values(), self.version, self.unserved)
+        for query_id, reason in self.unserved.items():
+            LOG.warning("query '%s' is not served: %s", query_id, reason)
+        return plans
+
+    def attach(self, jobs: Mapping[str, RunningPlan]) -> None:
+        """The jobs that run the plans from now on."""
+        self._jobs = jobs
+
+    def plan_at(self, stream: str, version: int) -> Plan:
+        """The plan of a stream as it was at a version."""
+        state = [query for query in self._registry.state_at(version).values() if query.stream == stream]
+        return self._plans(state, version, {})[stream]
+
+    def _plans(self, queries: Iterable[RegisteredQuery], version: int, unserved: dict[str, str]) -> dict[str, Plan]:
+        by_stream: dict[str, list[Query]] = {name: [] for name in self._config.streams}
+        for query in queries:
+            if query.stream not in by_stream:
+                unserved[query.id] = f"stream '{query.stream}' is not configured"
+            elif not query.paused:
+                try:
+                    predicate = self.normalise(query.stream, query.where)
+                except AscError as error:
+                    unserved[query.id] = str(error)
+                else:
+                    by_stream[query.stream].append(Query(query.id, predicate, query.topic))
+        return {name: compile_plan(found, self._options, version) for name, found in by_stream.items()}
+
+    # -- judging
+
+    def normalise(self, stream: str, where: str) -> Predicate:
+        """The normal form of a predicate over a stream's attributes; PredicateError."""
+        return normalise(where, self.schemas[stream], limits=self._limits, time_zone=self._config.spark.time_zone)
+
+    def stream_name(self, name: str | None) -> str:
+        """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
+        known = ", ".join(sorted(self._config.streams))
+        if name is None:
+            if len(self._config.streams) != 1:
+                raise QueryError("stream", "", f"name one of {known}")
+            return next(iter(self._config.streams))
+        if name not in self._config.streams:
+            raise QueryError("unknown stream", name[:200], f"configured: {known}")
+        return name
+
+    def judge(self, query: RegisteredQuery, now: datetime) -> Candidate:
+        """A query as a candidate for registration, all but what Spark has to say; AscError when it is refused."""
+        check_id(query.id)
+        self.stream_name(query.stream)
+        check_destination(query.topic, query.stream, self._config)
+        check_labels(query.labels)
+        if query.expires_at is not None and query.expires_at <= now:
+            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
+        return Candidate(query, self.normalise(query.stream, query.where))
+
+    def refusals(self, candidates: Sequence[Candidate]) -> dict[int, AscError]:
+        """Position to reason of the candidates that Spark refuses, or that would have it compute too much."""
+        refused: dict[int, AscError] = {}
+        for stream in {candidate.query.stream for candidate in candidates}:
+            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
+            wanted = [a for _, candidate in own for a in candidate.predicate.p_attributes]
+            by_attribute = self._analysers[stream].refusals(wanted)
+            standing = _spark_attributes(self._jobs[stream].plan.p_attributes)
+            for position, candidate in own:
+                needed = _spark_attributes(candidate.predicate.p_attributes)
+                bad = [by_attribute[attribute] for attribute in needed if attribute in by_attribute]
+                if bad:
+                    refused[position] = bad[0]
+                elif candidate.query.paused or needed <= standing:
+                    continue
+                elif len(standing | needed) > self._config.limits.spark_attributes:
+                    refused[position] = self._too_many(stream, candidate)
+                else:
+                    standing |= needed
+        return refused
+
+    def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
+        limit = self._config.limits.spark_attributes
+        return QueryError(
+            "predicate",
+            candidate.query.where[:200],
+            f"stream '{stream}' would have Spark compute more than {limit} expressions: reuse one that stands, "
+            "or raise limits.spark_attributes",
+        )
+
+    # -- changing
+
+    def register(self, candidates: Sequence[Candidate]) -> Change:
+        """Register candidates in one step, replacing those of the same id. Candidates have passed ``refusals``."""
+        with self._lock:
+            return self._change(candidates, ())
+
+    def remove(self, ids: Sequence[str]) -> Change:
+        """Remove queries in one step; UnknownQueryError when there is no such id."""
+        with self._lock:
+            for query_id in ids:
+                self.get(query_id)
+            return self._change((), ids)
+
+    def expire(self, now: datetime) -> list[str]:
+        """Remove the queries whose time has come; their ids."""
+        with self._lock:
+            ids = [q.id for q in self.queries.values() if q.expires_at is not None and q.expires_at <= now]
+            if ids:
+                self._change((), ids)
+        return ids
+
+    def get(self, query_id: str) -> RegisteredQuery:
+        """A standing query; UnknownQueryError."""
+        query = self.queries.get(query_id)
+        if query is None:
+            raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
+        return query
+
+    def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
+        plans = self._changed_plans(candidates, removes)
+        self._cluster.ensure_topics({candidate.query.topic for candidate in candidates})
+        offsets = self._registry.write([candidate.query for candidate in candidates], removes)
+        version = max(offsets.values())
+        written = tuple(candidate.query.at(offsets[candidate.query.id]) for candidate in candidates)
+        queries = dict(self.queries)
+        for query_id in removes:
+            del queries[query_id]
+        queries.update((query.id, query) for query in written)
+        self.queries, self.version = queries, version
+        for query_id in offsets:
+            self.unserved.pop(query_id, None)
+        effective = {stream: self._jobs[stream].swap(replace(plan, version=version)) for stream, plan in plans.items()}
+        for query in written:
+            if query.stream not in effective:
+                effective[query.stream] = self._jobs[query.stream].effective_offsets()
+        return Change(version, effective, written)
+
+    def _changed_plans(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> dict[str, Plan]:
+        """The plans of the streams that a change touches, with a version that is yet to be set."""
+        adds: dict[str, list[Query]] = {}
+        drops: dict[str, list[str]] = {}
+        for candidate in candidates:
+            query = candidate.query
+            replaced = not query.paused
+            if replaced:
+                adds.setdefault(query.stream, []).append(Query(query.id, candidate.predicate, query.topic))
+            before = self._planned_on(query.id)
+            if before is not None and not (replaced and before == query.stream):
+                drops.setdefault(before, []).append(query.id)
+        for query_id in removes:
+            before = self._planned_on(query_id)
+            if before is not None:
+                drops.setdefault(before, []).append(query_id)
+        return {
+            stream: change_plan(
+                self._jobs[stream].plan, adds.get(stream, ()), drops.get(stream, ()), version=self.version
+            )
+            for stream in {*adds, *drops}
+        }
+
+    def _planned_on(self, query_id: str) -> str | None:
+        query = self.queries.get(query_id)
+        if query is None or query.paused or query_id in self.unserved:
+            return None
+        return query.stream
+
+
+def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:
+    return {attribute for attribute in attributes if attribute.path is None}

@@ -1,0 +1,186 @@
+"""The Kafka cluster as the daemon sees it: clients, topics and their rules, offsets."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from broker.config import TOPIC_FORM, Config, KafkaConfig
+from broker.errors import KafkaError
+from broker.query import QueryError
+
+if TYPE_CHECKING:
+    from kafka import KafkaConsumer, KafkaProducer
+    from kafka.admin import KafkaAdminClient
+
+_CREATE_CHUNK = 200
+"""Topics a request: a broker that makes a thousand at once answers after its clients have given up."""
+
+Offsets = dict[int, int]
+"""Partition to offset, of one topic."""
+
+
+def check_destination(topic: str, stream: str, config: Config) -> None:
+    """QueryError unless queries of ``stream`` may deliver to ``topic``: a legal name, and no loop."""
+    if not TOPIC_FORM.fullmatch(topic) or topic in (".", ".."):
+        raise QueryError("destination topic", topic[:300], "use 1 to 249 of the characters A-Z a-z 0-9 . _ -")
+    if topic.startswith("__"):
+        raise QueryError("destination topic", topic, "is internal to Kafka: choose a name that does not begin with __")
+    if topic == config.kafka.registry_topic:
+        raise QueryError("destination topic", topic, "is the registry of queries: choose another")
+    if topic == config.streams[stream].topic:
+        raise QueryError("destination topic", topic, f"is the source topic of stream '{stream}': choose another")
+    if topic in {config.dead_letter_topic(name) for name in config.streams}:
+        raise QueryError("destination topic", topic, "takes undecodable records: choose another")
+
+
+class KafkaCluster:
+    """Clients of one Kafka cluster, made when first needed.
+
+    Every method that talks to Kafka raises KafkaError, in one line, when it does not answer or refuses.
+    """
+
+    def __init__(self, bootstrap_servers: str, config: KafkaConfig) -> None:
+        self.bootstrap_servers = bootstrap_servers
+        self._config = config
+        self._admin: KafkaAdminClient | None = None
+
+    def close(self) -> None:
+        if self._admin is not None:
+            self._admin.close()
+            self._admin = None
+
+    def spark_options(self) -> dict[str, str]:
+        """Options of Spark's Kafka source and sink."""
+        options = {f"kafka.{key}": value for key, value in self._config.options.items()}
+        return {**options, "kafka.bootstrap.servers": self.bootstrap_servers}
+
+    def producer(self, **settings: Any) -> KafkaProducer:
+        """A new producer with acks=all and idempotence (the defaults of kafka-python 3)."""
+        from kafka import KafkaProducer
+
+        with self._clear_errors():
+            return KafkaProducer(
+                **self._settings(KafkaProducer.DEFAULT_CONFIG), allow_auto_create_topics=False, **settings
+            )
+
+    def consumer(self, **settings: Any) -> KafkaConsumer:
+        """A new consumer that joins no group."""
+        from kafka import KafkaConsumer
+
+        with self._clear_errors():
+            return KafkaConsumer(
+                **self._settings(KafkaConsumer.DEFAULT_CONFIG), allow_auto_create_topics=False, **settings
+            )
+
+    def topics(self) -> set[str]:
+        """The names of all topics."""
+        with self._clear_errors():
+            return set(self._connected().list_topics())
+
+    def ensure_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
+        """Create the topics that are missing, all or none as far as the broker can tell beforehand."""
+        missing = sorted(set(names) - self.topics())
+        if not missing:
+            return
+        if not self._config.allow_topic_creation:
+            raise KafkaError("missing topic", missing[0], "create it, or set kafka.allow_topic_creation = true")
+        for check_only in (True, False):
+            for start in range(0, len(missing), _CREATE_CHUNK):
+                self._create(missing[start : start + _CREATE_CHUNK], dict(settings or {}), check_only)
+
+    def topic_settings(self, name: str) -> dict[str, str]:
+        """The settings of a topic, defaults included."""
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        with self._clear_errors():
+            resource = ConfigResource(ConfigResourceType.TOPIC, name)
+            found = self._connected().describe_configs([resource], config_filter="all")
+        return {key: str(setting["value"]) for key, setting in found["topic"][name].items()}
+
+    def partitions(self, name: str) -> list[int]:
+        """The partitions of a topic, sorted."""
+        with self._clear_errors():
+            (description,) = self._connected().describe_topics([name])
+        return sorted(int(partition["partition_index"]) for partition in description["partitions"])
+
+    def offsets(self, name: str, *, end: bool) -> Offsets:
+        """The first or, with ``end``, the next offset of each partition of a topic."""
+        from kafka import TopicPartition
+
+        partitions = [TopicPartition(name, partition) for partition in self.partitions(name)]
+        consumer = self.consumer()
+        try:
+            with self._clear_errors():
+                found = consumer.end_offsets(partitions) if end else consumer.beginning_offsets(partitions)
+        finally:
+            consumer.close()
+        return {partition.partition: int(offset) for partition, offset in found.items()}
+
+    def _create(self, names: list[str], settings: dict[str, str], check_only: bool) -> None:
+        from kafka.errors import NoError, TopicAlreadyExistsError, for_code
+
+        partitions = 1 if "cleanup.policy" in settings else self._config.partitions
+        request = {
+            name: {
+                "num_partitions": partitions,
+                "replication_factor": self._config.replication_factor,
+                "configs": settings,
+            }
+            for name in names
+        }
+        with self._clear_errors():
+            admin = self._connected()
+            answer = admin.create_topics(request, validate_only=check_only, raise_errors=False)
+            for topic in answer["topics"]:
+                kind = for_code(topic["error_code"])
+                if kind is not NoError and kind is not TopicAlreadyExistsError:
+                    reason = topic.get("error_message") or kind.description
+                    raise KafkaError("destination topic", topic["name"], f"cannot be created: {one_line(reason)}")
+            if not check_only:
+                admin.wait_for_topics(names)
+
+    def _connected(self) -> KafkaAdminClient:
+        from kafka.admin import KafkaAdminClient
+
+        if self._admin is None:
+            self._admin = KafkaAdminClient(**self._settings(KafkaAdminClient.DEFAULT_CONFIG))
+        return self._admin
+
+    def _settings(self, known: Iterable[str]) -> dict[str, Any]:
+        # Kafka's own names, dots for underscores, are kafka-python's for what both have.
+        passed = {key.replace(".", "_"): value for key, value in self._config.options.items()}
+        return {
+            **{key: value for key, value in passed.items() if key in set(known)},
+            "bootstrap_servers": self.bootstrap_servers.replace(" ", "").split(","),
+            "bootstrap_timeout_ms": round(self._config.timeout_s * 1000),
+        }
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        from kafka.errors import KafkaConnectionError, KafkaTimeoutError
+        from kafka.errors import KafkaError as ClientError
+
+        try:
+            yield
+        except (KafkaConnectionError, KafkaTimeoutError) as error:
+            raise KafkaError(
+                "Kafka",
+                self.bootstrap_servers,
+                f"does not answer: check kafka.bootstrap_servers and that it runs ({one_line(error)})",
+            ) from error
+        except (ClientError, ValueError, OSError) as error:
+            raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}") from error
+
+
+def one_line(error: object, chars: int = 300) -> str:
+    """The first line of an error, cut to a length that fits a log line."""
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:chars]
+
+
+def quiet_client_log() -> None:
+    """Let kafka-python log what breaks, not every reconnection."""
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)

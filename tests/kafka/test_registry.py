@@ -1,0 +1,128 @@
+"""The registry against a real Kafka broker."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+import pytest
+
+from broker.config import KafkaConfig
+from broker.query import RegisteredQuery
+from broker.registry import Registry, RegistryError
+from broker.topics import KafkaCluster
+
+if TYPE_CHECKING:
+    from broker.runtime.kafka import EmbeddedKafka
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def cluster(kafka: EmbeddedKafka) -> Iterator[KafkaCluster]:
+    cluster = KafkaCluster(kafka.bootstrap_servers, KafkaConfig())
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def registry(cluster: KafkaCluster) -> Iterator[Registry]:
+    registry = Registry(cluster, f"registry-{uuid.uuid4().hex}")
+    registry.open()
+    yield registry
+    registry.close()
+
+
+def query(query_id: str, where: str = "a > 1") -> RegisteredQuery:
+    return RegisteredQuery(
+        query_id, "s", where, f"asc.{query_id}", {"team": "blå"}, False, datetime(2030, 1, 1, tzinfo=timezone.utc)
+    )
+
+
+def test_an_empty_registry_has_no_queries(registry: Registry) -> None:
+    assert registry.load() == ({}, -1)
+
+
+def test_what_is_written_is_loaded(registry: Registry) -> None:
+    offsets = registry.write([query("a"), query("b")])
+    queries, version = registry.load()
+    assert queries == {"a": query("a").at(offsets["a"]), "b": query("b").at(offsets["b"])}
+    assert version == max(offsets.values())
+
+
+def test_the_last_record_of_an_id_wins_and_a_null_removes(registry: Registry) -> None:
+    registry.write([query("a"), query("b"), query("c")])
+    registry.write([query("a", "a > 2")])
+    last = registry.write([], ["b"])["b"]
+    queries, version = registry.load()
+    assert {key: found.where for key, found in queries.items()} == {"a": "a > 2", "c": "a > 1"}
+    assert version == last
+
+
+def test_the_state_at_every_version_is_kept(registry: Registry) -> None:
+    first = registry.write([query("a")])["a"]
+    second = registry.write([query("b")])["b"]
+    third = registry.write([query("a", "a > 2")], ["b"])
+    assert {key: found.where for key, found in registry.state_at(first).items()} == {"a": "a > 1"}
+    assert {key: found.where for key, found in registry.state_at(second).items()} == {"a": "a > 1", "b": "a > 1"}
+    assert {key: found.where for key, found in registry.state_at(max(third.values())).items()} == {"a": "a > 2"}
+
+
+def test_history_is_kept_long_enough_for_a_replay(registry: Registry, cluster: KafkaCluster) -> None:
+    settings = cluster.topic_settings(registry.topic)
+    assert settings["cleanup.policy"] == "compact"
+    assert int(settings["min.compaction.lag.ms"]) == 7 * 24 * 3600 * 1000
+
+
+def test_a_load_that_breaks_off_leaves_nothing(registry: Registry) -> None:
+    registry.write([query("a")])
+    too_large = query("huge", "x" * 20_000_000)
+    with pytest.raises(RegistryError, match="cannot be written"):
+        registry.write([query("b"), too_large])
+    assert set(registry.load()[0]) == {"a"}
+    registry.write([query("c")])
+    assert set(registry.load()[0]) == {"a", "c"}
+
+
+def test_a_reader_never_sees_half_of_a_bulk_load(registry: Registry, cluster: KafkaCluster) -> None:
+    reader = Registry(cluster, registry.topic)
+    sizes: set[int] = set()
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            sizes.add(len(reader.load()[0]))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        registry.write([query(f"q{i}") for i in range(3_000)])
+    finally:
+        done.set()
+        thread.join()
+    sizes.add(len(reader.load()[0]))
+    assert sizes <= {0, 3_000}
+    assert 3_000 in sizes
+
+
+def test_a_second_daemon_takes_the_registry_over(registry: Registry, cluster: KafkaCluster) -> None:
+    registry.write([query("a")])
+    second = Registry(cluster, registry.topic)
+    second.open()
+    try:
+        second.write([query("b")])
+        with pytest.raises(RegistryError, match="another daemon has taken it over"):
+            registry.write([query("c")])
+        assert set(second.load()[0]) == {"a", "b"}
+    finally:
+        second.close()
+
+
+def test_a_topic_that_is_no_registry_is_refused(cluster: KafkaCluster) -> None:
+    name = f"plain-{uuid.uuid4().hex}"
+    cluster.ensure_topics([name])
+    with pytest.raises(RegistryError, match="is not compacted"):
+        Registry(cluster, name).open()
