@@ -1,0 +1,139 @@
+"""Order-preserving dictionary: the byte-string constants of one p-attribute as int64 labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+_LABELS = 1 << 30
+_LEAST_GAP = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dictionary:
+    """The constants of a BYTES p-attribute, sorted, each with a label; labels sort as the constants do.
+
+    A value that is no constant has the label of the greatest constant below it plus one (of the smallest constant minus
+    one where there is none below), so every interval over byte strings is an interval over labels.
+
+    Invariant: labels ascend and neighbours differ by at least 2; they stay within (0, 2**30). Shapes: ``offsets``
+    int64[m + 1] into ``data`` uint8[n]; ``labels`` int64[m]; ``heads`` uint64[m], the first 8 bytes of each constant,
+    big-endian and padded with zeros. Cost: a look-up is log2(m) comparisons, nearly all of them of heads alone.
+    """
+
+    offsets: npt.NDArray[np.int64]
+    data: npt.NDArray[np.uint8]
+    labels: npt.NDArray[np.int64]
+    heads: npt.NDArray[np.uint64]
+
+    @staticmethod
+    def of(constants: Iterable[bytes]) -> Dictionary:
+        """The dictionary of some constants, with labels spread evenly so that others fit between them.
+
+        >>> names = Dictionary.of([b"oslo", b"bergen"])
+        >>> names.label(b"bergen") < names.label(b"hamar") < names.label(b"oslo")
+        True
+        """
+        ordered = sorted(set(constants))
+        spacing = max(_LEAST_GAP, _LABELS // (len(ordered) + 1))
+        lengths = np.array([len(value) for value in ordered], dtype=np.int64)
+        labels = (np.arange(len(ordered), dtype=np.int64) + 1) * spacing
+        return _pack(b"".join(ordered), lengths, labels, _heads(ordered))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def nbytes(self) -> int:
+        return self.offsets.nbytes + self.data.nbytes + self.labels.nbytes + self.heads.nbytes
+
+    def constant(self, index: int) -> bytes:
+        """The constant at a position of the sorted order."""
+        return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def constants(self) -> list[bytes]:
+        data = self.data.tobytes()
+        ends = self.offsets.tolist()
+        return [data[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+
+    def label(self, value: bytes) -> int:
+        """The label of any value, a constant or not."""
+        index = self._rank(value)
+        if index < len(self) and self.constant(index) == value:
+            return int(self.labels[index])
+        if index > 0:
+            return int(self.labels[index - 1]) + 1
+        return int(self.labels[0]) - 1 if len(self) else 0
+
+    def value(self, label: int) -> tuple[bytes, bool]:
+        """The constant whose label this is and True; or the constant just below it and False.
+
+        Where a label lies below every constant the empty string stands for it, which sorts below all.
+        """
+        index = int(np.searchsorted(self.labels, label, side="right")) - 1
+        return (self.constant(index), bool(self.labels[index] == label)) if index >= 0 else (b"", False)
+
+    def with_constants(self, constants: Iterable[bytes]) -> Dictionary | None:
+        """This dictionary and some constants more, all labels kept; None when no label is free where one is needed.
+
+        The new constants between two old ones share their gap evenly. Cost: a copy of the arrays.
+        """
+        fresh = [value for value in sorted(set(constants)) if not self._has(value)]
+        if not fresh:
+            return self
+        places = [self._rank(value) for value in fresh]
+        labels: list[int] = []
+        for place, group in groupby(places):
+            count = len(list(group))
+            below = int(self.labels[place - 1]) if place else 0
+            above = int(self.labels[place]) if place < len(self) else max(_LABELS, below + _LEAST_GAP)
+            step = (above - below) // (count + 1)
+            if step < _LEAST_GAP // 2 or above > _LABELS:
+                return None
+            labels.extend(below + step * (number + 1) for number in range(count))
+        pieces: list[bytes] = []
+        data, start = self.data.tobytes(), 0
+        for place, value in zip(places, fresh, strict=True):
+            end = int(self.offsets[place])
+            pieces += (data[start:end], value)
+            start = end
+        pieces.append(data[start:])
+        lengths = np.insert(np.diff(self.offsets), places, [len(value) for value in fresh])
+        return _pack(
+            b"".join(pieces),
+            lengths,
+            np.insert(self.labels, places, labels),
+            np.insert(self.heads, places, _heads(fresh)),
+        )
+
+    def _has(self, value: bytes) -> bool:
+        rank = self._rank(value)
+        return rank < len(self) and self.constant(rank) == value
+
+    def _rank(self, value: bytes) -> int:
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self.constant(middle) < value:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def _heads(values: Iterable[bytes]) -> npt.NDArray[np.uint64]:
+    return np.array([int.from_bytes(value[:8].ljust(8, b"\0"), "big") for value in values], dtype=np.uint64)
+
+
+def _pack(
+    data: bytes, lengths: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], heads: npt.NDArray[np.uint64]
+) -> Dictionary:
+    offsets = np.zeros(len(labels) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    for array in (offsets, labels, heads):
+        array.setflags(write=False)
+    return Dictionary(offsets, np.frombuffer(data, dtype=np.uint8), labels, heads)

@@ -1,0 +1,121 @@
+"""Grids: how the key space of a p-attribute is divided into regions, the same for every block of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.errors import PlanError
+
+Keys = npt.NDArray[np.int64]
+
+KEY_MIN = int(np.iinfo(np.int64).min)
+KEY_MAX = int(np.iinfo(np.int64).max)
+REGIONS_MAX = 65_000
+"""Region ids travel as uint16."""
+
+_TABLE_SPAN = 4_096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """The regions of one p-attribute.
+
+    Region r (from 0) holds the keys k for which exactly r boundaries are <= k; the region after the last is NULL's.
+
+    ``exact``: the regions of Definition 1. m constants give 2m + 1 regions, constants and the gaps between them, by the
+    boundaries c and c + 1 of every constant c; a gap that holds no key (between 7 and 8) is there and never visited.
+    Otherwise at most G bounded regions at quantiles of the cuts (``notes/engine.md``), and a bit of such a region says
+    "admits at least a part of it".
+
+    ``table`` uint16[span]: the region of every key from ``origin`` on, empty where the constants lie too far apart;
+    keys beyond its ends have the region of its ends. Cost: a look-up, or log2(boundaries) comparisons.
+    """
+
+    boundaries: Keys
+    exact: bool
+    origin: int
+    table: npt.NDArray[np.uint16]
+
+    @staticmethod
+    def of_constants(constants: Keys) -> Grid:
+        """The exact regions of sorted, distinct constants: 2m + 1 of them.
+
+        >>> Grid.of_constants(np.array([30, 50])).regions_of(np.array([10, 30, 40, 50, 80])).tolist()
+        [0, 1, 2, 3, 4]
+        """
+        boundaries = np.empty(2 * len(constants), dtype=np.int64)
+        boundaries[0::2] = constants
+        if len(constants) and constants[-1] == KEY_MAX:
+            # Nothing lies above the greatest key: its gap would begin beyond the key space.
+            boundaries[1:-1:2] = constants[:-1] + 1
+            boundaries = boundaries[:-1]
+        else:
+            boundaries[1::2] = constants + 1
+        return _with_table(boundaries, exact=True)
+
+    @staticmethod
+    def of_cuts(cuts: Keys, regions: int) -> Grid:
+        """At most ``regions`` regions with boundaries at quantiles of the cuts (any order, repeated as often as used)."""
+        distinct = np.unique(cuts)
+        if len(distinct) >= regions:
+            places = (np.arange(1, regions, dtype=np.int64) * len(cuts)) // regions
+            distinct = np.unique(np.sort(cuts)[places])
+        return _with_table(distinct, exact=False)
+
+    @property
+    def regions(self) -> int:
+        """The number of regions, NULL's not counted."""
+        return len(self.boundaries) + 1
+
+    @property
+    def null_region(self) -> int:
+        return len(self.boundaries) + 1
+
+    @property
+    def nbytes(self) -> int:
+        return self.boundaries.nbytes + self.table.nbytes
+
+    def constants(self) -> Keys:
+        """The constraining constants of an exact grid, sorted."""
+        if not self.exact:
+            raise PlanError("bounded regions", self.regions, "they have boundaries but no constants")
+        return self.boundaries[0::2]
+
+    def regions_of(self, keys: Keys) -> npt.NDArray[np.intp]:
+        """The region of each key."""
+        return np.searchsorted(self.boundaries, keys, side="right")
+
+    def has_boundary(self, keys: Keys) -> npt.NDArray[np.bool_]:
+        """Whether a region begins at each key."""
+        if not len(self.boundaries):
+            return np.zeros(len(keys), dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self.boundaries, keys), len(self.boundaries) - 1)
+        found: npt.NDArray[np.bool_] = self.boundaries[places] == keys
+        return found
+
+
+def grid_from_arrays(boundaries: Keys, exact: bool) -> Grid:
+    """The grid with these sorted boundaries."""
+    return _with_table(boundaries, exact)
+
+
+def _with_table(boundaries: Keys, exact: bool) -> Grid:
+    if len(boundaries) + 2 > REGIONS_MAX:
+        raise PlanError(
+            "too many exact regions of one p-attribute",
+            len(boundaries) + 1,
+            f"at most {REGIONS_MAX}; use bounded regions",
+        )
+    origin, table = 0, np.empty(0, dtype=np.uint16)
+    if len(boundaries):
+        first, last = int(boundaries[0]), int(boundaries[-1])
+        if last - first + 2 <= _TABLE_SPAN and first > KEY_MIN:
+            origin = first - 1
+            keys = np.arange(origin, last, dtype=np.int64)
+            table = np.searchsorted(boundaries, np.append(keys, last), side="right").astype(np.uint16)
+    boundaries.setflags(write=False)
+    table.setflags(write=False)
+    return Grid(boundaries, exact, origin, table)

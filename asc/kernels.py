@@ -1,0 +1,325 @@
+"""The compiled inner loops. Nothing here allocates for a tuple or knows of Arrow; shapes and dtypes are the callers' duty.
+
+They are compiled on first use, once for a machine (numba keeps them beside the package, or in the user's cache folder
+where that is not writable; where neither can be written they are compiled for the process alone), and release the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+Array = npt.NDArray[Any]
+
+_FULL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_ONE = np.uint64(1)
+_SLOT = 0x0FFF
+_LOW_OPEN = 0x2000
+_HIGH_OPEN = 0x4000
+_INEXACT = 0x8000
+_KEY_MIN = np.iinfo(np.int64).min
+_KEY_MAX = np.iinfo(np.int64).max
+_SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
+_NAN_KEY = 0x7FF8_0000_0000_0000
+
+
+def _compiled(function: F) -> F:
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # no folder to keep it in
+        return cast(F, numba.njit(nogil=True)(function))
+
+
+@intrinsic
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """The number of zeros below the lowest 1 of a uint64 that is not 0."""
+    from numba.core import types
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), generate
+
+
+@_compiled
+def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> None:
+    """Set bit ``bits[i]`` in the rows ``lows[i]`` to ``highs[i]`` of uint64[rows, words]."""
+    for i in range(bits.size):
+        word = bits[i] >> 6
+        mask = _ONE << np.uint64(bits[i] & 63)
+        for row in range(lows[i], highs[i] + 1):
+            regions[row, word] |= mask
+
+
+@_compiled
+def float_keys(values: Array, keys: Array) -> None:
+    """The order-preserving int64 of each double: ``asc.attribute.float_key``."""
+    bits = values.view(np.int64)
+    for i in range(values.size):
+        key = bits[i] if bits[i] >= 0 else bits[i] ^ _SIGN_MASK
+        if values[i] != values[i]:
+            key = _NAN_KEY
+        elif values[i] == 0.0:
+            key = 0
+        keys[i] = key
+
+
+@_compiled
+def bytes_keys(
+    offsets: Array, data: Array, ends: Array, constants: Array, heads: Array, labels: Array, keys: Array
+) -> None:
+    """The label of each byte string ``data[offsets[i]:offsets[i + 1]]``: ``asc.dictionary.Dictionary.label``."""
+    for i in range(offsets.size - 1):
+        start = offsets[i]
+        length = offsets[i + 1] - start
+        head = np.uint64(0)
+        for j in range(min(length, 8)):
+            head |= np.uint64(data[start + j]) << np.uint64(56 - 8 * j)
+        low = 0
+        high = heads.size
+        found = False
+        while low < high:
+            middle = (low + high) >> 1
+            order = 0
+            if heads[middle] != head:
+                order = -1 if heads[middle] < head else 1
+            else:
+                order = _compare(constants, ends[middle], ends[middle + 1] - ends[middle], data, start, length)
+            if order == 0:
+                low = middle
+                found = True
+                break
+            if order < 0:
+                low = middle + 1
+            else:
+                high = middle
+        if found:
+            keys[i] = labels[low]
+        elif low > 0:
+            keys[i] = labels[low - 1] + 1
+        else:
+            keys[i] = labels[0] - 1 if labels.size > 0 else 0
+
+
+@_compiled
+def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, length_b: int) -> int:
+    """-1, 0, 1 as the byte string in ``a`` sorts before, with or after the one in ``b``."""
+    for j in range(min(length_a, length_b)):
+        if a[start_a + j] != b[start_b + j]:
+            return -1 if a[start_a + j] < b[start_b + j] else 1
+    return 0 if length_a == length_b else (-1 if length_a < length_b else 1)
+
+
+@_compiled
+def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> None:
+    """The region of each key where a table holds those of the keys from ``origin`` on."""
+    last = origin + table.size - 1
+    for i in range(keys.size):
+        regions[i] = table[min(max(keys[i], origin), last) - origin]
+
+
+@_compiled
+def regions_by_search(keys: Array, boundaries: Array, regions: Array) -> None:
+    """The number of boundaries <= each key, by a binary search without branches."""
+    size = boundaries.size
+    for i in range(keys.size):
+        key = keys[i]
+        base = 0
+        left = size
+        while left > 1:
+            half = left >> 1
+            base += half if boundaries[base + half - 1] <= key else 0
+            left -= half
+        if size > 0 and boundaries[base] <= key:
+            base += 1
+        regions[i] = base
+
+
+@_compiled
+def _widened(bound: int, least: int, greatest: int) -> int:
+    """A bound of a table whose type has these limits, which stand for no bound, as a bound of type int64."""
+    if bound == least:
+        return _KEY_MIN
+    return _KEY_MAX if bound == greatest else bound
+
+
+@_compiled
+def _is_verified(conjunct: int, row: int, keys: Array, regions: Array, null_regions: Array, exact: Any) -> bool:
+    """Whether the inexact constraints of a conjunct admit the row's values (NULL's region never leaves a doubt)."""
+    first, code, low, high = exact[0], exact[1], exact[2], exact[3]
+    i = first[conjunct]
+    end = first[conjunct + 1]
+    while i < end and code[i] & _INEXACT:
+        slot = code[i] & _SLOT
+        key = keys[slot, row]
+        inside = regions[slot, row] == null_regions[slot]
+        while i < end and code[i] & _SLOT == slot:
+            start = _widened(np.int64(low[i]), exact[4], exact[5])
+            stop = _widened(np.int64(high[i]), exact[4], exact[5])
+            if code[i] & _LOW_OPEN:
+                start += 1
+            if code[i] & _HIGH_OPEN:
+                stop -= 1
+            inside |= start <= key and key <= stop
+            i += 1
+        if not inside:
+            return False
+    return True
+
+
+@_compiled
+def _emit(
+    grb: Array,
+    row: int,
+    place: int,
+    keys: Array,
+    regions: Array,
+    null_regions: Array,
+    exact: Any,
+    owner: Array,
+    rank: Array,
+    found: Array,
+    count: int,
+) -> int:
+    """Write the queries of the conjuncts left in the GRB: ``place << 32 | ordinal``, each query once."""
+    last = -1
+    for word in range(grb.size):
+        left = grb[word]
+        while left != 0:
+            conjunct = (word << 6) + np.int64(_trailing_zeros(left))
+            left &= left - _ONE
+            handle = owner[conjunct]
+            if handle != last and (
+                exact[0].size == 0 or _is_verified(conjunct, row, keys, regions, null_regions, exact)
+            ):
+                last = handle
+                found[count] = (place << 32) | np.int64(rank[handle])
+                count += 1
+    return count
+
+
+@_compiled
+def sweep(
+    regions: Array,
+    keys: Array,
+    null_regions: Array,
+    begin: int,
+    end: int,
+    offset: int,
+    matrix: Array,
+    slots: Array,
+    bases: Array,
+    exact: Any,
+    owner: Array,
+    rank: Array,
+    grb: Array,
+    found: Array,
+    count: int,
+) -> tuple[int, int, int]:
+    """Evaluate rows ``begin`` to ``end`` along one macro-sequence, four constructs a pass, until the GRB is all zeros.
+
+    ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by verification alone);
+    ``slots``, ``bases`` int64[4 p]: slot and first row of each construct in sequence, filled up with the all-zeros slot and
+    row 0, the GRB itself, which changes nothing. ``exact``: (first, code, low, high, least, greatest) of the block's table,
+    ``first`` empty where nothing needs to be verified. ``found`` int64[n] receives pairs from ``count`` on; where fewer
+    places are left than a tuple may need, the sweep ends early.
+    Returns the next row, the number of pairs, and the rows of the matrix that were read.
+    """
+    words = matrix.shape[1]
+    passes = slots.size >> 2
+    evaluated = 0
+    for row in range(begin, end):
+        if count + (words << 6) > found.size:
+            return row, count, evaluated
+        any_left = _ONE
+        for step in range(passes):
+            i = step << 2
+            a = matrix[bases[i] + regions[slots[i], row]]
+            b = matrix[bases[i + 1] + regions[slots[i + 1], row]]
+            c = matrix[bases[i + 2] + regions[slots[i + 2], row]]
+            d = matrix[bases[i + 3] + regions[slots[i + 3], row]]
+            evaluated += 4
+            any_left = np.uint64(0)
+            if step == 0:
+                live = matrix[0]
+                for word in range(words):
+                    left = live[word] & a[word] & b[word] & c[word] & d[word]
+                    grb[word] = left
+                    any_left |= left
+            else:
+                for word in range(words):
+                    left = grb[word] & a[word] & b[word] & c[word] & d[word]
+                    grb[word] = left
+                    any_left |= left
+            if any_left == 0:
+                break
+        if any_left != 0:
+            count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
+    return end, count, evaluated
+
+
+@_compiled
+def walk(
+    regions: Array,
+    keys: Array,
+    null_regions: Array,
+    begin: int,
+    end: int,
+    offset: int,
+    matrix: Array,
+    slots: Array,
+    bases: Array,
+    sequence: Array,
+    arrows: Array,
+    geb: Array,
+    exact: Any,
+    owner: Array,
+    rank: Array,
+    grb: Array,
+    found: Array,
+    count: int,
+) -> tuple[int, int, int]:
+    """Evaluate rows ``begin`` to ``end`` along a hybrid-sequence, one construct at a time (sections 4.3 and 5.1).
+
+    As :func:`sweep`, but ``slots`` and ``bases`` are in the order of the constructs, ``sequence`` int32[c] is the
+    macro-sequence, ``arrows`` int32[rows] the construct that the micro-arrow of each row leads to (-1: none; empty: none
+    at all) and ``geb`` bool[c] room for the GEB. The last number returned is the exact cost: constructs evaluated.
+    """
+    words = matrix.shape[1]
+    evaluated = 0
+    for row in range(begin, end):
+        if count + (words << 6) > found.size:
+            return row, count, evaluated
+        any_left = np.uint64(0)
+        for word in range(words):
+            grb[word] = matrix[0, word]
+            any_left |= grb[word]
+        geb[:] = False
+        successor = 0
+        target = -1
+        while any_left != 0:
+            if target < 0 or geb[target]:
+                while successor < sequence.size and geb[sequence[successor]]:
+                    successor += 1
+                if successor == sequence.size:
+                    break
+                target = sequence[successor]
+            geb[target] = True
+            evaluated += 1
+            place = bases[target] + regions[slots[target], row]
+            any_left = np.uint64(0)
+            qrb = matrix[place]
+            for word in range(words):
+                left = grb[word] & qrb[word]
+                grb[word] = left
+                any_left |= left
+            target = arrows[place] if arrows.size > 0 else -1
+        if any_left != 0:
+            count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
+    return end, count, evaluated
