@@ -1,0 +1,232 @@
+"""The daemon's HTTP API, as the commands call it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from cli.failure import CommandError
+
+if TYPE_CHECKING:
+    import httpx
+
+DEFAULT_SERVER = "http://127.0.0.1:8750"
+TIMEOUT_S = 60.0
+"""A registration is answered when it is in the running plan: after the running batch at the latest."""
+
+Json = dict[str, Any]
+
+
+class ServerError(CommandError):
+    """What the daemon refused, with its own words; for a bulk load, an error for each refused line."""
+
+    def __init__(self, status: int, error: Mapping[str, Any], lines: Sequence[Json] = ()) -> None:
+        subject, value = str(error.get("subject") or "the daemon answers"), error.get("value", status)
+        super().__init__(subject, value, str(error.get("remedy") or "see the daemon's log"))
+        self.status = status
+        self.lines = lines
+        self.message = str(error.get("message") or super().__str__())
+        self.caret_text = str(error.get("caret") or "")
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Client:
+    """A connection to one daemon; every method is one request and returns the JSON it answers.
+
+    Errors: `CommandError` where no daemon answers, `ServerError` where it refuses.
+    """
+
+    def __init__(self, server: str, token: str | None = None) -> None:
+        import httpx
+
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.server = server.rstrip("/")
+        try:
+            self._http: httpx.Client = httpx.Client(base_url=self.server, headers=headers, timeout=TIMEOUT_S)
+        except httpx.InvalidURL as error:
+            raise CommandError("server address", server, f"{error}; write it as {DEFAULT_SERVER}") from None
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._http.close()
+
+    def request(self, method: str, path: str, **options: Any) -> Json:
+        """One request; the options are httpx's."""
+        response = self._send(method, path, **options)
+        if response.is_success:
+            return _object(response)
+        raise ServerError(response.status_code, _error_of(response), _lines_of(response))
+
+    def ready(self) -> Json:
+        """Whether the daemon is ready, and if not why."""
+        return _object(self._send("GET", "/readyz"))
+
+    def streams(self) -> Json:
+        """The streams, and the address of Kafka."""
+        return self.request("GET", "/v1/streams")
+
+    def stream(self, name: str | None) -> Json:
+        """The stream of that name, or the only one; with the address of Kafka as ``bootstrap_servers``."""
+        answer = self.streams()
+        found = {stream["name"]: stream for stream in answer["streams"]}
+        if name is None and len(found) == 1:
+            name = next(iter(found))
+        if name not in found:
+            known = ", ".join(found) or "none is configured"
+            subject = "unknown stream" if name else "no stream named, value"
+            raise CommandError(subject, name, f"the daemon's streams: {known}")
+        return {**found[name], "bootstrap_servers": answer["kafka"]["bootstrap_servers"]}
+
+    def add(self, query: Json) -> Json:
+        """Register one query, or replace the one of its id."""
+        return self.request("POST", "/v1/queries", json=query)
+
+    def apply(self, ndjson: bytes, *, keep_going: bool) -> Json:
+        """Register many, one a line: all or none, or all that are valid."""
+        return self.request(
+            "POST",
+            "/v1/queries",
+            params={"keep_going": "true"} if keep_going else {},
+            content=ndjson,
+            headers={"Content-Type": "application/x-ndjson"},
+            timeout=10 * TIMEOUT_S,
+        )
+
+    def queries(self, **filters: str | None) -> list[Json]:
+        """The registered queries that pass the filters, page after page."""
+        found: list[Json] = []
+        params = {"limit": "1000", **{name: value for name, value in filters.items() if value is not None}}
+        while True:
+            page = self.request("GET", "/v1/queries", params=params)
+            found += page["queries"]
+            if not page.get("cursor"):
+                return found
+            params["cursor"] = page["cursor"]
+
+    def query(self, query_id: str) -> Json:
+        """One registered query."""
+        return self.request("GET", query_path(query_id))
+
+    def change(self, query_id: str, change: Json) -> Json:
+        """Change a part of one registered query."""
+        return self.request("PUT", query_path(query_id), json=change)
+
+    def remove(self, query_id: str) -> Json:
+        """Remove one query; answered once no later record can reach it."""
+        return self.request("DELETE", query_path(query_id))
+
+    def check(self, where: str, stream: str | None) -> Json:
+        """What a predicate would become, without registering it."""
+        body = {"where": where} if stream is None else {"where": where, "stream": stream}
+        return self.request("POST", "/v1/check", json=body)
+
+    def explain(self, query_id: str, values: Json | None) -> Json:
+        """The constructs a query uses, and a tuple's way through them."""
+        return self.request("POST", f"{query_path(query_id)}/explain", json={"tuple": values})
+
+    def plan(self) -> Json:
+        """The running plan of every stream."""
+        return self.request("GET", "/v1/plan")
+
+    def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        import httpx
+
+        try:
+            return self._http.request(method, path, **options)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            remedy = "start one with 'asc serve', or name another with --server"
+            raise CommandError("no daemon answers at", self.server, remedy) from None
+        except httpx.TimeoutException:
+            remedy = "see its log; whether the change was made shows 'asc query list'"
+            raise CommandError("the daemon does not answer in time at", self.server, remedy) from None
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL):
+            raise CommandError("server address", self.server, f"write it as {DEFAULT_SERVER}") from None
+        except httpx.HTTPError as error:
+            remedy = f"{type(error).__name__}: {error}"
+            raise CommandError("the daemon's answer cannot be read, server", self.server, remedy) from None
+
+
+def query_path(query_id: str) -> str:
+    """The path of one query.
+
+    >>> query_path("a/b c")
+    '/v1/queries/a%2Fb%20c'
+    """
+    return f"/v1/queries/{quote(query_id, safe='')}"
+
+
+def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that name the daemon; the command is called with a `Client` as ``client``."""
+
+    @functools.wraps(command)
+    def with_client(server: str, token_file: Path | None, **arguments: Any) -> Any:
+        client = Client(server, read_token(token_file))
+        try:
+            return command(client=client, **arguments)
+        finally:
+            client.close()
+
+    token = click.option(
+        "--token-file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="File with the bearer token; without it the variable ASC_TOKEN is used.",
+    )
+    address = click.option(
+        "--server", envvar="ASC_SERVER", default=DEFAULT_SERVER, show_default=True, help="The daemon (ASC_SERVER)."
+    )
+    return address(token(with_client))
+
+
+def read_token(token_file: Path | None) -> str | None:
+    """The bearer token from its file, or from the variable ASC_TOKEN."""
+    if token_file is None:
+        return os.environ.get("ASC_TOKEN") or None
+    return token_file.read_text(encoding="utf-8").strip()
+
+
+def _object(response: httpx.Response) -> Json:
+    if not response.content:
+        return {}
+    try:
+        answer = response.json()
+    except json.JSONDecodeError:
+        answer = None
+    if not isinstance(answer, dict):
+        remedy = "is it the daemon's address? Name it with --server"
+        raise CommandError("no JSON object answered by", str(response.url), remedy)
+    return answer
+
+
+def _error_of(response: httpx.Response) -> Json:
+    """The daemon's error object; for another kind of answer, one that says so."""
+    try:
+        error = _object(response).get("error")
+    except CommandError:
+        error = None
+    if isinstance(error, dict):
+        return error
+    remedy = "is it the daemon's address? Name it with --server"
+    return {
+        "message": f"{response.request.method} {response.url} answers {response.status_code}: {remedy}",
+        "subject": str(response.url),
+        "value": response.status_code,
+        "remedy": remedy,
+    }
+
+
+def _lines_of(response: httpx.Response) -> list[Json]:
+    """The errors by line that come with a refused bulk load."""
+    try:
+        lines = _object(response).get("errors")
+    except CommandError:
+        return []
+    return lines if isinstance(lines, list) else []

@@ -1,0 +1,64 @@
+"""``asc config``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.command import Command, examples
+from cli.output import json_option, print_json
+
+
+@click.command(
+    cls=Command,
+    epilog=examples(
+        "asc config",
+        "asc config --config asc.toml --json",
+    ),
+)
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The configuration to check and complete; without it, the defaults.",
+)
+@json_option
+def config(config_file: Path | None, as_json: bool) -> None:
+    """Check a configuration and print the effective one: defaults filled in, secrets masked."""
+    from broker.config import load_config
+
+    effective = load_config(config_file).effective()
+    if as_json:
+        print_json(effective)
+    else:
+        click.echo("\n".join(toml_lines(effective)))
+
+
+def toml_lines(table: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    r"""A table as TOML: its own keys first, then its tables. A key without a value becomes a comment.
+
+    >>> print("\n".join(toml_lines({"api": {"port": 8750, "token_file": None}})))
+    <BLANKLINE>
+    [api]
+    port = 8750
+    # token_file is not set
+    """
+    for key, value in table.items():
+        if value is None:
+            yield f"# {key} is not set"
+        elif not isinstance(value, Mapping):
+            yield f"{_toml_key(key)} = {json.dumps(value, ensure_ascii=False)}"
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            inner = f"{path}.{_toml_key(key)}" if path else _toml_key(key)
+            yield from ("", f"[{inner}]")
+            yield from toml_lines(value, inner)
+
+
+def _toml_key(key: str) -> str:
+    bare = key.replace("-", "").replace("_", "").isalnum() and key.isascii()
+    return key if bare else json.dumps(key, ensure_ascii=False)

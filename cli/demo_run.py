@@ -1,0 +1,197 @@
+"""The whole path on the packaged flights: what ``asc demo`` does, and how it says what it saw."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.client import Client
+from cli.kafka_client import consumer, produce, record_json
+from cli.output import table_text
+from workloads.flights import QUERIES, SCHEMA, sample_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STREAM = "flights"
+SHOWN_QUERY = "made-up-for-it"
+SHOWN_RECORDS = 3
+QUIET_S = 2.0
+"""How long no further record may come before a topic counts as received: a surplus record would be seen."""
+PATIENCE_S = 60.0
+"""How long nothing at all may come before records count as missing."""
+
+Topics = dict[str, list[dict[str, Any]]]
+
+
+def run_demo() -> dict[str, Any]:
+    """Run it in a temporary folder; the report, ``agrees`` in it says whether every topic has exactly its records."""
+    from broker.daemon import Daemon
+    from broker.runtime.spark import spark_session
+
+    _say("starting Spark, an embedded Kafka and the daemon ...")
+    with tempfile.TemporaryDirectory(prefix="asc-demo-") as folder:
+        spark = spark_session(app_name="asc-demo", master="local[2]", time_zone="UTC", progress=_say)
+        daemon = Daemon(_config(Path(folder)), spark=spark)
+        try:
+            daemon.start()
+            client = Client(daemon.url)
+            try:
+                return _through(client, spark)
+            finally:
+                client.close()
+        finally:
+            daemon.stop()
+            spark.stop()
+
+
+def _config(folder: Path) -> Any:
+    from broker.config import parse_config
+
+    return parse_config(
+        {
+            "kafka": {"data_dir": str(folder / "kafka")},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "time_zone": "UTC"},
+            "streams": {
+                STREAM: {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"},
+            },
+        }
+    )
+
+
+def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
+    _say(f"registering {len(QUERIES)} predicates through {client.server} ...")
+    lines = "\n".join(json.dumps({"id": query_id, "where": where}) for query_id, where in QUERIES.items())
+    client.apply(lines.encode(), keep_going=False)
+    topics = {query["id"]: query["topic"] for query in client.queries()}
+
+    _say("asking DataFrame.filter what each predicate accepts ...")
+    expected = filtered_rows(spark, QUERIES)
+
+    stream = client.stream(STREAM)
+    servers = stream["bootstrap_servers"]
+    with consumer(servers, topics.values(), from_beginning=True) as messages:
+        _say(f"publishing {sample_path().name} into topic {stream['topic']} ...")
+        started = time.monotonic()
+        places = _publish(servers, stream)
+        published = time.monotonic()
+        _say("receiving from every topic ...")
+        received, last = _receive(messages, topics.values(), sum(map(len, expected.values())))
+    row_of = {f"{stream['topic']}-{partition}-{offset}": row for row, (partition, offset) in enumerate(places)}
+    found = {query_id: compare(received[topic], row_of, expected[query_id]) for query_id, topic in topics.items()}
+    shown = received[topics[SHOWN_QUERY]][:SHOWN_RECORDS]
+    explanation = client.explain(SHOWN_QUERY, json.loads(shown[0]["value"]))["text"] if shown else ""
+    elapsed_s = max(last, published) - started
+    return {
+        "agrees": all(counts["agrees"] for counts in found.values()),
+        "topics": [
+            {"query": query_id, "where": QUERIES[query_id], "topic": topic, **found[query_id]}
+            for query_id, topic in topics.items()
+        ],
+        "shown": {"query": SHOWN_QUERY, "records": shown, "explanation": explanation},
+        "throughput": {
+            "records": len(places),
+            "deliveries": sum(map(len, received.values())),
+            "publishing_s": round(published - started, 3),
+            "until_last_delivery_s": round(elapsed_s, 3),
+            "records_per_s": round(len(places) / elapsed_s),
+        },
+    }
+
+
+def filtered_rows(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, Counter[int]]:
+    """The rows of the packaged sample that DataFrame.filter accepts, by query: row numbers from 0, each once."""
+    import gzip
+
+    from pyspark.sql.types import StructType
+
+    with tempfile.TemporaryDirectory(prefix="asc-oracle-") as folder, gzip.open(sample_path(), "rt") as lines:
+        next(lines)
+        numbered = Path(folder) / "rows.csv"
+        numbered.write_text("".join(f"{row},{line}" for row, line in enumerate(lines)), encoding="utf-8")
+        rows = spark.read.csv(str(numbered), schema=StructType.fromDDL(f"row INT, {SCHEMA}")).cache()
+        try:
+            return {
+                query_id: Counter(found["row"] for found in rows.filter(where).select("row").collect())
+                for query_id, where in queries.items()
+            }
+        finally:
+            rows.unpersist()
+
+
+def compare(records: Iterable[dict[str, Any]], row_of: Mapping[str, int], expected: Counter[int]) -> dict[str, Any]:
+    """A topic's records beside the rows it should hold: the same rows, each as often.
+
+    A record whose source was never published counts as row -1, which is expected nowhere.
+
+    >>> compare([{"source": "s-0-7"}], {"s-0-7": 7}, Counter([7, 8]))
+    {'received': 1, 'expected': 2, 'agrees': False}
+    """
+    received = Counter(row_of.get(record["source"], -1) for record in records)
+    return {"received": received.total(), "expected": expected.total(), "agrees": received == expected}
+
+
+def _publish(servers: str, stream: Mapping[str, Any]) -> list[tuple[int, int]]:
+    from tqdm import tqdm
+
+    from asc.schema import Schema
+    from cli.records import read_records
+
+    path = sample_path()
+    schema = Schema.from_ddl(stream["schema"])
+    with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="publishing", disable=None) as bar:
+        records = read_records(path, stream["format"], schema, "carrier", lambda done: bar.update(done - bar.n))
+        return list(produce(servers, stream["topic"], records))
+
+
+def _receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics, float]:
+    """The records of every topic, once all are there and a while has passed, or nothing comes any more.
+
+    Returns them in order of arrival, and the time the last one came.
+    """
+    received: Topics = {topic: [] for topic in topics}
+    count, last = 0, time.monotonic()
+    while time.monotonic() - last < (QUIET_S if count >= expected else PATIENCE_S):
+        for batch in messages.poll(timeout_ms=200).values():
+            for message in batch:
+                received[message.topic].append(record_json(message))
+                count += 1
+                last = time.monotonic()
+    return received, last
+
+
+def report_text(report: Mapping[str, Any]) -> str:
+    """The report for people."""
+    topics = table_text(
+        ["topic", "received", "filter", "agrees", "predicate"],
+        [
+            [topic["topic"], topic["received"], topic["expected"], topic["agrees"], topic["where"]]
+            for topic in report["topics"]
+        ],
+    )
+    shown, throughput = report["shown"], report["throughput"]
+    records = "\n".join(record["value"] for record in shown["records"])
+    verdict = "every topic holds exactly the records that DataFrame.filter accepts"
+    return "\n\n".join(
+        [
+            topics,
+            f"Some records of {shown['query']}:\n{records}",
+            f"The way of the first one through the constructs:\n{shown['explanation']}",
+            f"{throughput['records']:,} records published in {throughput['publishing_s']} s; "
+            f"{throughput['deliveries']:,} deliveries, the last one {throughput['until_last_delivery_s']} s after the "
+            f"first record was sent: {throughput['records_per_s']:,} records/s end to end.",
+            f"OK: {verdict}." if report["agrees"] else f"FAILED: not {verdict}.",
+        ]
+    )
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

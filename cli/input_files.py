@@ -1,0 +1,124 @@
+"""Files of rows: their formats, and reading them one row at a time."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from cli.failure import CommandError
+
+FORMATS = {
+    ".csv": "csv",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".json": "ndjson",
+    ".parquet": "parquet",
+}
+"""Format by the end of a file's name, ``.gz`` after it apart."""
+
+Advance = Callable[[int], object]
+"""Is told from time to time how many bytes of the file have been read so far."""
+
+ROWS_A_STEP = 1_000
+
+
+def file_format(path: Path) -> str:
+    """``csv``, ``ndjson`` or ``parquet``, by the name; CommandError for another.
+
+    >>> file_format(Path("flights.CSV.gz"))
+    'csv'
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    found = FORMATS.get(suffixes[-1]) if suffixes else None
+    if found is None:
+        raise CommandError(
+            "unknown format of file", str(path), f"its name must end in {', '.join(FORMATS)} (or .gz after it)"
+        )
+    return found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The file, and its bytes decompressed."""
+    with path.open("rb") as raw:
+        if path.suffix.lower() != ".gz":
+            yield raw, raw
+            return
+        with gzip.open(raw, "rb") as content:
+            yield raw, content  # type: ignore[misc]  # GzipFile is a BinaryIO in all but name
+
+
+def read_lines(path: Path, advance: Advance) -> Iterator[bytes]:
+    """The lines of a text file that are not empty, without their ends; costs one pass, constant memory."""
+    try:
+        with _opened(path) as (raw, content):
+            for number, line in enumerate(content):
+                if number % ROWS_A_STEP == 0:
+                    advance(raw.tell())
+                stripped = line.rstrip(b"\r\n")
+                if stripped.strip():
+                    yield stripped
+            advance(raw.tell())
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
+
+
+def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
+    """The rows of a CSV file with a header, by column; an empty field is None.
+
+    Errors: CommandError with the line for a row that is longer or shorter than the header, for text that is not UTF-8.
+    """
+    rows: Iterator[list[str]] = iter(())
+    line = 0
+    try:
+        with _opened(path) as (raw, content), io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text:
+            reader = csv.reader(text, strict=True)
+            rows = iter(reader)
+            header = next(rows, [])
+            if not header or len(set(header)) < len(header):
+                remedy = "the first line must name each column once"
+                raise CommandError("no usable header in file", str(path), remedy)
+            for number, row in enumerate(rows):
+                line = reader.line_num
+                if number % ROWS_A_STEP == 0:
+                    advance(raw.tell())
+                if not row:
+                    continue
+                if len(row) != len(header):
+                    remedy = f"line {line} has {len(row)} fields, the header {len(header)}; mend or remove it"
+                    raise CommandError("uneven row in file", str(path), remedy)
+                yield {name: value or None for name, value in zip(header, row, strict=True)}
+            advance(raw.tell())
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise CommandError("not readable as CSV, file", str(path), f"after line {line}: {error}") from None
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
+
+
+def csv_header(path: Path) -> list[str]:
+    """The columns that the header of a CSV file names."""
+    with _opened(path) as (_, content), io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text:
+        return next(csv.reader(text), [])
+
+
+def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, by column; costs the memory of one batch of rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        total, size, done = max(1, file.metadata.num_rows), path.stat().st_size, 0
+        for batch in file.iter_batches(batch_size=ROWS_A_STEP):
+            yield from batch.to_pylist()
+            done += batch.num_rows
+            advance(size * done // total)
+    except pa.ArrowInvalid as error:
+        raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None

@@ -1,0 +1,136 @@
+"""Producing to and consuming from Kafka, as the commands do it."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cli.failure import CommandError
+from cli.records import Record
+
+QUERY_HEADER = "asc-query"
+SOURCE_HEADER = "asc-source"
+IN_FLIGHT_MAX = 20_000
+
+
+@contextlib.contextmanager
+def _kafka_errors(bootstrap_servers: str) -> Iterator[None]:
+    """Errors of the Kafka client as one line."""
+    import logging
+
+    from kafka.errors import KafkaError
+
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)  # its own words beside ours would only repeat them
+    try:
+        yield
+    except KafkaError as error:
+        reason = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise CommandError(
+            "Kafka refuses or does not answer at", bootstrap_servers, f"is it running? {reason}"
+        ) from error
+
+
+def produce(bootstrap_servers: str, topic: str, records: Iterable[Record]) -> Iterator[tuple[int, int]]:
+    """Send records to a topic, in order; yields partition and offset of each, in order, as all replicas have it.
+
+    At most `IN_FLIGHT_MAX` records are under way at a time, so that memory does not grow with the number of records.
+    Errors: CommandError.
+    """
+    from kafka import KafkaProducer
+
+    with _kafka_errors(bootstrap_servers):
+        producer: Any = KafkaProducer(
+            bootstrap_servers=bootstrap_servers,
+            acks="all",
+            linger_ms=20,
+            batch_size=1 << 18,
+            bootstrap_timeout_ms=10_000,
+        )
+        under_way: deque[Any] = deque()
+        try:
+            for key, value in records:
+                under_way.append(producer.send(topic, key=key, value=value))
+                if len(under_way) > IN_FLIGHT_MAX:
+                    yield _place(under_way.popleft())
+            producer.flush()
+            while under_way:
+                yield _place(under_way.popleft())
+        finally:
+            producer.close(timeout=10)
+
+
+def _place(future: Any) -> tuple[int, int]:
+    acknowledged = future.get(timeout=60)
+    return acknowledged.partition, acknowledged.offset
+
+
+@contextlib.contextmanager
+def consumer(
+    bootstrap_servers: str, topics: Iterable[str], *, from_beginning: bool, group: str | None = None
+) -> Iterator[Any]:
+    """A Kafka consumer of those topics; without a group it reads all their partitions on its own.
+
+    A group goes on from where it left off; ``from_beginning`` says where to begin where there is no such place.
+    """
+    from kafka import KafkaConsumer, TopicPartition
+
+    topics = list(topics)
+    with _kafka_errors(bootstrap_servers):
+        client: Any = KafkaConsumer(
+            bootstrap_servers=bootstrap_servers,
+            group_id=group,
+            auto_offset_reset="earliest" if from_beginning else "latest",
+            allow_auto_create_topics=False,
+            isolation_level="read_committed",
+            bootstrap_timeout_ms=10_000,
+        )
+        try:
+            partitions = [TopicPartition(t, p) for t in topics for p in client.partitions_for_topic(t) or ()]
+            missing = set(topics) - {partition.topic for partition in partitions}
+            if missing:
+                remedy = "no such topic in Kafka: 'asc query list' shows the topics of the queries"
+                raise CommandError("unknown topic", ", ".join(sorted(missing)), remedy)
+            if group is None:
+                client.assign(partitions)
+            else:
+                client.subscribe(topics)
+            yield client
+        finally:
+            client.close()
+
+
+def record_json(message: Any) -> dict[str, Any]:
+    """A consumed record as a JSON object, with the queries that accepted it and the source it came from."""
+    headers = [(name, value or b"") for name, value in message.headers or ()]
+    source = next((value.decode() for name, value in headers if name == SOURCE_HEADER), None)
+    return {
+        "topic": message.topic,
+        "partition": message.partition,
+        "offset": message.offset,
+        "timestamp_ms": message.timestamp,
+        **_text_member("key", message.key),
+        **_text_member("value", message.value),
+        "queries": [value.decode() for name, value in headers if name == QUERY_HEADER],
+        "source": source,
+    }
+
+
+def record_line(message: Any) -> str:
+    """A consumed record in one line: the queries, the key, the value."""
+    shown = record_json(message)
+    key = shown.get("key") or shown.get("key_base64")
+    value = shown.get("value") or shown.get("value_base64") or ""
+    return f"[{', '.join(shown['queries'])}] {f'{key} ' if key else ''}{value}"
+
+
+def _text_member(name: str, value: bytes | None) -> dict[str, str | None]:
+    """Bytes as text, or in base64 under another name where they are not UTF-8."""
+    if value is None:
+        return {name: None}
+    try:
+        return {name: value.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {f"{name}_base64": base64.b64encode(value).decode("ascii")}

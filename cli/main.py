@@ -1,0 +1,43 @@
+"""``asc``: the command line. Commands parse, call and print; what they import heavily, they import when they run."""
+
+from __future__ import annotations
+
+import click
+
+from cli.bench import bench
+from cli.command import examples
+from cli.config import config
+from cli.demo import demo
+from cli.failure import FailureGroup
+from cli.match import match
+from cli.publish import publish
+from cli.query import query
+from cli.serve import serve
+from cli.status import status
+from cli.subscribe import subscribe
+from cli.version import version
+
+
+@click.group(
+    cls=FailureGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog=examples(
+        "asc demo",
+        "asc serve --embedded",
+        'asc query add late --where "arr_delay > 60"',
+        "asc publish --stream flights flights.csv.gz",
+        "asc subscribe asc.late --from-beginning",
+    ),
+)
+@click.option("--debug", is_flag=True, envvar="ASC_DEBUG", help="Show the stack trace of a failure (ASC_DEBUG).")
+def main(debug: bool) -> None:
+    """A message broker for standing SQL predicates over Kafka.
+
+    Every record of a stream arrives in the topics of exactly the predicates that accept it.
+
+    Exit codes: 0, 1 for a failure, 2 for wrong use.
+    """
+
+
+for command in (demo, serve, query, publish, subscribe, match, bench, config, status, version):
+    main.add_command(command)

@@ -1,0 +1,64 @@
+"""``asc match``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from cli.command import Command, examples
+from cli.output import json_option, print_json, print_table
+
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(
+    cls=Command,
+    epilog=examples(
+        "asc match --queries queries.ndjson --schema flights.ddl flights.csv.gz",
+        "asc match --queries queries.toml --schema flights.ddl --output matched flights.parquet",
+    ),
+)
+@click.option(
+    "--queries",
+    "queries_file",
+    required=True,
+    type=EXISTING_FILE,
+    help='The predicates: NDJSON of {"id", "where"}, or a mapping of ids to predicates as .toml or .json.',
+)
+@click.option(
+    "--schema",
+    "schema_file",
+    required=True,
+    type=EXISTING_FILE,
+    help="The rows' schema: Spark DDL, or the JSON of a Spark StructType.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A new folder for the accepted rows, as gzipped NDJSON with their queries; without it, counts are printed.",
+)
+@click.option("--time-zone", default="UTC", show_default=True, help="Time zone of the rows and of TIMESTAMP literals.")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@json_option
+def match(
+    *, queries_file: Path, schema_file: Path, output: Path | None, time_zone: str, inputs: Sequence[Path], as_json: bool
+) -> None:
+    """Run standing predicates over files: which rows each would have accepted.
+
+    Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name.
+    """
+    from cli.backtest import run_backtest
+    from cli.queries_file import read_queries
+    from cli.schema_file import read_schema
+
+    queries = read_queries(queries_file)
+    found = run_backtest(inputs, read_schema(schema_file), queries, output, time_zone=time_zone)
+    if as_json:
+        counts = {} if output else {"queries": dict(found.by_query)}
+        print_json({"rows": found.rows, "accepted": found.accepted, **counts})
+        return
+    if output is None:
+        print_table(["query", "rows"], list(found.by_query.items()))
+    click.echo(f"{found.rows:,} rows read, {found.accepted:,} accepted" + (f", written to {output}" if output else ""))

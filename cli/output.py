@@ -1,0 +1,53 @@
+"""Printing: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def json_option(command: Command) -> Command:
+    """The option ``--json`` of every command that prints a table."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
+
+
+def print_json(value: object) -> None:
+    """One JSON document, indented."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table in columns: `table_text`, printed."""
+    click.echo(table_text(headings, rows))
+
+
+def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Columns as wide as their widest cell, numbers to the right, two spaces between.
+
+    >>> print(table_text(["query", "rows"], [["late", 12], ["cancelled", 7]]))
+    query      rows
+    late         12
+    cancelled     7
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max([len(heading), *(len(row[i]) for row in cells)]) for i, heading in enumerate(headings)]
+    right = [bool(rows) and all(isinstance(row[i], (int, float)) for row in rows) for i in range(len(headings))]
+
+    def line(values: Sequence[str]) -> str:
+        padded = (v.rjust(w) if r else v.ljust(w) for v, w, r in zip(values, widths, right, strict=True))
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(list(headings)), *map(line, cells)])
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "" if value is None else " ".join(str(value).split())

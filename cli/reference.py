@@ -1,0 +1,37 @@
+"""``python -m cli.reference``: docs/cli.md, made from the commands themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+HEAD = """# Command line
+
+Made from the commands by `python -m cli.reference`; every page is also `asc COMMAND --help`.
+"""
+WIDTH = 110
+
+
+def reference() -> str:
+    """The help of every command, as Markdown."""
+    from cli.main import main
+
+    return "\n".join([HEAD, *_pages(main, "asc", None)])
+
+
+def _pages(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
+    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for child in command.list_commands(context):
+            inner = command.get_command(context, child)
+            if inner is not None:
+                yield from _pages(inner, child, context)
+
+
+if __name__ == "__main__":
+    target = Path(__file__).parent.parent / "docs" / "cli.md"
+    target.write_text(reference(), encoding="utf-8")
+    print(f"{target} written")

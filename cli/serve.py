@@ -1,0 +1,34 @@
+"""``asc serve``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.command import Command, examples
+
+
+@click.command(
+    cls=Command,
+    epilog=examples(
+        "asc serve --config asc.toml",
+        "asc serve --config asc.toml --embedded",
+    ),
+)
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The configuration, a TOML file; its streams are what the daemon serves.",
+)
+@click.option("--embedded", is_flag=True, help="Start a Kafka broker of its own, also where one is configured.")
+def serve(config_file: Path | None, embedded: bool) -> None:
+    """Run the daemon: the HTTP API, the streaming job, and without a Kafka of yours an embedded one.
+
+    SIGTERM or Ctrl-C ends the running batch, commits and leaves.
+    """
+    from broker.config import load_config
+    from broker.daemon import serve as serve_daemon
+
+    serve_daemon(load_config(config_file, embedded=embedded))
