@@ -133,9 +133,10 @@ def _check_names(fields: Iterable[pa.Field], prefix: str) -> None:
     for field in fields:
         if not field.name:
             raise SchemaError("schema", prefix, "a field needs a name")
-        other = seen.setdefault(field.name.casefold(), field.name)
-        if other is not field.name:
-            raise SchemaError("duplicate field", prefix + field.name, f"it differs from {other!r} in case at most")
+        folded = field.name.casefold()
+        if folded in seen:
+            raise SchemaError("duplicate field", prefix + field.name, f"{seen[folded]!r} is there already")
+        seen[folded] = field.name
         if pa.types.is_struct(field.type):
             inner = (field.type.field(i) for i in range(field.type.num_fields))
             _check_names(inner, f"{prefix}{field.name}.")

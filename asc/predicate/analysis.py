@@ -1,0 +1,222 @@
+"""Syntax tree -> formula: which comparisons become constraints and which Spark judges whole."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.attribute import PAttribute
+from asc.predicate import types
+from asc.predicate.coercion import position, same_coercion, satisfying
+from asc.predicate.constraint import EMPTY, Constraint
+from asc.predicate.expression import COMPARISONS, Expression, Typer, is_scalar
+from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
+from asc.predicate.literal import Literal
+from asc.predicate.pattern import like_parts
+from asc.predicate.syntax import Node, Source
+from asc.schema import Schema
+
+_NOT_NULL = Constraint(((None, None),))
+_IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 1)),))
+_FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class Analysis:
+    """Turns the syntax trees of one predicate into formulas and collects warnings."""
+
+    def __init__(self, source: Source, schema: Schema, time_zone: str) -> None:
+        self._typer = Typer(source, schema)
+        self._time_zone = time_zone
+        self._attributes: dict[str, PAttribute] = {}
+        self.warnings: dict[str, None] = {}
+
+    def formula(self, node: Node) -> Formula:
+        """The formula of a condition; PredicateError for what is refused."""
+        op = node.op
+        if op == "and":
+            return Every([self.formula(arg) for arg in node.args])
+        if op == "or":
+            return Some([self.formula(arg) for arg in node.args])
+        if op == "not":
+            return Not(self.formula(node.args[0]))
+        if op in COMPARISONS:
+            return self._comparison(node)
+        if op == "between":
+            return self._between(node)
+        if op == "in":
+            return self._in(node)
+        if op == "is" or op == "is_unknown":
+            return self._is(node)
+        if op == "like":
+            return self._like(node)
+        return self._bare(node)
+
+    def whole(self, node: Node) -> Formula:
+        """A condition as a boolean p-attribute that Spark computes."""
+        return self._boolean(self._typer.condition(node))
+
+    def _boolean(self, expression: Expression) -> Atom:
+        attribute = self._attribute(expression, pa.bool_())
+        return Atom(attribute, _IS_TRUE, _IS_FALSE)
+
+    def _attribute(self, expression: Expression, data_type: pa.DataType) -> PAttribute:
+        found = self._attributes.get(expression.sql)
+        if found is None:
+            found = self._attributes[expression.sql] = PAttribute(expression.sql, data_type, expression.path)
+        return found
+
+    def _bare(self, node: Node) -> Formula:
+        """A condition that is no comparison: a boolean column, constant, function call, RLIKE, ..."""
+        expression = self._typer.condition(node)
+        literal = expression.literal
+        if literal is not None:
+            return Const(NULL if literal.value is None else TRUE if literal.value else FALSE)
+        if node.op == "call" and node.value in ("isnull", "isnotnull"):
+            test = self._null_test(node.args[0])
+            return Not(test) if node.value == "isnotnull" else test
+        return self._boolean(expression)
+
+    def _is_condition(self, node: Node) -> bool:
+        return node.op in COMPARISONS or node.op in ("and", "or", "not", "between", "in", "is", "is_unknown", "like")
+
+    def _is(self, node: Node) -> Formula:
+        subject = node.args[0]
+        if node.op == "is" and node.value == "NULL":
+            return self._null_test(subject)
+        return Within(self.formula(subject), {"NULL": NULL, "TRUE": TRUE, "FALSE": FALSE}[node.value])
+
+    def _null_test(self, subject: Node) -> Formula:
+        if self._is_condition(subject):
+            return Within(self.formula(subject), NULL)
+        expression = self._typer.of(subject)
+        if expression.literal is not None:
+            return Const(TRUE if expression.type == pa.null() else FALSE)
+        if is_scalar(expression):
+            assert expression.type is not None
+            return null_test(self._attribute(expression, expression.type))
+        return self._boolean(Expression(f"{expression.argument} IS NULL", pa.bool_(), subject, atomic=False))
+
+    # -- comparisons
+
+    def _comparison(self, node: Node) -> Formula:
+        operator = node.op
+        left, right = self._typer.of(node.args[0]), self._typer.of(node.args[1])
+        self._typer.check_comparable(node, left, right)
+        if left.literal is not None and right.literal is None:
+            left, right, operator = right, left, _FLIPPED[operator]
+        if right.literal is None:
+            return self.whole(node)
+        literal = right.literal
+        if literal.type == pa.bool_() and operator in ("=", "<=>") and self._is_condition(left.node):
+            inner = self.formula(left.node)
+            if operator == "=":
+                return inner if literal.value else Not(inner)
+            return Within(inner, TRUE if literal.value else FALSE)
+        if literal.type == pa.null():
+            if operator == "<=>":
+                return self._null_test(left.node)
+            return Const(NULL)
+        found = self._compared(left, operator, literal)
+        if found is not None:
+            return found
+        self._suspect(left, right)
+        return self.whole(node)
+
+    def _suspect(self, left: Expression, right: Expression) -> None:
+        warning = types.suspicion(left, right)
+        if warning:
+            self.warnings[warning] = None
+
+    def _compared(self, subject: Expression, operator: str, literal: Literal) -> Formula | None:
+        """A comparison with a constant other than NULL on the fast path; None where Spark must judge it."""
+        if not is_scalar(subject):
+            return Const(NULL) if subject.type == pa.null() and operator != "<=>" else None
+        data_type = subject.type
+        assert data_type is not None
+        place = position(data_type, literal, self._time_zone)
+        if place is None:
+            return None
+        true = satisfying(operator, place)
+        if subject.literal is not None:
+            return self._constant(subject.literal, true)
+        attribute = self._attribute(subject, data_type)
+        return Atom(attribute, true, _others(true, with_null=operator == "<=>"))
+
+    def _constant(self, literal: Literal, true: Constraint) -> Formula | None:
+        """A comparison of two constants."""
+        own = position(literal.type, literal, self._time_zone)
+        if own is None or own[0][1] != 0:
+            return None
+        return Const(TRUE if true.admits(own[0][0]) else FALSE)
+
+    def _between(self, node: Node) -> Formula:
+        self._typer.of(node)  # checks the types
+        subject, low, high = node.args
+        if self._is_condition(subject):
+            return self.whole(node)
+        parts = [self._bound(subject, ">=", low), self._bound(subject, "<=", high)]
+        present = [part for part in parts if part is not None]
+        return Every(present) if len(present) == 2 else self.whole(node)
+
+    def _bound(self, subject: Node, operator: str, bound: Node) -> Formula | None:
+        left, right = self._typer.of(subject), self._typer.of(bound)
+        if left.literal is not None and right.literal is None:
+            left, right, operator = right, left, _FLIPPED[operator]
+        if right.literal is None:
+            return None
+        if right.type == pa.null():
+            return Const(NULL)
+        found = self._compared(left, operator, right.literal)
+        if found is None:
+            self._suspect(left, right)
+        return found
+
+    def _in(self, node: Node) -> Formula:
+        self._typer.of(node)  # checks the types
+        subject, *values = (self._typer.of(arg) for arg in node.args)
+        literals = [value.literal for value in values if value.literal is not None]
+        constants = [literal for literal in literals if literal.type != pa.null()]
+        if len(literals) < len(values) or not is_scalar(subject) or subject.literal is not None:
+            return self.whole(node)
+        data_type = subject.type
+        assert data_type is not None
+        if not constants:
+            return Const(NULL)
+        places = [position(data_type, literal, self._time_zone) for literal in constants]
+        if None in places or not same_coercion(data_type, constants):
+            for value in values:
+                self._suspect(subject, value)
+            return self.whole(node)
+        true = union_of([satisfying("=", place) for place in places if place is not None])
+        false = EMPTY if len(constants) < len(literals) else _others(true)
+        return Atom(self._attribute(subject, data_type), true, false)
+
+    def _like(self, node: Node) -> Formula:
+        whole = self._typer.of(node)  # checks the types and the pattern
+        subject, pattern = self._typer.of(node.args[0]), self._typer.of(node.args[1])
+        if pattern.type == pa.null():
+            return Const(NULL)
+        if subject.type != pa.string() or subject.literal is not None:
+            return self._boolean(whole)
+        assert pattern.literal is not None
+        escape = node.args[2].value.value if len(node.args) > 2 else "\\"
+        parts = like_parts(pattern.literal.value, escape)
+        attribute = self._attribute(subject, pa.string())
+        if not parts or (len(parts) == 1 and parts[0]):
+            key = (parts[0] or "").encode() if parts else b""
+            true = Constraint((((key, 0), (key, 1)),))
+        elif parts == [None]:
+            true = _NOT_NULL
+        elif len(parts) == 2 and parts[0] and parts[1] is None:
+            prefix = parts[0].encode()
+            # no UTF-8 text ends in the byte FF, so the next prefix of that length exists
+            following = prefix[:-1] + bytes([prefix[-1] + 1])
+            true = Constraint((((prefix, 0), (following, 0)),))
+        else:
+            return self._boolean(whole)
+        return Atom(attribute, true, _others(true))
+
+
+def _others(true: Constraint, with_null: bool = False) -> Constraint:
+    """The values outside of a set, NULL among them or not."""
+    rest = true.complement()
+    return rest if with_null else Constraint(rest.intervals)

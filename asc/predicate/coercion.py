@@ -1,0 +1,182 @@
+"""Where a constant falls among the values of a p-attribute when Spark (ANSI mode off) compares the two.
+
+The fast path is exact or not taken: a position is given only where Spark casts the constant, or casts the p-attribute
+without loss, or where the loss cannot change the outcome. Everything else is None: Spark judges the comparison whole.
+
+=====================  ==================================  ==============================================================
+p-attribute            constant                            Spark compares as
+=====================  ==================================  ==============================================================
+integer                integer                             the wider integer: exact
+integer                decimal within int64                decimal that holds both, up to 38 digits: exact
+integer                double; float                       double; float. Exact for int8/16 (and int32 with double), for the
+                                                           others where abs(constant) < 2**53 (< 2**24 with float): rounding is
+                                                           monotone and does not reach the constant
+float                  integer up to 2**24                 float: the constant is exact
+float, double          float, double                       the wider of both: exact
+float, double          decimal                             double: the constant is rounded, as Spark does
+double                 integer                             double: the constant is rounded, as Spark does
+decimal                integer, decimal                    decimal that holds both, up to 38 digits: exact
+string, binary,        of the same type                    as is
+date, boolean
+timestamp              TIMESTAMP, DATE (local midnight)    as is
+timestamp_ntz          TIMESTAMP_NTZ, DATE (midnight)      as is
+=====================  ==================================  ==============================================================
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import pyarrow as pa
+
+from asc.attribute import decimal_key, float_key
+from asc.predicate.constraint import Constraint, Cut, Interval
+from asc.predicate.literal import INT64_MAX, INT64_MIN, TIMESTAMP, TIMESTAMP_NTZ, Literal, day_start_micros
+
+_DIGITS = {pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 20}
+_FLOATS = (pa.float32(), pa.float64())
+
+Position = tuple[Cut, Cut]
+"""The cuts just below and just above a constant; the same cut twice where it lies between two values."""
+
+
+def _at(key: object) -> Position:
+    return (key, 0), (key, 1)
+
+
+def _between(key: object) -> Position:
+    """Just above ``key``, below its successor."""
+    return (key, 1), (key, 1)
+
+
+def integer_digits(data_type: pa.DataType) -> int | None:
+    """Digits of the decimal an integer type is cast to; None for other types."""
+    return _DIGITS.get(data_type)
+
+
+def position(data_type: pa.DataType, literal: Literal, time_zone: str) -> Position | None:
+    """Where the constant falls among keys of the type; None where only Spark can tell. The constant is not NULL."""
+    if not literal.known:
+        return None
+    value, literal_type = literal.value, literal.type
+    if data_type in _DIGITS:
+        return _among_integers(data_type, value, literal_type)
+    if data_type in _FLOATS:
+        return _among_floats(data_type, value, literal_type)
+    if pa.types.is_decimal(data_type):
+        return _among_decimals(data_type, value, literal_type)
+    if data_type == literal_type:
+        return _at(value.encode() if data_type == pa.string() else int(value) if data_type == pa.bool_() else value)
+    if data_type in (TIMESTAMP, TIMESTAMP_NTZ) and literal_type == pa.date32():
+        micros = day_start_micros(value, time_zone if data_type == TIMESTAMP else None)
+        return None if micros is None else _at(micros)
+    return None
+
+
+def _among_integers(data_type: pa.DataType, value: object, literal_type: pa.DataType) -> Position | None:
+    if literal_type in _DIGITS:
+        return _at(value)
+    if isinstance(value, Decimal):
+        # beyond int64 Spark folds the comparison to TRUE or FALSE even for NULL
+        if not INT64_MIN <= value <= INT64_MAX or not _widened(_DIGITS[data_type], 0, literal_type):
+            return None
+        floor = math.floor(value)
+        return _at(floor) if floor == value else _between(floor)
+    if literal_type in _FLOATS:
+        assert isinstance(value, float)
+        exact_bits = 53 if literal_type == pa.float64() else 24
+        if not math.isfinite(value) or (data_type.bit_width > exact_bits and abs(value) >= 2**exact_bits):
+            return None
+        floor = math.floor(value)
+        return _at(floor) if floor == value else _between(floor)
+    return None
+
+
+def _among_floats(data_type: pa.DataType, value: object, literal_type: pa.DataType) -> Position | None:
+    if literal_type in _DIGITS:
+        assert isinstance(value, int)
+        if data_type == pa.float32() and abs(value) > 2**24:
+            return None
+        return _at(float_key(float(value)))
+    if literal_type in _FLOATS or isinstance(value, Decimal):
+        return _at(float_key(float(value)))  # type: ignore[arg-type]
+    return None
+
+
+def _among_decimals(data_type: pa.DataType, value: object, literal_type: pa.DataType) -> Position | None:
+    if literal_type in _DIGITS:
+        if _DIGITS[literal_type] + data_type.scale > 38:
+            return None
+        assert isinstance(value, int)
+        unscaled, exact = value * 10**data_type.scale, True
+    elif isinstance(value, Decimal) and _widened(data_type.precision - data_type.scale, data_type.scale, literal_type):
+        scaled = unscaled_of(value) * 10**data_type.scale
+        unscaled, rest = divmod(scaled, 10**literal_type.scale)
+        exact = rest == 0
+    else:
+        return None
+    key = unscaled if data_type.precision <= 18 else decimal_key(unscaled)
+    return _at(key) if exact else _between(key)
+
+
+def unscaled_of(value: Decimal) -> int:
+    """The digits of a decimal as an integer, exactly (its scale is that of its literal's type).
+
+    >>> unscaled_of(Decimal("-5.50"))
+    -550
+    """
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    magnitude = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
+    return -magnitude if sign else magnitude
+
+
+def _widened(integer_digits_of_type: int, scale: int, literal_type: pa.DataType) -> bool:
+    """Whether the decimal that holds both sides has at most 38 digits, so that neither is rounded."""
+    literal_digits = literal_type.precision - literal_type.scale
+    return bool(max(integer_digits_of_type, literal_digits) + max(scale, literal_type.scale) <= 38)
+
+
+def satisfying(operator: str, place: Position) -> Constraint:
+    """The non-NULL values for which ``value operator constant`` is TRUE.
+
+    >>> satisfying(">", ((5, 1), (5, 1)))
+    Constraint(intervals=(((5, 1), None),), null=False)
+    """
+    below, above = place
+    interval: Interval
+    if operator in ("=", "<=>"):
+        if below == above:
+            return Constraint(())
+        interval = (below, above)
+    elif operator == "<":
+        interval = (None, below)
+    elif operator == "<=":
+        interval = (None, above)
+    elif operator == ">":
+        interval = (above, None)
+    else:
+        interval = (below, None)
+    return Constraint((interval,))
+
+
+def same_coercion(data_type: pa.DataType, literals: list[Literal]) -> bool:
+    """Whether Spark's common type for an IN list compares each constant as it would alone.
+
+    All constants of one type; or, for an integer or decimal p-attribute, any integers and decimals that one decimal holds.
+    """
+    kinds = {literal.type for literal in literals}
+    if len(kinds) == 1:
+        return True
+    if data_type not in _DIGITS and not pa.types.is_decimal(data_type):
+        return data_type == pa.float64() and kinds <= set(_DIGITS)
+    digits = scale = 0
+    for kind in (*kinds, data_type):
+        if kind in _DIGITS:
+            digits = max(digits, _DIGITS[kind])
+        elif pa.types.is_decimal(kind):
+            digits, scale = max(digits, kind.precision - kind.scale), max(scale, kind.scale)
+        else:
+            return False
+    return digits + scale <= 38

@@ -1,0 +1,337 @@
+"""Syntax tree -> typed scalar expressions and the Spark SQL text that stands for them.
+
+The text is built from the tree, each operator's arguments in parentheses, so it means what the tree means whatever the
+precedence; names are the schema's, constants the user's own. It is the identity of a p-attribute: predicates that spell an
+expression in different ways share it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from asc.attribute import kind_of_type
+from asc.errors import SchemaError
+from asc.predicate import types
+from asc.predicate.functions import FUNCTIONS, Call, refusal
+from asc.predicate.literal import Literal, quoted
+from asc.predicate.pattern import like_regex, rlike_trouble
+from asc.predicate.syntax import Node, Source
+from asc.schema import Schema
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NEEDS_QUOTES = frozenset(
+    "all and anti any array as between both by case cast collate column cross current current_date current_time"
+    " current_timestamp current_user date day dayofweek distinct div else end escape except exists extract false fetch filter"
+    " first from full group having hour identifier ilike in inner insert intersect interval into is join last lateral leading"
+    " left like limit localtime localtimestamp map minus minute month named_struct natural not null offset on or order outer"
+    " overlaps overlay position recursive regexp replace right rlike second select semi session_user some struct substr"
+    " substring table then time timestamp timestamp_ltz timestamp_ntz timestampadd timestampdiff trailing trim true"
+    " try_cast union unique unknown user using values when where window with within year years".split()
+)
+ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
+_BITWISE = frozenset(("&", "|", "^"))
+COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
+
+
+@dataclass(slots=True)
+class Expression:
+    """A typed scalar expression.
+
+    ``sql`` is its text; ``type`` is None where it cannot be told offline; ``path`` is set for a column, ``literal`` for a
+    constant; ``atomic`` texts need no parentheses as an argument.
+    """
+
+    sql: str
+    type: pa.DataType | None
+    node: Node
+    path: tuple[str, ...] | None = None
+    literal: Literal | None = None
+    atomic: bool = True
+
+    @property
+    def argument(self) -> str:
+        """The text as an operator's argument."""
+        return self.sql if self.atomic else f"({self.sql})"
+
+
+def column_sql(path: tuple[str, ...]) -> str:
+    """A column as Spark SQL: parts in backquotes where they are not plain names.
+
+    >>> column_sql(("place", "end", "a-b"))
+    'place.`end`.`a-b`'
+    """
+    return ".".join(
+        part if _PLAIN.match(part) and part.lower() not in _NEEDS_QUOTES else "`" + part.replace("`", "``") + "`"
+        for part in path
+    )
+
+
+class Typer:
+    """Types and spells the expressions of one predicate against a schema; raises PredicateError for what is refused."""
+
+    def __init__(self, source: Source, schema: Schema) -> None:
+        self._source = source
+        self._schema = schema
+        self._cache: dict[Node, Expression] = {}
+
+    def of(self, node: Node) -> Expression:
+        """The expression of a node of any kind."""
+        found = self._cache.get(node)
+        if found is None:
+            found = self._cache[node] = self._made(node)
+        return found
+
+    def _made(self, node: Node) -> Expression:
+        op = node.op
+        if op == "column":
+            return self._column(node)
+        if op == "literal":
+            literal: Literal = node.value
+            return Expression(literal.sql, literal.type, node, literal=literal)
+        if op in COMPARISONS:
+            left, right = self.of(node.args[0]), self.of(node.args[1])
+            self.check_comparable(node, left, right)
+            return self._operator(node, op, left, right, pa.bool_())
+        if op in ARITHMETIC or op in _BITWISE:
+            return self._arithmetic(node)
+        if op in ("and", "or"):
+            parts = [self.condition(arg).argument for arg in node.args]
+            return Expression(f" {op.upper()} ".join(parts), pa.bool_(), node, atomic=False)
+        if op == "not":
+            return Expression(f"NOT {self.condition(node.args[0]).argument}", pa.bool_(), node, atomic=False)
+        if op == "call":
+            return self._call(node)
+        return self._special(node)
+
+    def condition(self, node: Node) -> Expression:
+        """The expression of a node that must be boolean."""
+        expression = self.of(node)
+        if expression.type is not None and expression.type not in (pa.bool_(), pa.null()):
+            raise self._source.error_at(
+                node, f"{types.name(expression.type)} where a condition must stand:", "compare it with something"
+            )
+        return expression
+
+    def _column(self, node: Node) -> Expression:
+        try:
+            attribute = self._schema.resolve(node.value)
+        except SchemaError as error:
+            raise self._unresolved(node, error) from None
+        return Expression(column_sql(attribute.path), attribute.type, node, path=attribute.path)
+
+    def _unresolved(self, node: Node, error: SchemaError) -> Exception:
+        name = ".".join(node.value)
+        problem = refusal(name.lower())
+        if len(node.value) == 1 and problem and problem[0] == "non-deterministic":
+            return self._source.error_at(node, f"{problem[0]} function", problem[1])
+        for length in range(len(node.value) - 1, 0, -1):
+            try:
+                parent = self._schema.resolve(node.value[:length])
+            except SchemaError:
+                continue
+            if pa.types.is_map(parent.type):
+                remedy = f"an entry of a map is {parent.name}['{node.value[length]}']"
+                return self._source.error_at(node, "unknown column", remedy)
+            if pa.types.is_list(parent.type):
+                return self._source.error_at(node, "unknown column", f"an element of an array is {parent.name}[0]")
+            break
+        return self._source.error(error.subject, error.value, error.remedy, node.start, node.end)
+
+    def _operator(
+        self, node: Node, op: str, left: Expression, right: Expression, data_type: pa.DataType | None
+    ) -> Expression:
+        return Expression(f"{left.argument} {op} {right.argument}", data_type, node, atomic=False)
+
+    def _arithmetic(self, node: Node) -> Expression:
+        left, right = self.of(node.args[0]), self.of(node.args[1])
+        for side in (left, right):
+            if not types.may_be_number(side.type):
+                raise self._source.error_at(
+                    side.node, f"{types.name(side.type)} as an operand of {node.op}:", "arithmetic needs numbers"
+                )
+        if node.op in _BITWISE:
+            result = types.widest_integer(left.type, right.type)
+        else:
+            result = types.arithmetic(node.op, left, right)
+        return self._operator(node, node.op.upper(), left, right, result)
+
+    def check_comparable(self, node: Node, left: Expression, right: Expression) -> None:
+        """PredicateError where Spark compares no values of these two types."""
+        if not types.comparable(node.op, left.type, right.type):
+            raise self._source.error_at(
+                node,
+                f"{types.name(left.type)} compared with {types.name(right.type)}:",
+                types.comparison_remedy(left, right),
+            )
+
+    def _special(self, node: Node) -> Expression:
+        op, args = node.op, node.args
+        if op == "between":
+            subject, low, high = (self.of(arg) for arg in args)
+            for bound in (low, high):
+                if not types.comparable("<", subject.type, bound.type):
+                    subject_name, bound_name = types.name(subject.type), types.name(bound.type)
+                    remedy = types.comparison_remedy(subject, bound)
+                    raise self._source.error_at(bound.node, f"{subject_name} BETWEEN {bound_name}:", remedy)
+            sql = f"{subject.argument} BETWEEN {low.argument} AND {high.argument}"
+            return Expression(sql, pa.bool_(), node, atomic=False)
+        if op == "in":
+            return self._in(node)
+        if op in ("is", "is_unknown"):
+            subject = self.of(args[0]) if op == "is" and node.value == "NULL" else self.condition(args[0])
+            return Expression(f"{subject.argument} IS {node.value}", pa.bool_(), node, atomic=False)
+        if op in ("like", "rlike"):
+            return self._pattern(node)
+        if op in ("cast", "try_cast"):
+            return self._cast(node)
+        if op in ("case", "case_of"):
+            return self._case(node)
+        if op in ("neg", "pos", "~"):
+            operand = self.of(args[0])
+            if not types.may_be_number(operand.type):
+                raise self._source.error_at(
+                    node, f"{types.name(operand.type)} with a sign:", "arithmetic needs numbers"
+                )
+            sign = {"neg": "-", "pos": "+", "~": "~"}[op]
+            result = operand.type if types.is_number(operand.type) else None
+            return Expression(f"{sign} {operand.argument}", result, node, atomic=False)
+        if op == "||":
+            return self._concatenation(node)
+        if op == "index":
+            return self._index(node)
+        if op == "field":
+            return self._field(node)
+        raise self._source.error_at(node, "not supported:", "see the list of functions and operators")
+
+    def _in(self, node: Node) -> Expression:
+        subject, *values = (self.of(arg) for arg in node.args)
+        for value in values:
+            if not types.comparable("=", subject.type, value.type):
+                remedy = types.comparison_remedy(subject, value)
+                names = f"{types.name(subject.type)} IN {types.name(value.type)}:"
+                raise self._source.error_at(value.node, names, remedy)
+        sql = f"{subject.argument} IN ({', '.join(value.sql for value in values)})"
+        return Expression(sql, pa.bool_(), node, atomic=False)
+
+    def _concatenation(self, node: Node) -> Expression:
+        sides = [self.of(arg) for arg in node.args]
+        for side in sides:
+            if types.is_container(side.type):
+                raise self._source.error_at(side.node, f"{types.name(side.type)} as an operand of ||:", "join strings")
+        known = all(side.type == pa.string() for side in sides)
+        return self._operator(node, "||", sides[0], sides[1], pa.string() if known else None)
+
+    def _pattern(self, node: Node) -> Expression:
+        subject, pattern = self.of(node.args[0]), self.of(node.args[1])
+        if types.is_container(subject.type) or subject.type == pa.binary():
+            raise self._source.error_at(
+                subject.node, f"{types.name(subject.type)} matched with a pattern:", "patterns match strings"
+            )
+        if pattern.literal is None or not isinstance(pattern.literal.value, str | None):
+            raise self._source.error_at(pattern.node, "pattern", "a pattern must be a constant string")
+        text = pattern.literal.value
+        if text is None:
+            return self._operator(node, node.op.upper(), subject, pattern, pa.bool_())
+        if node.op == "rlike":
+            trouble = rlike_trouble(text)
+            if trouble:
+                raise self._source.error_at(pattern.node, "regular expression", trouble)
+            return self._operator(node, "RLIKE", subject, pattern, pa.bool_())
+        escape = "\\"
+        if len(node.args) > 2:
+            escape = node.args[2].value.value
+            if len(escape) != 1:
+                raise self._source.error_at(node.args[2], "escape", "it is one character")
+        try:
+            regex = like_regex(text, escape)
+        except ValueError as error:
+            raise self._source.error_at(pattern.node, "LIKE pattern", str(error)) from None
+        if regex is not None:
+            return Expression(f"{subject.argument} RLIKE {quoted(regex)}", pa.bool_(), node, atomic=False)
+        suffix = f" ESCAPE {quoted(escape)}" if len(node.args) > 2 else ""
+        return Expression(f"{subject.argument} LIKE {pattern.sql}{suffix}", pa.bool_(), node, atomic=False)
+
+    def _cast(self, node: Node) -> Expression:
+        operand = self.of(node.args[0])
+        target, spelling = node.value
+        if not types.castable(operand.type, target):
+            raise self._source.error_at(
+                node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
+            )
+        inner = types.without_overflow(operand, target)
+        return Expression(f"{node.op.upper()}({inner} AS {spelling})", target, node)
+
+    def _case(self, node: Node) -> Expression:
+        args = list(node.args)
+        text = ["CASE"]
+        subject = None
+        if node.op == "case_of":
+            subject = self.of(args.pop(0))
+            text.append(subject.argument)
+        results: list[Expression] = []
+        while len(args) >= 2:
+            when, then = args.pop(0), args.pop(0)
+            if subject is None:
+                condition = self.condition(when)
+            else:
+                condition = self.of(when)
+                if not types.comparable("=", subject.type, condition.type):
+                    names = f"{types.name(subject.type)} compared with {types.name(condition.type)}:"
+                    raise self._source.error_at(when, names, types.comparison_remedy(subject, condition))
+            results.append(self.of(then))
+            text.append(f"WHEN {condition.sql} THEN {results[-1].sql}")
+        if args:
+            results.append(self.of(args[0]))
+            text.append(f"ELSE {results[-1].sql}")
+        text.append("END")
+        return Expression(" ".join(text), types.common([r.type for r in results]), node)
+
+    def _index(self, node: Node) -> Expression:
+        container, index = self.of(node.args[0]), self.of(node.args[1])
+        sql = f"{container.argument}[{index.sql}]"
+        if container.type is None:
+            return Expression(sql, None, node)
+        if pa.types.is_map(container.type):
+            if not types.comparable("=", container.type.key_type, index.type):
+                raise self._source.error_at(index.node, f"{types.name(index.type)} as a key:", "use the map's key type")
+            return Expression(sql, container.type.item_type, node)
+        if pa.types.is_list(container.type):
+            if index.type is not None and not pa.types.is_integer(index.type):
+                raise self._source.error_at(index.node, f"{types.name(index.type)} as an index:", "use an integer")
+            return Expression(sql, container.type.value_type, node)
+        raise self._source.error_at(node, f"{types.name(container.type)} with an index:", "index an array or a map")
+
+    def _field(self, node: Node) -> Expression:
+        inner = self.of(node.args[0])
+        if inner.type is None or not pa.types.is_struct(inner.type):
+            raise self._source.error_at(node, f"{types.name(inner.type)} with a field:", "only a struct has fields")
+        for i in range(inner.type.num_fields):
+            field = inner.type.field(i)
+            if field.name.casefold() == node.value.casefold():
+                return Expression(f"{inner.argument}.{column_sql((field.name,))}", field.type, node)
+        raise self._source.error_at(node, "unknown field", "the struct has " + ", ".join(f.name for f in inner.type))
+
+    def _call(self, node: Node) -> Expression:
+        function = FUNCTIONS.get(node.value)
+        if function is None:
+            problem, remedy = refusal(node.value) or ("unknown", "see the list of allowed functions")
+            end = node.start + len(node.value)
+            raise self._source.error(f"{problem} function", node.value, remedy, node.start, max(end, node.start + 1))
+        for arg in node.args:
+            if arg.op == "star":
+                raise self._source.error_at(arg, "not allowed:", "name the columns")
+        args = [self.of(arg) for arg in node.args]
+        call = Call(node.value, [(arg.type, arg.literal) for arg in args])
+        trouble = function.trouble(call)
+        if trouble:
+            raise self._source.error_at(node, "call of a function", trouble)
+        sql = f"{function.spelling or node.value}({', '.join(arg.sql for arg in args)})"
+        return Expression(sql, function.result(call), node)
+
+
+def is_scalar(expression: Expression) -> bool:
+    """Whether the expression's values are known to have keys."""
+    return expression.type is not None and kind_of_type(expression.type) is not None

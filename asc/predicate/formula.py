@@ -1,0 +1,268 @@
+"""A predicate as a formula of three-valued logic over p-attributes, and its disjunctive normal form.
+
+Every node of the formula is TRUE, FALSE or NULL for a tuple. An outcome is a set of these three as a bit mask; "the node's
+value is in this outcome" is two-valued, and turns into ANDs and ORs of the same question about the node's parts
+(Kleene: AND is TRUE where all parts are TRUE and not FALSE where no part is FALSE, and so on). At an atom the question is
+a constraint. So NOT, IS NULL, IS TRUE, <=> at any depth need no rules of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from asc.attribute import PAttribute
+from asc.predicate.constraint import Constraint, merged
+from asc.predicate.domain import clipped, domain_of
+
+TRUE, FALSE, NULL = 1, 2, 4
+ANY = TRUE | FALSE | NULL
+
+
+@dataclass(slots=True)
+class Const:
+    """A node whose value is the same for every tuple: TRUE, FALSE or NULL."""
+
+    value: int
+
+
+@dataclass(slots=True)
+class Atom:
+    """A test of one p-attribute: the values for which it is TRUE and those for which it is FALSE (disjoint; else NULL)."""
+
+    attribute: PAttribute
+    true: Constraint
+    false: Constraint
+
+
+@dataclass(slots=True)
+class Every:
+    """AND of its parts."""
+
+    parts: list[Formula]
+
+
+@dataclass(slots=True)
+class Some:
+    """OR of its parts."""
+
+    parts: list[Formula]
+
+
+@dataclass(slots=True)
+class Not:
+    """TRUE and FALSE exchanged."""
+
+    part: Formula
+
+
+@dataclass(slots=True)
+class Within:
+    """TRUE where the part's value is in the outcome, else FALSE; never NULL. ``x IS NULL`` is ``Within(x, NULL)``."""
+
+    part: Formula
+    outcome: int
+
+
+Formula = Const | Atom | Every | Some | Not | Within
+
+Conjunction = dict[PAttribute, Constraint]
+"""A conjunct in the making: constraints neither full nor empty."""
+
+
+class TooManyConjunctsError(Exception):
+    """The normal form has more conjuncts than allowed."""
+
+
+_WORK = 16
+"""Conjuncts that one step may make before it is simplified, as a multiple of those allowed: bounds time and memory."""
+
+
+def conjuncts_of(formula: Formula, limit: int) -> list[Conjunction]:
+    """The disjunctive normal form of "the formula is TRUE": ``[]`` for a contradiction, ``[{}]`` for a tautology.
+
+    Raises TooManyConjunctsError where it has more than ``limit`` conjuncts (or an intermediate step far more).
+    """
+    found = _normal_form(formula, TRUE, limit)
+    if len(found) > limit:
+        raise TooManyConjunctsError
+    return found
+
+
+def _normal_form(formula: Formula, outcome: int, limit: int) -> list[Conjunction]:
+    if outcome == ANY:
+        return [{}]
+    if outcome == 0:
+        return []
+    if isinstance(formula, Atom):
+        return _of_atom(formula, outcome)
+    if isinstance(formula, Not):
+        swapped = outcome & NULL | (FALSE if outcome & TRUE else 0) | (TRUE if outcome & FALSE else 0)
+        return _normal_form(formula.part, swapped, limit)
+    if isinstance(formula, Every):
+        return _of_parts(formula.parts, outcome, TRUE, FALSE, limit)
+    if isinstance(formula, Some):
+        return _of_parts(formula.parts, outcome, FALSE, TRUE, limit)
+    if isinstance(formula, Const):
+        return [{}] if formula.value & outcome else []
+    inside = formula.outcome if outcome & TRUE else 0
+    outside = ANY & ~formula.outcome if outcome & FALSE else 0
+    return _normal_form(formula.part, inside | outside, limit)
+
+
+def _of_parts(parts: list[Formula], outcome: int, unit: int, zero: int, limit: int) -> list[Conjunction]:
+    """AND (unit TRUE, zero FALSE) or OR (the other way round): it has the unit where all parts have it, is other than the
+    zero where no part has the zero."""
+    not_unit, not_zero = ANY & ~unit, ANY & ~zero
+    if outcome in (unit, not_zero):
+        return _all_of((_normal_form(part, outcome, limit) for part in parts), limit)
+    if outcome in (zero, not_unit):
+        return _any_of((_normal_form(part, outcome, limit) for part in parts), limit)
+    if outcome == NULL:
+        not_zero_form = _of_parts(parts, not_zero, unit, zero, limit)
+        return _all_of((not_zero_form, _of_parts(parts, not_unit, unit, zero, limit)), limit)
+    unit_form = _of_parts(parts, unit, unit, zero, limit)
+    return _any_of((unit_form, _of_parts(parts, zero, unit, zero, limit)), limit)
+
+
+def _of_atom(atom: Atom, outcome: int) -> list[Conjunction]:
+    if outcome == TRUE:
+        admitted = atom.true
+    elif outcome == FALSE:
+        admitted = atom.false
+    elif outcome == NULL | TRUE:
+        admitted = atom.false.complement()
+    elif outcome == NULL | FALSE:
+        admitted = atom.true.complement()
+    else:
+        admitted = atom.true.union(atom.false)
+        if outcome == NULL:
+            admitted = admitted.complement()
+    admitted = clipped(admitted, domain_of(atom.attribute.type))
+    if admitted.is_empty:
+        return []
+    return [{}] if admitted.is_full else [{atom.attribute: admitted}]
+
+
+def _all_of(forms: Iterable[list[Conjunction]], limit: int) -> list[Conjunction]:
+    """Conjunction of normal forms: every choice of one conjunct from each."""
+    result: list[Conjunction] = [{}]
+    for form in forms:
+        if len(form) == 1 and len(result) == 1:
+            both = _both(result[0], form[0])
+            if both is None:
+                return []
+            result = [both]
+            continue
+        if len(result) * len(form) > limit * _WORK:
+            raise TooManyConjunctsError
+        made = (_both(left, right) for left in result for right in form)
+        result = simplified([both for both in made if both is not None])
+        if not result:
+            return []
+    return result
+
+
+def _both(left: Conjunction, right: Conjunction) -> Conjunction | None:
+    """The intersection of two conjuncts; None where they contradict each other."""
+    if not left:
+        return right
+    both = dict(left)
+    for attribute, constraint in right.items():
+        other = both.get(attribute)
+        if other is not None:
+            constraint = clipped(other.intersect(constraint), domain_of(attribute.type))  # noqa: PLW2901
+            if constraint.is_empty:
+                return None
+        both[attribute] = constraint
+    return both
+
+
+def _any_of(forms: Iterable[list[Conjunction]], limit: int) -> list[Conjunction]:
+    """Disjunction of normal forms, conjuncts on the same single p-attribute merged as they come."""
+    single: dict[PAttribute, list[Constraint]] = {}
+    several: list[Conjunction] = []
+    for form in forms:
+        for conjunct in form:
+            if not conjunct:
+                return [{}]
+            if len(conjunct) == 1:
+                ((attribute, constraint),) = conjunct.items()
+                single.setdefault(attribute, []).append(constraint)
+            else:
+                several.append(conjunct)
+        if len(several) > limit * _WORK:
+            raise TooManyConjunctsError
+    result: list[Conjunction] = []
+    for attribute, constraints in single.items():
+        united = clipped(union_of(constraints), domain_of(attribute.type))
+        if united.is_full:
+            return [{}]
+        result.append({attribute: united})
+    return simplified(result + several)
+
+
+def union_of(constraints: list[Constraint]) -> Constraint:
+    """The union of many constraints at the cost of one sort."""
+    if len(constraints) == 1:
+        return constraints[0]
+    intervals = merged(interval for constraint in constraints for interval in constraint.intervals)
+    return Constraint(intervals, any(constraint.null for constraint in constraints))
+
+
+def simplified(conjuncts: list[Conjunction]) -> list[Conjunction]:
+    """An equal disjunction with fewer conjuncts: those that another one includes go, those that differ in one p-attribute
+    only become one. Not minimal. Cost: the square of their number."""
+    if len(conjuncts) < 2:
+        return conjuncts
+    changed = True
+    while changed and len(conjuncts) > 1:
+        conjuncts, changed = _merged_once(_absorbed(conjuncts))
+        if conjuncts and not conjuncts[0]:
+            return [{}]
+    return conjuncts
+
+
+def _absorbed(conjuncts: list[Conjunction]) -> list[Conjunction]:
+    kept: list[Conjunction] = []
+    for conjunct in sorted(conjuncts, key=len):
+        if not any(_includes(wide, conjunct) for wide in kept):
+            kept.append(conjunct)
+    return kept
+
+
+def _includes(wide: Conjunction, narrow: Conjunction) -> bool:
+    for attribute, constraint in wide.items():
+        inner = narrow.get(attribute)
+        if inner is None or (inner != constraint and inner.intersect(constraint) != inner):
+            return False
+    return True
+
+
+def _merged_once(conjuncts: list[Conjunction]) -> tuple[list[Conjunction], bool]:
+    """Unites conjuncts that agree on all p-attributes but one."""
+    for attribute in dict.fromkeys(attribute for conjunct in conjuncts for attribute in conjunct):
+        groups: dict[frozenset[tuple[PAttribute, Constraint]], list[Conjunction]] = {}
+        for conjunct in conjuncts:
+            if attribute in conjunct:
+                rest = frozenset(item for item in conjunct.items() if item[0] is not attribute and item[0] != attribute)
+                groups.setdefault(rest, []).append(conjunct)
+        if all(len(group) == 1 for group in groups.values()):
+            continue
+        result = [conjunct for conjunct in conjuncts if attribute not in conjunct]
+        for group in groups.values():
+            united = clipped(union_of([conjunct[attribute] for conjunct in group]), domain_of(attribute.type))
+            made = dict(group[0])
+            made[attribute] = united
+            if united.is_full:
+                del made[attribute]
+                if not made:
+                    return [{}], False
+            result.append(made)
+        return result, True
+    return conjuncts, False
+
+
+def null_test(attribute: PAttribute) -> Atom:
+    """``attribute IS NULL``."""
+    return Atom(attribute, Constraint((), True), Constraint(((None, None),)))

@@ -1,0 +1,27 @@
+"""How large a predicate may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MAX_NESTING_DEPTH = 120
+"""What Python's stack and Spark's parser take without doubt; ``Limits.nesting_depth`` cannot be set higher."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on one predicate.
+
+    ``length_chars``: characters of its text. ``nesting_depth``: levels of its syntax tree, AND and OR of any number of
+    terms counting one. ``conjuncts``: of its normal form; a predicate with more is judged whole by Spark, not refused.
+    """
+
+    length_chars: int = 20_000
+    nesting_depth: int = 60
+    conjuncts: int = 64
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.nesting_depth <= MAX_NESTING_DEPTH:
+            raise ValueError(f"nesting_depth {self.nesting_depth}: use 1..{MAX_NESTING_DEPTH}")
+        if self.length_chars < 1 or self.conjuncts < 1:
+            raise ValueError(f"{self}: every limit is at least 1")

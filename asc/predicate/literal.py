@@ -1,0 +1,176 @@
+"""Literals: their Spark types and exact values."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import struct
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+TIMESTAMP_NTZ = pa.timestamp("us")
+INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
+
+_ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(.))", re.DOTALL)
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})\Z")
+_TIMESTAMP = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?)?\Z")
+_EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
+_SECOND = dt.timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant: ``sql`` as Spark reads it, its type (``pa.null()`` for NULL), and its value.
+
+    Values: bool, int, Decimal (exact), float (already rounded to float32 where that is the type), str, bytes, days for a
+    date, microseconds for a timestamp, None for NULL. ``known`` is False where the text is one that only Spark reads.
+    """
+
+    sql: str
+    type: pa.DataType
+    value: Any
+    known: bool = True
+
+
+def number(raw: str) -> Literal:
+    """An unsuffixed or suffixed number as Spark types it; ValueError where it is outside its type.
+
+    >>> number("5").type, number("3000000000").type, number("-9223372036854775808").type, number("1e3").type
+    (DataType(int32), DataType(int64), DataType(int64), DataType(double))
+    >>> number("5.50").type
+    Decimal128Type(decimal128(3, 2))
+    """
+    upper = raw.upper()
+    if upper.endswith("BD"):
+        return _decimal(raw, upper[:-2])
+    suffix = upper[-1]
+    if suffix in "LSY":
+        data_type, bits = {"L": (pa.int64(), 64), "S": (pa.int16(), 16), "Y": (pa.int8(), 8)}[suffix]
+        value = int(upper[:-1])
+        if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
+            raise ValueError(f"outside the range of {data_type}")
+        return Literal(upper, data_type, value)
+    if suffix == "D":
+        return _double(raw, upper[:-1], pa.float64())
+    if suffix == "F":
+        return _double(raw, upper[:-1], pa.float32())
+    if "E" in upper:
+        return _double(raw, upper, pa.float64())
+    if "." in upper:
+        return _decimal(raw, upper)
+    value = int(upper)
+    if -(1 << 31) <= value < 1 << 31:
+        return Literal(str(value), pa.int32(), value)
+    if INT64_MIN <= value <= INT64_MAX:
+        return Literal(str(value), pa.int64(), value)
+    return _decimal(raw, upper)
+
+
+def _double(raw: str, digits: str, data_type: pa.DataType) -> Literal:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"outside the range of {data_type}")
+    if data_type == pa.float32():
+        if Decimal(digits).copy_abs() > Decimal("3.4028234663852886E+38"):
+            raise ValueError(f"outside the range of {data_type}")
+        rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
+        # rounding twice (text -> double -> float) may differ from Java's one step in the last bit of a tie
+        return Literal(raw.upper(), data_type, rounded, known=Decimal(digits) == Decimal(value))
+    return Literal(raw.upper(), data_type, value)
+
+
+def _decimal(raw: str, digits: str) -> Literal:
+    value = Decimal(digits)
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    coefficient = len(value.as_tuple().digits)
+    if exponent > 0:
+        coefficient, exponent = coefficient + exponent, 0
+    scale = -exponent
+    precision = max(coefficient, scale)
+    if precision > 38:
+        raise ValueError("more than 38 digits")
+    return Literal(raw.upper(), pa.decimal128(precision, scale), value)
+
+
+def string(raw: str) -> str:
+    r"""The value of a quoted string, escapes decoded as Spark decodes them (``\%`` and ``\_`` keep their backslash).
+
+    >>> string(r"'it\'s \u00e9 \t \%'")
+    "it's é \t \\%"
+    """
+    if raw[0] in "rR":
+        return raw[2:-1]
+    body = raw[1:-1]
+    return _ESCAPE.sub(_unescaped, body) if "\\" in body else body
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    short, long, octal, other = match.groups()
+    if short or long:
+        return chr(int(short or long, 16))
+    if octal:
+        return chr(int(octal, 8))
+    return _ESCAPES.get(other, other)
+
+
+def quoted(value: str) -> str:
+    """A string as a Spark literal that decodes to it."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\u0000")
+    return f"'{escaped}'"
+
+
+def date(text: str) -> int | None:
+    """Days since 1970-01-01 of a ``yyyy-mm-dd`` text; None for any other spelling."""
+    match = _DATE.match(text)
+    if match is None:
+        return None
+    try:
+        return dt.date(*map(int, match.groups())).toordinal() - _EPOCH_ORDINAL
+    except ValueError:
+        return None
+
+
+def timestamp(text: str, time_zone: str | None) -> int | None:
+    """Microseconds since the epoch of a local ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``; None for any other spelling.
+
+    ``time_zone`` is where the text is local; None for a TIMESTAMP_NTZ, which counts as if in UTC. In a gap or an overlap of
+    the clocks the offset from before the change holds, as in Java.
+    """
+    match = _TIMESTAMP.match(text)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    micros = int((match.group(7) or "").ljust(6, "0"))
+    try:
+        return local_micros(dt.datetime(year, month, day, hour, minute, second, micros), time_zone)
+    except ValueError:
+        return None
+
+
+def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
+    """Microseconds since the epoch of a local time; None where it is too close to the calendar's ends to tell."""
+    delta = local - dt.datetime(1970, 1, 1)
+    micros = (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+    if time_zone is None or time_zone == "UTC":
+        return micros
+    offset = local.replace(tzinfo=ZoneInfo(time_zone), fold=0).utcoffset()
+    if offset is None or local.year < 1900:
+        # local mean time before the standard zones: the two time zone databases need not agree on its seconds
+        return None
+    return micros - round(offset / _SECOND) * 1_000_000
+
+
+def day_start_micros(days: int, time_zone: str | None) -> int | None:
+    """Microseconds since the epoch of local midnight of a day, as Spark casts a DATE to a TIMESTAMP."""
+    try:
+        midnight = dt.datetime.fromordinal(days + _EPOCH_ORDINAL)
+    except (ValueError, OverflowError):
+        return None
+    return local_micros(midnight, time_zone)

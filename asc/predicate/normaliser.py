@@ -1,0 +1,60 @@
+"""SQL text -> Predicate."""
+
+from __future__ import annotations
+
+from asc.errors import AscError
+from asc.predicate.analysis import Analysis
+from asc.predicate.formula import Conjunction, TooManyConjunctsError, conjuncts_of
+from asc.predicate.limits import Limits
+from asc.predicate.normal_form import Conjunct, Predicate
+from asc.predicate.parser import parse
+from asc.schema import Schema
+
+_DEFAULT_LIMITS = Limits()
+
+
+def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, time_zone: str = "UTC") -> Predicate:
+    """The disjunctive normal form of a predicate over a stream's attributes.
+
+    It accepts exactly the tuples that Spark's ``DataFrame.filter(text)`` accepts in the session time zone ``time_zone`` with
+    ANSI mode off. Raises PredicateError, with the position in the text, for what is no predicate, does not type, or is
+    not allowed, and AscError for an unknown time zone.
+
+    >>> schema = Schema.from_ddl("delay INT, city STRING")
+    >>> predicate = normalise("NOT (delay <= 30 OR city <> 'Oslo')", schema)
+    >>> [[(str(a), c.intervals) for a, c in conjunct] for conjunct in predicate.conjuncts]
+    [[('delay', (((30, 1), None),)), ('city', (((b'Oslo', 0), (b'Oslo', 1)),))]]
+    """
+    _check_time_zone(time_zone)
+    tree, source = parse(text, limits, time_zone)
+    analysis = Analysis(source, schema, time_zone)
+    formula = analysis.formula(tree)
+    try:
+        conjuncts = conjuncts_of(formula, limits.conjuncts)
+    except TooManyConjunctsError:
+        analysis.warnings[
+            f"the normal form has more than {limits.conjuncts} conjuncts: Spark judges the predicate whole"
+        ] = None
+        conjuncts = conjuncts_of(analysis.whole(tree), limits.conjuncts)
+    match_all = conjuncts == [{}]
+    if match_all:
+        conjuncts = []
+        analysis.warnings["a tautology: it accepts every record"] = None
+    elif not conjuncts:
+        analysis.warnings["a contradiction: it accepts no record"] = None
+    return Predicate(text, _frozen(conjuncts), match_all, tuple(analysis.warnings))
+
+
+def _frozen(conjuncts: list[Conjunction]) -> tuple[Conjunct, ...]:
+    return tuple(tuple(conjunct.items()) for conjunct in conjuncts)
+
+
+def _check_time_zone(time_zone: str) -> None:
+    if time_zone == "UTC":
+        return
+    from zoneinfo import ZoneInfo
+
+    try:
+        ZoneInfo(time_zone)
+    except (KeyError, ValueError, OSError):
+        raise AscError("time zone", time_zone, "use a region such as Europe/Berlin, or UTC") from None

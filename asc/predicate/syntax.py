@@ -1,0 +1,75 @@
+"""The syntax tree of a predicate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asc.errors import PredicateError
+
+
+class Node:
+    """One node of a syntax tree, with the span of the text it was read from.
+
+    ``op`` says what it is and what ``args`` and ``value`` hold:
+
+    ==================  =========================================  =================================
+    op                  args                                       value
+    ==================  =========================================  =================================
+    and, or             two or more terms
+    not                 one
+    = <=> < <= > >=     two (``<>`` is read as NOT ``=``)
+    + - * / % div ||    two
+    & ^ |               two
+    neg, pos, ~         one
+    between             subject, low, high
+    in                  subject, then the list
+    is                  subject                                    NULL, TRUE or FALSE
+    like, rlike         subject, pattern, escape if given
+    call                arguments                                  name, lower case
+    cast, try_cast      one                                        (Arrow type, its text)
+    case                condition, result, ..., else if given
+    case_of             subject, value, result, ..., else if given
+    index               container, index
+    field               struct                                     name
+    column                                                         the parts of its name
+    literal                                                        asc.predicate.literal.Literal
+    ==================  =========================================  =================================
+
+    Invariant: ``depth`` is one more than the deepest argument's.
+    """
+
+    __slots__ = ("args", "depth", "end", "op", "start", "value")
+
+    def __init__(self, op: str, args: tuple[Node, ...], start: int, end: int, value: Any = None) -> None:
+        self.op = op
+        self.args = args
+        self.start = start
+        self.end = end
+        self.value = value
+        depth = 0
+        for arg in args:
+            if arg.depth > depth:
+                depth = arg.depth
+        self.depth = depth + 1
+
+
+class Source:
+    """The text of a predicate: what errors point into."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def error(self, subject: str, value: object, remedy: str, start: int, end: int) -> PredicateError:
+        """A PredicateError that points at ``text[start:end]``."""
+        return PredicateError(subject, value, remedy, text=self.text, start=start, end=end)
+
+    def error_at(self, node: Node, subject: str, remedy: str) -> PredicateError:
+        """A PredicateError about a node, with the node's own text as the value."""
+        return self.error(subject, shortened(self.text[node.start : node.end]), remedy, node.start, node.end)
+
+
+def shortened(text: str, length: int = 60) -> str:
+    """The text itself, or its beginning and an ellipsis."""
+    return text if len(text) <= length else text[: length - 3] + "..."

@@ -1,0 +1,90 @@
+"""Text -> tokens, by sqlglot's tokenizer of the Spark dialect, checked against the tokens that Spark itself knows.
+
+Every token is taken from the user's text by its position, never from sqlglot's rendering of it: sqlglot rewrites number
+suffixes into casts and decodes strings by its own rules.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+
+from asc.predicate.syntax import Source
+
+WORD, QUOTED, STRING, RAW_STRING, HEX, NUMBER, END = "word", "quoted", "string", "raw", "hex", "number", "end"
+
+_NUMBER = re.compile(r"(?:\d+[LSY]|(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?(?:BD|[FD])?)\Z", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d]\w*\Z")
+_HEX = re.compile(r"[xX]'[0-9A-Fa-f]*'\Z")
+_BODY = r"(?:[^'\\]|\\.)*"
+_STRING = re.compile(rf"""(?:'{_BODY}'|"{_BODY.replace("'", '"')}")\Z""", re.DOTALL)
+_RAW_STRING = re.compile(r"""[rR](?:'[^']*'|"[^"]*")\Z""", re.DOTALL)
+_QUOTED = re.compile(r"`(?:[^`]|``)+`\Z", re.DOTALL)
+_SYMBOLS = frozenset("( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! :: ->".split())
+
+
+class Token(NamedTuple):
+    """``kind`` is one of the constants above or the symbol itself; ``word`` the upper-case word, else empty."""
+
+    kind: str
+    word: str
+    start: int
+    end: int
+
+
+@cache
+def _tokenizer() -> Spark.Tokenizer:
+    return Spark.Tokenizer()
+
+
+def tokens_of(source: Source) -> list[Token]:
+    """The tokens of a text, then one of kind END; PredicateError for what Spark's lexer does not know."""
+    text = source.text
+    try:
+        scanned = _tokenizer().tokenize(text)
+    except (SqlglotError, ValueError, OverflowError):
+        raise source.error("text cannot be read", text[:60], "is a quote or a comment left open?", 0, 1) from None
+    found: list[Token] = []
+    last_start = -1
+    for scan in scanned:
+        start, end = scan.start, scan.end + 1
+        if start == last_start:
+            continue  # a number's suffix comes as tokens of their own over the same span
+        last_start = start
+        raw = text[start:end]
+        if raw in _SYMBOLS:
+            kind, word = raw, ""
+        elif _WORD.match(raw):
+            kind, word = WORD, raw.upper()
+        else:
+            kind, word = _literal_kind(source, raw, start, end), ""
+        if kind == NUMBER and found and found[-1].end == start:
+            if found[-1].kind == ".":  # sqlglot splits .5
+                start = found.pop().start
+            if found and found[-1].end == start and found[-1].kind in (WORD, QUOTED, NUMBER, "]", ")"):
+                raise source.error(
+                    "name", text[start:end], "a part that begins with a digit needs backquotes", start, end
+                )
+        elif kind in (WORD, QUOTED, STRING) and found and found[-1].kind == NUMBER and found[-1].end == start:
+            begin = found[-1].start
+            raise source.error("number or name", text[begin:end], "put a blank or backquotes", begin, end)
+        found.append(Token(kind, word, start, end))
+    found.append(Token(END, "", len(text), len(text)))
+    return found
+
+
+def _literal_kind(source: Source, raw: str, start: int, end: int) -> str:
+    for kind, pattern in (
+        (NUMBER, _NUMBER),
+        (STRING, _STRING),
+        (QUOTED, _QUOTED),
+        (HEX, _HEX),
+        (RAW_STRING, _RAW_STRING),
+    ):
+        if pattern.match(raw):
+            return kind
+    raise source.error("unexpected", raw[:60], "Spark SQL has no such token in an expression", start, end)

@@ -1,0 +1,200 @@
+"""What Spark (ANSI mode off) does with types: names, comparability, results of operators, casts.
+
+Where a rule's outcome is not certain the type is None (unknown): the comparison around it is then judged whole by Spark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
+from asc.spark_types import ddl_of_type
+
+if TYPE_CHECKING:
+    from asc.predicate.expression import Expression
+
+Type = pa.DataType | None
+
+_INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+_NUMERIC_ORDER = (*_INTEGERS, pa.float32(), pa.float64())
+_INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
+_INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
+
+
+def name(data_type: Type) -> str:
+    """A type as users know it."""
+    return "a value of unknown type" if data_type is None else ddl_of_type(data_type)
+
+
+def is_number(data_type: Type) -> bool:
+    return data_type in _NUMERIC_ORDER or (data_type is not None and pa.types.is_decimal(data_type))
+
+
+def is_container(data_type: Type) -> bool:
+    return data_type is not None and (
+        pa.types.is_struct(data_type) or pa.types.is_map(data_type) or pa.types.is_list(data_type)
+    )
+
+
+def may_be_number(data_type: Type) -> bool:
+    """A number, or what Spark casts to one in arithmetic: a string, NULL."""
+    return data_type is None or is_number(data_type) or data_type in (pa.string(), pa.null())
+
+
+def widest_integer(left: Type, right: Type) -> Type:
+    """The type of ``left & right`` and of sums of integers; None where one is no integer."""
+    if left in _INTEGERS and right in _INTEGERS:
+        return _INTEGERS[max(_INTEGERS.index(left), _INTEGERS.index(right))]
+    return None
+
+
+def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, int] | None:
+    """Precision and scale of the decimal that a number becomes beside a decimal; None for floats and others."""
+    if pa.types.is_decimal(data_type):
+        return data_type.precision, data_type.scale
+    if data_type not in _INTEGER_DIGITS:
+        return None
+    if literal is not None:
+        return max(len(str(abs(literal.value))), 1), 0
+    return _INTEGER_DIGITS[data_type], 0
+
+
+def arithmetic(operator: str, left: Expression, right: Expression) -> Type:
+    """The type of ``left operator right``."""
+    left_type, right_type = left.type, right.type
+    if not is_number(left_type) or not is_number(right_type):
+        return None
+    assert left_type is not None
+    assert right_type is not None
+    if operator == "div":
+        return pa.int64()
+    if pa.types.is_decimal(left_type) or pa.types.is_decimal(right_type):
+        a, b = _decimal_of(left_type, left.literal), _decimal_of(right_type, right.literal)
+        if a is None or b is None:
+            return pa.float64()
+        return _decimal_result(operator, *a, *b)
+    if operator == "/":
+        return pa.float64()
+    return _NUMERIC_ORDER[max(_NUMERIC_ORDER.index(left_type), _NUMERIC_ORDER.index(right_type))]
+
+
+def _decimal_result(operator: str, p1: int, s1: int, p2: int, s2: int) -> pa.DataType:
+    if operator in "+-":
+        scale = max(s1, s2)
+        precision = max(p1 - s1, p2 - s2) + scale + 1
+    elif operator == "*":
+        scale, precision = s1 + s2, p1 + p2 + 1
+    elif operator == "/":
+        scale = max(6, s1 + p2 + 1)
+        precision = p1 - s1 + s2 + scale
+    else:
+        scale = max(s1, s2)
+        precision = min(p1 - s1, p2 - s2) + scale
+    if precision <= 38:
+        return pa.decimal128(precision, scale)
+    whole = precision - scale
+    return pa.decimal128(38, max(38 - whole, min(scale, 6)))
+
+
+def common(candidates: list[Type]) -> Type:
+    """The common type of the results of CASE, coalesce and the like; None where it is not plain to see."""
+    kinds = {c for c in candidates if c != pa.null()}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if kinds and all(kind in _NUMERIC_ORDER for kind in kinds):
+        return _NUMERIC_ORDER[max(_NUMERIC_ORDER.index(kind) for kind in kinds)]
+    return None
+
+
+def comparable(operator: str, left: Type, right: Type) -> bool:
+    """Whether Spark compares values of these types at all; True where it cannot be told."""
+    if left is None or right is None:
+        return True
+    if pa.types.is_map(left) or pa.types.is_map(right):
+        return False
+    if pa.null() in (left, right) or left == right:
+        return True
+    if is_container(left) or is_container(right):
+        return is_container(left) and is_container(right) and left.id == right.id
+    if pa.string() in (left, right):
+        return True
+    if is_number(left) and is_number(right):
+        return True
+    if left in _INSTANTS and right in _INSTANTS:
+        return True
+    numeric_and_boolean = (is_number(left) and right == pa.bool_()) or (is_number(right) and left == pa.bool_())
+    return numeric_and_boolean and operator in ("=", "<=>")
+
+
+def comparison_remedy(left: Expression, right: Expression) -> str:
+    """What to write instead of a comparison that Spark refuses."""
+    pair = {left.type, right.type}
+    if any(pa.types.is_map(t) for t in pair if t is not None):
+        return "compare an entry: column['key']"
+    if any(is_container(t) for t in pair):
+        return "compare a field or an element of it"
+    if TIMESTAMP in pair or TIMESTAMP_NTZ in pair:
+        return "write TIMESTAMP 'yyyy-mm-dd hh:mm:ss'"
+    if pa.date32() in pair:
+        return "write DATE 'yyyy-mm-dd'"
+    if pa.binary() in pair:
+        return "write X'hex digits'"
+    return "compare values of one type, or CAST one of them"
+
+
+def suspicion(left: Expression, right: Expression) -> str | None:
+    """A warning where a comparison that Spark makes by casting smells of a mistake."""
+    for side, other in ((left, right), (right, left)):
+        if side.literal is None or other.literal is not None or other.type is None:
+            continue
+        kind, text = side.literal.type, side.sql
+        if other.type == pa.string() and is_number(kind):
+            return f"{other.sql} is a string compared with a number: write '{text}', or CAST({other.sql} AS DOUBLE)"
+        if kind == pa.string():
+            if other.type == pa.date32():
+                return f"{other.sql} is a date compared with a string: write DATE {text}"
+            if other.type in (TIMESTAMP, TIMESTAMP_NTZ):
+                word = "TIMESTAMP" if other.type == TIMESTAMP else "TIMESTAMP_NTZ"
+                return f"{other.sql} is a timestamp compared with a string: write {word} {text}"
+            if is_number(other.type):
+                return f"{other.sql} is a number compared with a string: write the number without quotes"
+            if other.type == pa.bool_():
+                return f"{other.sql} is boolean compared with a string: write TRUE or FALSE"
+        if other.type == pa.bool_() and is_number(kind):
+            return f"{other.sql} is boolean compared with a number: write TRUE or FALSE"
+    return None
+
+
+def castable(source: Type, target: pa.DataType) -> bool:
+    """Whether Spark casts the one type to the other; True where it cannot be told."""
+    if source is None or source in (pa.null(), target):
+        return True
+    if target == pa.string():
+        return not is_container(source)
+    if source == pa.string():
+        return True
+    if is_container(source):
+        return False
+    if source == pa.binary():
+        return False
+    if target == pa.binary():
+        return source in _INTEGERS
+    if is_number(source) and is_number(target):
+        return True
+    if source in _INSTANTS and target in _INSTANTS:
+        return True
+    if pa.bool_() in (source, target):
+        return is_number(source) or is_number(target) or TIMESTAMP in (source, target)
+    return (is_number(source) and target == TIMESTAMP) or (source == TIMESTAMP and is_number(target))
+
+
+def without_overflow(operand: Expression, target: Type) -> str:
+    """The operand's text for Spark to cast to ``target``, explicitly or by itself.
+
+    A date beyond the years that a timestamp reaches is NULL in it, for its cast throws even with ANSI mode off.
+    """
+    if operand.type != pa.date32() or target not in (TIMESTAMP, TIMESTAMP_NTZ) or operand.literal is not None:
+        return operand.sql
+    return f"if(year({operand.sql}) BETWEEN -290000 AND 290000, {operand.sql}, NULL)"
