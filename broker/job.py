@@ -199,7 +199,7 @@ class StreamJob:
         return self._plan_at(binding.version)
 
     def _write(self, records: DataFrame, plan: Plan) -> None:
-        from broker.match import match_plan
+        from broker.matching import match_plan
 
         attributes = decode(records, self._stream, self._config.spark.time_zone)
         matched = match_plan(attributes, self._broadcast_of(plan), output="deliveries")

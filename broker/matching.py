@@ -1,0 +1,268 @@
+"""``broker.match``: the rows of a DataFrame that at least one of many predicates accepts, and which ones do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import Broadcast
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.pandas.functions import pandas_udf
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import StructField, StructType
+
+from asc.attribute import PAttribute
+from asc.compiler import compile_plan
+from asc.errors import PredicateError, SchemaError
+from asc.executor import Matches
+from asc.executor import match as execute
+from asc.plan import CompileOptions, Plan, Query
+from asc.predicate import Limits, normalise
+from asc.schema import Schema
+from broker.errors import MatchError
+from broker.transport import Transport
+
+QUERIES_COLUMN = "queries"
+DELIVERIES_COLUMN = "deliveries"
+
+Places = npt.NDArray[np.signedinteger[Any]]
+
+Output = Literal["queries", "deliveries"]
+
+# A scalar UDF of PySpark 4.0 makes Python objects of the rows of an array, not of strings. So lists leave Python as
+# strings and are split in the JVM, at characters that neither an id nor a topic may hold.
+_BETWEEN_IDS = "\x1f"
+_AFTER_TOPIC = "\x1e"
+_BETWEEN_TOPICS = "\x1d"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def match(
+    df: DataFrame, queries: Mapping[str, str], *, limits: Limits | None = None, options: CompileOptions | None = None
+) -> DataFrame:
+    """The rows that at least one query accepts, with one more column ``queries array<string>``: their ids, sorted.
+
+    ``df`` is a batch or a streaming DataFrame; its columns come back unchanged, whatever their types. ``queries`` maps
+    an id to a predicate (Spark SQL) over them; accepted is exactly what ``df.filter(predicate)`` accepts with
+    ``spark.sql.ansi.enabled=false``, in the session's time zone. Only the p-attributes that the predicates use cross
+    into Python; the engine sees each row once.
+
+    Raises MatchError (an illegal id, a column ``queries`` that is there already, an expression that Spark refuses),
+    PredicateError (naming the query), SchemaError.
+    """
+    _check_frame(df, QUERIES_COLUMN)
+    spark = df.sparkSession
+    zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
+    judged = list(_normalised(queries, schema_of(df), limits or Limits(), zone))
+    compiled = compile_plan(judged, options)
+    with _ansi_off(spark):
+        _analysed(df, compiled.p_attributes, judged)
+    return match_plan(df, spark.sparkContext.broadcast(compiled.to_bytes()))
+
+
+def match_plan(
+    df: DataFrame,
+    plan: Broadcast[bytes],
+    output: Output = "queries",
+    *,
+    observation: Observation | None = None,
+) -> DataFrame:
+    """A DataFrame judged by a plan (``Plan.to_bytes``) that was broadcast.
+
+    ``queries``: as :func:`match`. ``deliveries``: every row stays, with one more column ``deliveries
+    array<struct<topic: string, queries: array<string>>>``, one element for each topic that a query which accepts the
+    row sends to, ids sorted; NULL where none accepts it. ``observation`` (batch only) counts ``tuples`` and
+    ``accepted`` in the same pass.
+
+    Raises MatchError: the column is there already, or Spark refuses an expression of the plan.
+    """
+    _check_frame(df, output)
+    decoded = Plan.from_bytes(plan.value)
+    with _ansi_off(df.sparkSession):
+        transport = Transport.of(decoded.p_attributes, _analysed(df, decoded.p_attributes))
+        raw = _free_name(df)
+        arguments = [sf.expr(text) for text in transport.arguments]
+        matched = df.select("*", _judge(transport, plan, output)(*arguments).alias(raw))
+        if observation is not None:
+            counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
+            matched = matched.observe(observation, *counts)
+        if output == DELIVERIES_COLUMN:
+            return matched.withColumn(DELIVERIES_COLUMN, _deliveries(raw)).drop(raw)
+        accepted = matched.filter(sf.col(raw).isNotNull())
+        return accepted.withColumn(QUERIES_COLUMN, sf.split(raw, _BETWEEN_IDS)).drop(raw)
+
+
+def schema_of(df: DataFrame) -> Schema:
+    """The attributes of a DataFrame that predicates may name: columns of a type no predicate knows are left out."""
+    representable = StructType([field for field in df.schema.fields if _is_representable(field.jsonValue())])
+    return Schema.from_json(representable.json())
+
+
+def _is_representable(field: object) -> bool:
+    try:
+        Schema.from_json({"type": "struct", "fields": [field]})
+    except SchemaError:
+        return False
+    return True
+
+
+def _normalised(queries: Mapping[str, str], schema: Schema, limits: Limits, zone: str) -> Iterator[Query]:
+    for query_id, text in queries.items():
+        if not isinstance(query_id, str) or not query_id or _CONTROL.search(query_id):
+            raise MatchError("query id", query_id, "is a text without control characters, at least one character long")
+        try:
+            yield Query(query_id, normalise(text, schema, limits=limits, time_zone=zone))
+        except PredicateError as error:
+            named = PredicateError(
+                f"query {query_id!r}: {error.subject}",
+                error.value,
+                error.remedy,
+                text=error.text,
+                start=error.start,
+                end=error.end,
+            )
+            raise named from None
+
+
+def _check_frame(df: DataFrame, output: str) -> None:
+    if not hasattr(df, "_jdf"):
+        raise MatchError(
+            "DataFrame of", "Spark Connect", "has no broadcast; use a classic session (SparkSession.builder.master)"
+        )
+    taken = [name for name in df.columns if name.lower() == output]
+    if taken:
+        raise MatchError("column", taken[0], "is what the result is called: rename it before matching")
+
+
+def _free_name(df: DataFrame) -> str:
+    taken = {name.lower() for name in df.columns}
+    name = "__asc_matches"
+    while name in taken:
+        name += "_"
+    return name
+
+
+# -- what runs in Python
+
+
+def _judge(transport: Transport, plan: Broadcast[bytes], output: Output) -> Callable[..., Column]:
+    """The UDF: p-attributes and flag words in, for each row a string of what accepts it, NULL for nothing."""
+
+    def judge(*arrived: pd.Series) -> pd.Series:
+        decoded = Plan.from_bytes(plan.value)
+        matches = execute(decoded, transport.read(arrived), len(arrived[0]))
+        rows, texts = _delivered(decoded, matches) if output == "deliveries" else _accepted(decoded, matches)
+        series: pd.Series = pd.Series(pd.arrays.ArrowExtensionArray(_spread(rows, texts, matches.tuples)))
+        return series
+
+    # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
+    udf: Callable[..., Column] = pandas_udf(judge, "string").asNondeterministic()  # type: ignore[call-overload]
+    return udf
+
+
+def _accepted(plan: Plan, matches: Matches) -> tuple[Places, pa.Array]:
+    rows, ids = matches.accepted(plan.query_ids)
+    return rows, pc.binary_join(ids, _BETWEEN_IDS)
+
+
+def _delivered(plan: Plan, matches: Matches) -> tuple[Places, pa.Array]:
+    """One text a row: topics with their ids. Ids stay sorted, as the sort by row and topic is stable."""
+    topics = plan.topic_of[matches.queries]
+    order = np.lexsort((topics, matches.rows))
+    rows, topics = matches.rows[order], topics[order]
+    first = np.flatnonzero((np.diff(rows, prepend=-1) != 0) | (np.diff(topics, prepend=-1) != 0))
+    ids = plan.query_ids.take(pa.array(matches.queries[order]))
+    joined = pc.binary_join(_lists(first, ids), _BETWEEN_IDS)
+    names = plan.topic_names.take(pa.array(topics[first]))
+    delivered = pc.binary_join_element_wise(names, joined, _AFTER_TOPIC)
+    first_of_row = np.flatnonzero(np.diff(rows[first], prepend=-1))
+    return rows[first][first_of_row], pc.binary_join(_lists(first_of_row, delivered), _BETWEEN_TOPICS)
+
+
+def _lists(starts: Places, values: pa.Array) -> pa.ListArray:
+    return pa.ListArray.from_arrays(pa.array(np.append(starts, len(values)).astype(np.int32)), values)
+
+
+def _spread(rows: Places, texts: pa.Array, count: int) -> pa.Array:
+    """One text a row of the batch, NULL where the row is not among ``rows``."""
+    places = np.full(count, -1, dtype=np.int64)
+    places[rows] = np.arange(len(rows))
+    return texts.take(pa.array(places, mask=places < 0))
+
+
+def _deliveries(raw: str) -> Column:
+    return sf.transform(
+        sf.split(raw, _BETWEEN_TOPICS),
+        lambda topic: sf.struct(
+            sf.substring_index(topic, _AFTER_TOPIC, 1).alias("topic"),
+            sf.split(sf.substring_index(topic, _AFTER_TOPIC, -1), _BETWEEN_IDS).alias("queries"),
+        ),
+    )
+
+
+# -- what Spark has to say
+
+
+def _analysed(df: DataFrame, attributes: Sequence[PAttribute], queries: Iterable[Query] = ()) -> list[bool]:
+    """Whether each p-attribute may be NULL.
+
+    Raises MatchError where Spark refuses one or finds it of another type, naming the ``queries`` that use it.
+    """
+    try:
+        fields = _select(df, attributes)
+    except Exception as error:
+        for attribute in attributes:
+            try:
+                _select(df, [attribute])
+            except Exception as cause:
+                remedy = f"is refused by Spark: {_one_line(cause)}"
+                raise MatchError(_subject(attribute, queries), attribute.sql, remedy) from None
+        raise MatchError("predicates", len(attributes), f"are refused by Spark: {_one_line(error)}") from None
+    for attribute, field in zip(attributes, fields, strict=True):
+        found = to_arrow_type(field.dataType)
+        if found != attribute.type:
+            remedy = f"is {found} in Spark, not {attribute.type}: cast it to the type you mean"
+            raise MatchError(_subject(attribute, queries), attribute.sql, remedy)
+    return [field.nullable for field in fields]
+
+
+def _select(df: DataFrame, attributes: Sequence[PAttribute]) -> list[StructField]:
+    return df.select([sf.expr(a.sql).alias(f"p{slot}") for slot, a in enumerate(attributes)]).schema.fields
+
+
+def _subject(attribute: PAttribute, queries: Iterable[Query]) -> str:
+    users = sorted(query.id for query in queries if attribute in query.predicate.p_attributes)
+    named = ", ".join(map(repr, users[:3])) + (", ..." if len(users) > 3 else "")
+    return f"expression of {named}" if users else "expression"
+
+
+def _one_line(error: BaseException) -> str:
+    text = str(error).strip()
+    line = text.splitlines()[0] if text else type(error).__name__
+    return line.partition(" SQLSTATE")[0][:300]
+
+
+@contextmanager
+def _ansi_off(spark: SparkSession) -> Iterator[None]:
+    """Analyse with ANSI mode off, whatever the session's: an evaluation error is NULL.
+
+    Spark keeps the mode in the expressions it has analysed, so the session has its own again at once.
+    """
+    name = "spark.sql.ansi.enabled"
+    before = spark.conf.get(name)
+    if before is None or before == "false":
+        yield
+        return
+    spark.conf.set(name, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before)
