@@ -70,6 +70,7 @@ def read_rows(spark: SparkSession, inputs: Sequence[Path], schema: Schema) -> Da
         raise CommandError("files of several formats", ", ".join(sorted(formats)), "match one format at a time")
     paths = [str(path) for path in inputs]
     struct = StructType.fromDDL(schema.ddl())
+    assert isinstance(struct, StructType)
     format_name = formats.pop()
     if format_name == "parquet":
         return _as_schema(spark.read.parquet(*paths), struct)

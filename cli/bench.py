@@ -53,7 +53,12 @@ def match(quick: bool, output_dir: Path, as_json: bool) -> None:
     _report(benchmark.run(quick=quick, output_dir=output_dir), benchmark.table, as_json)
 
 
-@bench.command()
+@bench.command(
+    epilog=examples(
+        "asc bench spark",
+        "asc bench spark --quick --output /tmp/results",
+    )
+)
 @bench_options
 def spark(quick: bool, output_dir: Path, as_json: bool) -> None:
     """A Parquet input through broker.match, beside what Spark alone would do and the bare transport."""

@@ -111,13 +111,11 @@ def filtered_rows(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, 
     """The rows of the packaged sample that DataFrame.filter accepts, by query: row numbers from 0, each once."""
     import gzip
 
-    from pyspark.sql.types import StructType
-
     with tempfile.TemporaryDirectory(prefix="asc-oracle-") as folder, gzip.open(sample_path(), "rt") as lines:
         next(lines)
         numbered = Path(folder) / "rows.csv"
         numbered.write_text("".join(f"{row},{line}" for row, line in enumerate(lines)), encoding="utf-8")
-        rows = spark.read.csv(str(numbered), schema=StructType.fromDDL(f"row INT, {SCHEMA}")).cache()
+        rows = spark.read.csv(str(numbered), schema=f"row INT, {SCHEMA}").cache()
         try:
             return {
                 query_id: Counter(found["row"] for found in rows.filter(where).select("row").collect())
@@ -172,10 +170,7 @@ def report_text(report: Mapping[str, Any]) -> str:
     """The report for people."""
     topics = table_text(
         ["topic", "received", "filter", "agrees", "predicate"],
-        [
-            [topic["topic"], topic["received"], topic["expected"], topic["agrees"], topic["where"]]
-            for topic in report["topics"]
-        ],
+        [[topic[name] for name in ("topic", "received", "expected", "agrees", "where")] for topic in report["topics"]],
     )
     shown, throughput = report["shown"], report["throughput"]
     records = "\n".join(record["value"] for record in shown["records"])

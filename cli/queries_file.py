@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def _json_pairs(text: str, path: Path) -> Iterable[tuple[Any, Any]]:
     return pairs
 
 
-def _toml(text: str, path: Path) -> Mapping[str, Any]:
+def _toml(text: str, path: Path) -> dict[str, Any]:
     import sys
 
     if sys.version_info >= (3, 11):
@@ -71,6 +71,7 @@ def _toml(text: str, path: Path) -> Mapping[str, Any]:
         import tomli as tomllib
 
     try:
-        return tomllib.loads(text)
+        table: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CommandError("not TOML, file", str(path), str(error)) from None
+    return table

@@ -264,6 +264,7 @@ def check(where: str, schema_file: Path, time_zone: str, as_json: bool) -> None:
     """
     from asc.predicate import normalise
     from asc.predicate.describe import describe
+    from cli.predicate_json import predicate_json
     from cli.schema_file import read_schema
 
     predicate = normalise(where, read_schema(schema_file), time_zone=time_zone)

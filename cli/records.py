@@ -119,17 +119,17 @@ def plain_text(value: Any) -> str:
 
 
 def csv_field(value: Any) -> str:
-    r"""A value as a field of a CSV line as Spark's from_csv reads it by default: NULL is empty, an empty string quoted.
+    """A value as a field of a CSV line (RFC 4180), as a CSV stream reads it: NULL is empty, an empty string quoted.
 
-    >>> csv_field(None), csv_field(""), csv_field("a,b"), csv_field('say "hi"')
-    ('', '""', '"a,b"', '"say \\"hi\\""')
+    >>> csv_field(None), csv_field(""), csv_field("a,b"), csv_field('a "b" c')
+    ('', '""', '"a,b"', '"a ""b"" c"')
     """
     if value is None:
         return ""
     text = plain_text(value)
-    if text and text == text.strip() and not any(char in text for char in ',"\\\r\n'):
+    if text and text == text.strip() and not any(char in text for char in ',"\r\n'):
         return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _literal_for(data_type: pa.DataType) -> Callable[[str], str]:
@@ -148,7 +148,7 @@ def _literal_for(data_type: pa.DataType) -> Callable[[str], str]:
 def _nested(text: str) -> str:
     try:
         json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return _quoted(text)
     return text
 
@@ -160,7 +160,7 @@ def _quoted(text: str) -> str:
 def _json_object(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line, parse_float=Decimal)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):
         raise CommandError("not a JSON object in file", str(path), f"record {number} is not; mend or remove it")

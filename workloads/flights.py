@@ -57,17 +57,21 @@ def sample_lines() -> Iterator[str]:
 
 
 def write_sample(source: Path, target: Path) -> int:
-    """Draw the sample from the whole table: `SAMPLE_ROWS` rows by seed, in the table's order, rows left as they are.
+    """Draw the sample from the whole table: `SAMPLE_ROWS` rows by seed, in the table's order.
 
-    Missing values stay (a cancelled flight has no ``dep_time``). Returns the number of rows written. The same source
-    gives the same bytes.
+    Rows are left as they are, but for missing values (a cancelled flight has no ``dep_time``): the table says ``NA``,
+    the sample has an empty field. Returns the number of rows written. The same source gives the same bytes.
     """
     with gzip.open(source, "rb") as table:
         header, *rows = table.read().splitlines()
     chosen = sorted(random.Random(SAMPLE_SEED).sample(range(len(rows)), min(SAMPLE_ROWS, len(rows))))
     with target.open("wb") as raw, gzip.GzipFile("", "wb", compresslevel=9, fileobj=raw, mtime=0) as sample:
-        sample.write(b"\n".join([header, *(rows[i] for i in chosen)]) + b"\n")
+        sample.write(b"\n".join([header, *(_without_na(rows[i]) for i in chosen)]) + b"\n")
     return len(chosen)
+
+
+def _without_na(row: bytes) -> bytes:
+    return b",".join(b"" if field == b"NA" else field for field in row.split(b","))
 
 
 if __name__ == "__main__":

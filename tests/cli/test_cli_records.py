@@ -1,0 +1,148 @@
+"""Rows of files as records of a stream."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asc.schema import Schema
+from cli.failure import CommandError
+from cli.records import csv_field, json_text, read_records
+
+SCHEMA = Schema.from_ddl(
+    "n INT, price DECIMAL(10,2), ok BOOLEAN, name STRING, at TIMESTAMP, place STRUCT<city: STRING>"
+)
+
+
+def records(path: Path, stream_format: str = "json", key: str | None = None) -> list[tuple[bytes | None, bytes]]:
+    return list(read_records(path, stream_format, SCHEMA, key, lambda _: None))
+
+
+def written(tmp_path: Path, name: str, text: str) -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def test_csv_becomes_json_by_the_types_of_the_schema(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "rows.csv",
+        'name,n,price,ok,extra,place\r\n07,7,1.10,TRUE,9,"{""city"":""Oslo""}"\r\n,,,,,\r\n"a,""b""",x,1e2,maybe,,x\r\n',
+    )
+    values = [value for _, value in records(path)]
+    assert values[0] == b'{"name":"07","n":7,"price":1.10,"ok":true,"extra":"9","place":{"city":"Oslo"}}'
+    assert json.loads(values[1]) == dict.fromkeys(["name", "n", "price", "ok", "extra", "place"])
+    assert json.loads(values[2])["name"] == 'a,"b"'
+    assert json.loads(values[2])["n"] == "x"  # sent as it stands: the stream judges it
+
+
+def test_csv_becomes_csv_in_the_order_of_the_schema(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.csv", 'name,n,extra\n"a,b",7,zzz\n,8,\n')
+    assert [value for _, value in records(path, "csv")] == [b'7,,,"a,b",,', b"8,,,,,"]
+
+
+def test_the_key_is_the_text_of_a_column(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.csv", "name,n\na,7\n,8\n")
+    assert [key for key, _ in records(path, key="name")] == [b"a", None]
+    with pytest.raises(CommandError, match="no such column for --key 'nme'"):
+        records(path, key="nme")
+
+
+def test_ndjson_is_sent_byte_for_byte(tmp_path: Path) -> None:
+    lines = ['{"n": 1,  "name":"\\u00e6"}', '{"n":2.50}', "not json"]
+    path = written(tmp_path, "rows.ndjson", "\n".join(lines) + "\n\n")
+    assert [value for _, value in records(path)] == [line.encode() for line in lines]
+
+
+def test_ndjson_into_a_csv_stream_keeps_every_digit(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.jsonl", '{"price": 12345678.10, "n": 3}\n')
+    assert [value for _, value in records(path, "csv")] == [b"3,12345678.10,,,,"]
+
+
+def test_ndjson_that_is_none_is_named_by_its_number(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.ndjson", '{"n": 1}\n[2]\n')
+    with pytest.raises(CommandError, match="record 2"):
+        records(path, key="n")
+
+
+def test_parquet_becomes_json(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    at = datetime(2013, 1, 1, 10, 0, 0, 5, tzinfo=timezone.utc)
+    table = pa.table(
+        {
+            "n": pa.array([1, None], pa.int32()),
+            "price": pa.array([Decimal("1.10"), None], pa.decimal128(10, 2)),
+            "at": pa.array([at, None], pa.timestamp("us", tz="UTC")),
+            "place": pa.array([{"city": "Oslo"}, None], pa.struct([("city", pa.string())])),
+        }
+    )
+    pq.write_table(table, path)
+    first, second = (value for _, value in records(path))
+    assert first == b'{"n":1,"price":1.10,"at":"2013-01-01T10:00:00.000005Z","place":{"city":"Oslo"}}'
+    assert set(json.loads(second).values()) == {None}
+
+
+def test_gzip_is_read_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"n\n1\n2\n"))
+    assert [value for _, value in records(path)] == [b'{"n":1}', b'{"n":2}']
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows.xls", b"n\n1\n", "unknown format of file"),
+        ("rows", b"n\n1\n", "unknown format of file"),
+        ("rows.csv", b"", "no usable header"),
+        ("rows.csv", b"n,n\n1,2\n", "no usable header"),
+        ("rows.csv", b"n,name\n1\n", "line 2 has 1 fields, the header 2"),
+        ("rows.csv", b"n\n\xff\n", "not readable as CSV"),
+        ("rows.csv", b'n\n"1\n', "not readable as CSV"),
+        ("rows.csv.gz", b"n\n1\n", "broken gzip file"),
+        ("rows.ndjson.gz", gzip.compress(b'{"n":1}\n')[:-9], "broken gzip file"),
+        ("rows.parquet", b"PAR1", "not readable as Parquet"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(CommandError, match=said) as caught:
+        records(path)
+    assert "\n" not in str(caught.value)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0")), min_size=1))
+def test_csv_fields_read_back(texts: list[str]) -> None:
+    line = ",".join(map(csv_field, texts))
+    assert next(csv.reader(io.StringIO(line + "\n", newline=""))) == texts
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(json_values)
+def test_json_text_is_json(value: Any) -> None:
+    assert json.loads(json_text(value)) == value
+
+
+def test_json_text_of_what_json_has_no_words_for() -> None:
+    assert (
+        json_text([float("nan"), float("-inf"), b"\x00\xff", date(1, 1, 1)])
+        == '["NaN","-Infinity","AP8=","0001-01-01"]'
+    )
