@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import ipaddress
 import os
 import re
@@ -16,10 +17,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from asc.errors import AscError
 from broker.errors import BrokerError
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -265,6 +262,7 @@ def load_config(path: Path | None, *, embedded: bool = False) -> Config:
     if path is None:
         config = Config()
     else:
+        tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
         try:
             document = tomllib.loads(path.read_text("utf-8"))
         except tomllib.TOMLDecodeError as error:
@@ -291,7 +289,9 @@ def parse_config(document: dict[str, Any]) -> Config:
         if first["type"] == "missing":
             raise ConfigError("missing configuration key", key, "add it") from None
         message = str(first["msg"]).removeprefix("Value error, ")
-        raise ConfigError(f"configuration key {key}", first["input"], message[:1].lower() + message[1:]) from None
+        message = re.sub(r" or instance of \w+$", "", message[:1].lower() + message[1:]).replace("dictionary", "table")
+        value = first["input"] if not _SECRET_OPTION.search(key) else "********"
+        raise ConfigError(f"configuration key {key}", value, message) from None
 
 
 def _nearest_key(location: tuple[str, ...]) -> str:

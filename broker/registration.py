@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -70,7 +71,7 @@ class StandingQueries:
         registry: Registry,
         analysers: Mapping[str, StreamAnalyser],
     ) -> None:
-        self._config = config
+        self.config = config
         self._cluster = cluster
         self._registry = registry
         self._analysers = analysers
@@ -108,7 +109,7 @@ class StandingQueries:
         return self._plans(state, version, {})[stream]
 
     def _plans(self, queries: Iterable[RegisteredQuery], version: int, unserved: dict[str, str]) -> dict[str, Plan]:
-        by_stream: dict[str, list[Query]] = {name: [] for name in self._config.streams}
+        by_stream: dict[str, list[Query]] = {name: [] for name in self.config.streams}
         for query in queries:
             if query.stream not in by_stream:
                 unserved[query.id] = f"stream '{query.stream}' is not configured"
@@ -125,16 +126,16 @@ class StandingQueries:
 
     def normalise(self, stream: str, where: str) -> Predicate:
         """The normal form of a predicate over a stream's attributes; PredicateError."""
-        return normalise(where, self.schemas[stream], limits=self._limits, time_zone=self._config.spark.time_zone)
+        return normalise(where, self.schemas[stream], limits=self._limits, time_zone=self.config.spark.time_zone)
 
     def stream_name(self, name: str | None) -> str:
         """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
-        known = ", ".join(sorted(self._config.streams))
+        known = ", ".join(sorted(self.config.streams))
         if name is None:
-            if len(self._config.streams) != 1:
+            if len(self.config.streams) != 1:
                 raise QueryError("stream", "", f"name one of {known}")
-            return next(iter(self._config.streams))
-        if name not in self._config.streams:
+            return next(iter(self.config.streams))
+        if name not in self.config.streams:
             raise QueryError("unknown stream", name[:200], f"configured: {known}")
         return name
 
@@ -142,7 +143,7 @@ class StandingQueries:
         """A query as a candidate for registration, all but what Spark has to say; AscError when it is refused."""
         check_id(query.id)
         self.stream_name(query.stream)
-        check_destination(query.topic, query.stream, self._config)
+        check_destination(query.topic, query.stream, self.config)
         check_labels(query.labels)
         if query.expires_at is not None and query.expires_at <= now:
             raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
@@ -163,14 +164,14 @@ class StandingQueries:
                     refused[position] = bad[0]
                 elif candidate.query.paused or needed <= standing:
                     continue
-                elif len(standing | needed) > self._config.limits.spark_attributes:
+                elif len(standing | needed) > self.config.limits.spark_attributes:
                     refused[position] = self._too_many(stream, candidate)
                 else:
                     standing |= needed
         return refused
 
     def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
-        limit = self._config.limits.spark_attributes
+        limit = self.config.limits.spark_attributes
         return QueryError(
             "predicate",
             candidate.query.where[:200],
@@ -206,6 +207,22 @@ class StandingQueries:
         if query is None:
             raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
         return query
+
+    def plan_of(self, query: RegisteredQuery) -> Plan:
+        """The running plan that holds a query; QueryError where none does."""
+        if query.paused:
+            raise QueryError("query", query.id, "is paused, so no plan holds it: resume it first")
+        if query.id in self.unserved:
+            raise QueryError("query", query.id, f"is not served: {self.unserved[query.id]}")
+        return self._jobs[query.stream].plan
+
+    def plans(self) -> dict[str, Plan]:
+        """The running plan of every stream."""
+        return {name: job.plan for name, job in sorted(self._jobs.items())}
+
+    def counts(self) -> Counter[str]:
+        """The number of registered queries by stream, paused ones included."""
+        return Counter(query.stream for query in self.queries.values())
 
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
         plans = self._changed_plans(candidates, removes)

@@ -1,0 +1,98 @@
+"""What the API shows of predicates, streams and plans: read-only views as plain values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from broker.analysis import StreamAnalyser
+from broker.query import RegisteredQuery
+from broker.registration import StandingQueries
+
+
+def checked(
+    standing: StandingQueries, analysers: Mapping[str, StreamAnalyser], stream: str | None, where: str
+) -> dict[str, Any]:
+    """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused."""
+    from asc.predicate.describe import describe, describe_constraint
+
+    name = standing.stream_name(stream)
+    predicate = standing.normalise(name, where)
+    for refusal in analysers[name].refusals(predicate.p_attributes).values():
+        raise refusal
+    return {
+        "conjuncts": [
+            [
+                {"attribute": attribute.sql, "constraint": describe_constraint(attribute, constraint)}
+                for attribute, constraint in conjunct
+            ]
+            for conjunct in predicate.conjuncts
+        ],
+        "p_attributes": [
+            {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.path is None}
+            for attribute in predicate.p_attributes
+        ],
+        "match_all": predicate.match_all,
+        "contradiction": not predicate.conjuncts and not predicate.match_all,
+        "warnings": list(predicate.warnings),
+        "text": describe(predicate),
+    }
+
+
+def described_streams(standing: StandingQueries) -> list[dict[str, Any]]:
+    """The configured streams with the number of queries on each."""
+    counts = standing.counts()
+    return [
+        {
+            "name": name,
+            "topic": stream.topic,
+            "format": stream.format,
+            "schema": stream.fields().ddl(),
+            "dead_letter": standing.config.dead_letter_topic(name),
+            "queries": counts.get(name, 0),
+        }
+        for name, stream in sorted(standing.config.streams.items())
+    ]
+
+
+def described_plan(standing: StandingQueries) -> dict[str, Any]:
+    """The running plan of every stream: its p-attributes, and the sequence of each block."""
+    return {
+        name: {
+            "version": plan.version,
+            "queries": len(plan),
+            "conjuncts": plan.conjunct_count,
+            "match_all": len(plan.match_all),
+            "bytes": plan.nbytes,
+            "p_attributes": [
+                {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.path is None}
+                for attribute in plan.p_attributes
+            ],
+            "blocks": [
+                {
+                    "conjuncts": block.conjunct_count,
+                    "sequence": [plan.p_attributes[block.slots[own]].sql for own in block.sequence],
+                }
+                for block in plan.blocks
+            ],
+        }
+        for name, plan in standing.plans().items()
+    }
+
+
+def explained(
+    standing: StandingQueries,
+    analysers: Mapping[str, StreamAnalyser],
+    query: RegisteredQuery,
+    tuple_: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The constructs a query uses and, where a tuple is given, its way through them."""
+    from asc.explain import explain
+
+    plan = standing.plan_of(query)
+    values = None
+    if tuple_ is not None:
+        text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
+        values = analysers[query.stream].tuple_values(text, plan.p_attributes)
+    return {"query": query.plain(), "text": explain(plan, query.id, values)}

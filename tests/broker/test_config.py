@@ -1,0 +1,164 @@
+"""The configuration file: what is read from it, and the one line for each thing that can be wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from asc.errors import AscError
+from broker.config import Config, ConfigError, KafkaConfig, load_config
+
+STREAM = """
+[streams.flights]
+topic = "flights"
+format = "json"
+schema = "dep_delay INT NOT NULL, place STRUCT<city: STRING NOT NULL>"
+"""
+
+
+@pytest.fixture
+def config_file(tmp_path: Path) -> Path:
+    return tmp_path / "asc.toml"
+
+
+def read(path: Path, text: str) -> Config:
+    path.write_text(text, "utf-8")
+    return load_config(path)
+
+
+def test_defaults_without_a_file() -> None:
+    config = load_config(None)
+    assert config.kafka.bootstrap_servers is None
+    assert (config.api.host, config.api.port) == ("127.0.0.1", 8750)
+
+
+def test_a_whole_file(config_file: Path) -> None:
+    (config_file.parent / "schema.json").write_text(
+        '{"type": "struct", "fields": [{"name": "a", "type": "integer", "nullable": true, "metadata": {}}]}', "utf-8"
+    )
+    config = read(
+        config_file,
+        STREAM
+        + """
+        [streams.orders]
+        topic = "orders"
+        format = "csv"
+        schema_file = "schema.json"
+        options = { sep = ";", maxColumns = 10, ignoreLeadingWhiteSpace = true }
+        [kafka]
+        bootstrap_servers = "one:9092, two:9092"
+        [kafka.options]
+        "security.protocol" = "SSL"
+        [spark]
+        time_zone = "Europe/Oslo"
+        [limits]
+        conjuncts = 8
+        """,
+    )
+    assert config.streams["orders"].options == {"sep": ";", "maxColumns": "10", "ignoreLeadingWhiteSpace": "true"}
+    assert config.streams["orders"].fields().arrow.names == ["a"]
+    assert config.spark.checkpoint_dir == config_file.parent / "asc-data/checkpoint"
+    assert config.limits.conjuncts == 8
+    assert config.dead_letter_topic("orders") == "orders.dead-letter"
+
+
+def test_embedded_leaves_the_configured_kafka_out(config_file: Path) -> None:
+    config_file.write_text(STREAM + '[kafka]\nbootstrap_servers = "one:9092"\n', "utf-8")
+    assert load_config(config_file).kafka.bootstrap_servers == "one:9092"
+    assert load_config(config_file, embedded=True).kafka.bootstrap_servers is None
+
+
+def test_a_record_may_lack_any_field(config_file: Path) -> None:
+    fields = read(config_file, STREAM).streams["flights"].fields().arrow
+    assert fields.field("dep_delay").nullable
+    assert fields.field("place").type == pa.struct([pa.field("city", pa.string(), nullable=True)])
+
+
+def test_the_record_itself_is_among_the_attributes(config_file: Path) -> None:
+    attributes = read(config_file, STREAM).streams["flights"].attributes()
+    assert attributes.resolve(["_offset"]).type == pa.int64()
+    assert attributes.resolve(["_timestamp"]).type == pa.timestamp("us", tz="UTC")
+
+
+def test_secrets_are_masked() -> None:
+    options = {"sasl.jaas.config": "a", "ssl.keystore.password": "b", "security.protocol": "SASL_SSL"}
+    shown = Config(kafka=KafkaConfig(options=options)).effective()["kafka"]["options"]
+    assert shown == {
+        "sasl.jaas.config": "********",
+        "ssl.keystore.password": "********",
+        "security.protocol": "SASL_SSL",
+    }
+
+
+BAD = {
+    "unknown key": (
+        STREAM + "[kafka]\nbootstrap_server = 'a:1'",
+        "'kafka.bootstrap_server': did you mean 'bootstrap_servers'",
+    ),
+    "unknown section": (STREAM + "[kafak]", "unknown configuration key 'kafak': did you mean 'kafka'"),
+    "unknown stream key": (STREAM.replace("schema", "schem"), "'streams.flights.schem': did you mean 'schema'"),
+    "no port": (STREAM + "[kafka]\nbootstrap_servers = 'a'", "kafka.bootstrap_servers 'a': write host:port"),
+    "port of letters": (STREAM + "[api]\nport = 'http'", "api.port 'http': input should be a valid integer"),
+    "port out of range": (
+        STREAM + "[api]\nport = 70000",
+        "api.port 70000: input should be less than or equal to 65535",
+    ),
+    "wrong unit": (
+        STREAM + "[spark]\ndriver_memory = '2 gigs'",
+        "spark.driver_memory '2 gigs': write a whole number and m or g",
+    ),
+    "time zone": (
+        STREAM + "[spark]\ntime_zone = 'Mars/X'",
+        "spark.time_zone 'Mars/X': use a name of the time zone database",
+    ),
+    "format": (STREAM.replace("json", "xml"), "streams.flights.format 'xml': input should be 'json' or 'csv'"),
+    "topic": (STREAM.replace('"flights"', '"a b"'), "streams.flights.topic 'a b': use 1 to 249 of"),
+    "internal topic": (STREAM.replace('"flights"', '"__x"'), "is the registry or an internal topic"),
+    "registry as source": (STREAM.replace('"flights"', '"asc.queries"'), "is the registry or an internal topic"),
+    "dead letters as source": (STREAM.replace('"flights"', '"flights.dead-letter"'), "takes undecodable records"),
+    "stream name": (STREAM.replace("streams.flights", "streams.'a b'"), "stream name 'a b': use 1 to 100 of"),
+    "type in the schema": (STREAM.replace("INT", "INTT"), "streams.flights.schema: unknown type 'INTT'"),
+    "reserved field": (STREAM.replace("dep_delay", "_KEY"), "field '_KEY': the name is the record's own attribute"),
+    "nested csv": (STREAM.replace("json", "csv"), "field 'place': CSV holds no nested values"),
+    "decoding option": (STREAM + "[streams.flights.options]\ntimestampFormt = 'x'", "did you mean 'timestampFormat'"),
+    "no schema": ("[streams.s]\ntopic = 's'\nformat = 'json'", "exactly one of schema (Spark DDL) and schema_file"),
+    "two schemas": (STREAM + "schema_file = 'x'", "exactly one of schema (Spark DDL) and schema_file"),
+    "schema file": (
+        "[streams.s]\ntopic = 's'\nformat = 'json'\nschema_file = 'none.ddl'",
+        "none.ddl': cannot be read: No such file",
+    ),
+    "no stream": ("", "add a table [streams.NAME]"),
+    "no table": ("[streams]\ns = 1", "configuration key streams.s 1: input should be a valid table"),
+    "no TOML": ("x = ", "is not TOML"),
+    "reachable without a token": (STREAM + "[api]\nhost = '0.0.0.0'", "reachable from outside: set api.token_file"),
+    "missing token file": (STREAM + "[api]\nhost = '0.0.0.0'\ntoken_file = 'none'", "none': cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_configuration_is_one_clear_line(case: str, config_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASC_TOKEN", raising=False)
+    text, said = BAD[case]
+    with pytest.raises(AscError) as caught:
+        read(config_file, text)
+    line = str(caught.value)
+    assert said in line
+    assert "\n" not in line
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load_config(tmp_path / "none.toml")
+
+
+def test_a_value_that_may_be_a_secret_is_not_repeated(config_file: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(config_file, STREAM + "[kafka.options]\n'ssl.key.password' = ['hunter2']\n")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_outside_with_a_token_is_allowed(config_file: Path) -> None:
+    (config_file.parent / "token").write_text("secret\n", "utf-8")
+    assert read(config_file, STREAM + "[api]\nhost = '0.0.0.0'\ntoken_file = 'token'").token() == "secret"

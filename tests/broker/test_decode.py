@@ -1,0 +1,144 @@
+"""Decoding and the outgoing records, on a real Spark session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from broker.config import StreamConfig
+from broker.decode import ERROR, decode
+from broker.delivery import outgoing
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+pytestmark = pytest.mark.spark
+
+RECORD_DDL = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT, "
+    "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+MALFORMED = "value is not a JSON record of the stream's schema"
+JSON_VALUES: list[tuple[bytes | None, Any]] = [
+    (b'{"a": 1, "b": "x", "n": {"x": 2}}', (1, "x", 2)),
+    (b"{}", (None, None, None)),
+    (b'{"a": null, "other": [1, {}]}', (None, None, None)),
+    ('{"b": "bl\u00e5 \U0001f600"}'.encode(), (None, "bl\u00e5 \U0001f600", None)),
+    (None, "value is null"),
+    (b"", "value is empty"),
+    (b"  ", "value is empty"),
+    (b"\xff\xfe", "value is not UTF-8 text"),
+    (b'{"b": "\xff"}', "value is not UTF-8 text"),
+    (b'{"a": 1', MALFORMED),
+    (b"null", MALFORMED),
+    (b"5", MALFORMED),
+    (b"[]", MALFORMED),
+    (b'[{"a": 1}]', MALFORMED),
+    (b'{"a": "abc"}', MALFORMED),
+    (b'{"a": 99999999999}', MALFORMED),
+    (b'{"n": {"x": "q"}}', MALFORMED),
+    (b"\x00", MALFORMED),
+]
+CSV_VALUES: list[tuple[bytes | None, Any]] = [
+    (b"1,x", (1, "x")),
+    (b",", (None, None)),
+    (b'1,"say ""x"", y"', (1, 'say "x", y')),
+    (None, "value is null"),
+    (b"", "value is empty"),
+    (b"1", "value is not a CSV record of the stream's schema"),
+    (b"1,x,y", "value is not a CSV record of the stream's schema"),
+    (b"one,x", "value is not a CSV record of the stream's schema"),
+]
+
+
+def decoded(spark: SparkSession, stream: StreamConfig, values: list[bytes | None], *columns: str) -> list[Row]:
+    rows = [(b"k", value, "t", 0, offset, None, 0, None) for offset, value in enumerate(values)]
+    frame = decode(spark.createDataFrame(rows, RECORD_DDL), stream, "UTC")
+    return frame.orderBy("_offset").select(ERROR, *columns).collect()
+
+
+@pytest.mark.parametrize(
+    ("record_format", "schema", "columns", "cases"),
+    [
+        ("json", "a INT NOT NULL, b STRING, n STRUCT<x: INT>", ("a", "b", "n.x"), JSON_VALUES),
+        ("csv", "a INT, b STRING", ("a", "b"), CSV_VALUES),
+    ],
+)
+def test_values_are_decoded_or_have_a_reason(
+    spark: SparkSession,
+    record_format: str,
+    schema: str,
+    columns: tuple[str, ...],
+    cases: list[tuple[bytes | None, Any]],
+) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": record_format, "schema": schema})
+    found = decoded(spark, stream, [value for value, _ in cases], *columns)
+    for (value, expected), (reason, *fields) in zip(cases, found, strict=True):
+        if isinstance(expected, str):
+            assert reason == expected, value
+        else:
+            assert (reason, tuple(fields)) == (None, expected), value
+
+
+def test_the_record_itself_can_be_asked_for(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "value INT, topic STRING"})
+    headers = [("h", b"1"), ("h", b"2"), ("bad", b"\xff"), ("none", None)]
+    rows = [
+        (b"\xff", b'{"value": 5, "topic": "mine"}', "t", 3, 9, None, 0, headers),
+        (b"k", b"{}", "t", 0, 0, None, 0, None),
+    ]
+    frame = decode(spark.createDataFrame(rows, RECORD_DDL), stream, "UTC").orderBy("_offset")
+    plain, odd = frame.select("value", "topic", "_key", "_topic", "_partition", "_offset", "_headers").collect()
+    assert tuple(plain) == (None, None, "k", "t", 0, 0, None)
+    assert tuple(odd) == (5, "mine", None, "t", 3, 9, {"h": "2", "bad": None, "none": None})
+
+
+def test_a_value_is_parsed_once(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "a INT, b INT, c INT"})
+    frame = decode(spark.createDataFrame([(b"k", b"{}", "t", 0, 0, None, 0, None)], RECORD_DDL), stream, "UTC")
+    assert (
+        outgoing(frame.selectExpr("*", _deliveries()), "d", "dead")
+        ._jdf.queryExecution()
+        .optimizedPlan()
+        .toString()
+        .count("from_json(")
+        == 1
+    )
+
+
+def _deliveries() -> str:
+    pairs = "IF(a > 0, array(struct('one' AS topic, array('p', 'q') AS queries), struct('two' AS topic, array('r') AS queries)), array())"
+    return f"CAST({pairs} AS ARRAY<STRUCT<topic: STRING, queries: ARRAY<STRING>>>) AS d"
+
+
+def test_outgoing_records(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "a INT"})
+    headers = [("h", b"\x00\xff"), ("n", None)]
+    rows = [
+        (b"\xff", b'{"a": 1}', "t", 0, 0, None, 0, headers),
+        (None, b'{"a":  1}', "t", 0, 1, None, 0, None),
+        (b"k", b'{"a": 0}', "t", 0, 2, None, 0, None),
+        (b"k", None, "t", 1, 3, None, 0, headers),
+    ]
+    frame = decode(spark.createDataFrame(rows, RECORD_DDL), stream, "UTC")
+    found = outgoing(frame.selectExpr("*", _deliveries()), "d", "dead").collect()
+    queries = {"one": [("asc-query", b"p"), ("asc-query", b"q")], "two": [("asc-query", b"r")]}
+    expected = [
+        *[
+            (topic, b"\xff", b'{"a": 1}', [*headers, *queries[topic], ("asc-source", b"t-0-0")])
+            for topic in ("one", "two")
+        ],
+        *[(topic, None, b'{"a":  1}', [*queries[topic], ("asc-source", b"t-0-1")]) for topic in ("one", "two")],
+        ("dead", b"k", None, [*headers, ("asc-error", b"value is null"), ("asc-source", b"t-1-3")]),
+    ]
+    assert [_plain(row) for row in found] == expected
+
+
+def _plain(row: Row) -> tuple[Any, ...]:
+    headers = [(h.key, None if h.value is None else bytes(h.value)) for h in row.headers]
+    return row.topic, _bytes(row.key), _bytes(row.value), headers
+
+
+def _bytes(value: bytearray | None) -> bytes | None:
+    return None if value is None else bytes(value)

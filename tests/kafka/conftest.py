@@ -1,0 +1,175 @@
+"""A running daemon, and the two ends of Kafka that a user has: publish and receive."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from broker.config import Config, parse_config
+from broker.daemon import Daemon
+
+if TYPE_CHECKING:
+    from kafka import KafkaConsumer
+    from pyspark.sql import SparkSession
+
+    from broker.runtime.kafka import EmbeddedKafka
+
+Header = tuple[str, bytes | None]
+
+
+@dataclass
+class Received:
+    """A record as a consumer of a destination topic sees it."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: list[Header]
+
+    @property
+    def queries(self) -> list[str]:
+        return [value.decode() for key, value in self.headers if key == "asc-query" and value is not None]
+
+    @property
+    def source(self) -> str:
+        (source,) = [value.decode() for key, value in self.headers if key == "asc-source" and value is not None]
+        return source
+
+    @property
+    def offset(self) -> int:
+        return int(self.source.rpartition("-")[2])
+
+
+@dataclass
+class Site:
+    """A daemon with names of its own on a Kafka that tests share."""
+
+    config: Config
+    bootstrap_servers: str
+    start: Callable[[], Daemon]
+    daemon: Daemon | None = None
+    sentinels: int = 0
+    topics: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def client(self) -> httpx.Client:
+        assert self.daemon is not None
+        return httpx.Client(base_url=self.daemon.url, timeout=60)
+
+    def stream(self, kind: str) -> str:
+        """The site's own name of its json or csv stream."""
+        return next(name for name, stream in self.config.streams.items() if stream.format == kind)
+
+    def topic(self, name: str) -> str:
+        """A topic name of this site's own."""
+        return self.topics.setdefault(name, f"{name}-{uuid.uuid4().hex[:12]}")
+
+    def register(self, query_id: str, where: str, topic: str | None = None, stream: str = "json", **more: Any) -> Any:
+        body = {
+            "id": query_id,
+            "where": where,
+            "topic": topic or self.topic(query_id),
+            "stream": self.stream(stream),
+            **more,
+        }
+        answer = self.client.post("/v1/queries", json=body)
+        assert answer.status_code in (200, 201), answer.text
+        return answer.json()
+
+    def publish(
+        self,
+        values: Sequence[bytes | None],
+        stream: str = "json",
+        keys: Sequence[bytes | None] | None = None,
+        headers: list[Header] | None = None,
+    ) -> list[int]:
+        """Send records, in order, to the only partition of a stream's topic; their offsets."""
+        from kafka import KafkaProducer
+
+        producer = KafkaProducer(bootstrap_servers=self.bootstrap_servers)
+        try:
+            sent = [
+                producer.send(
+                    self.config.streams[self.stream(stream)].topic,
+                    value,
+                    key=keys[i] if keys else b"k",
+                    headers=headers or [],
+                    partition=0,
+                )
+                for i, value in enumerate(values)
+            ]
+            producer.flush()
+            return [future.get(timeout=30).offset for future in sent]
+        finally:
+            producer.close()
+
+    def drain(self, stream: str = "json") -> None:
+        """Wait until every record that was published is through the job."""
+        sentinel = self.config.dead_letter_topic(self.stream(stream))
+        # A second one cannot be in the batch of the first, so the first batch is over when it arrives.
+        for _ in range(2):
+            (offset,) = self.publish([b"not a record"], stream)
+            deadline = time.monotonic() + 60
+            while offset not in {record.offset for record in self.read(sentinel)}:
+                assert time.monotonic() < deadline, self.daemon.readiness() if self.daemon else "no daemon"
+                time.sleep(0.05)
+
+    def read(self, topic: str) -> list[Received]:
+        """Everything that is in a topic now."""
+        from kafka import KafkaConsumer, TopicPartition
+
+        consumer: KafkaConsumer = KafkaConsumer(
+            bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", enable_auto_commit=False
+        )
+        try:
+            partition = TopicPartition(topic, 0)
+            consumer.assign([partition])
+            end = consumer.end_offsets([partition])[partition]
+            found: list[Received] = []
+            while consumer.position(partition) < end:
+                for record in consumer.poll(timeout_ms=500).get(partition, ()):
+                    found.append(Received(record.key, record.value, list(record.headers)))
+            return found
+        finally:
+            consumer.close()
+
+
+def site_config(kafka: EmbeddedKafka, folder: Path) -> Config:
+    own = uuid.uuid4().hex[:12]
+    return parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]"},
+            "streams": {
+                f"json-{own}": {
+                    "topic": f"source-json-{own}",
+                    "format": "json",
+                    "schema": "n INT, s STRING, d DOUBLE, t TIMESTAMP, place STRUCT<city: STRING>",
+                },
+                f"csv-{own}": {"topic": f"source-csv-{own}", "format": "csv", "schema": "n INT, s STRING"},
+            },
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def site(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A daemon for the tests of a module, on the shared Spark session and Kafka."""
+    config = site_config(kafka, tmp_path_factory.mktemp("site"))
+
+    def start() -> Daemon:
+        daemon = Daemon(config, spark=spark)
+        daemon.start()
+        return daemon
+
+    site = Site(config, kafka.bootstrap_servers, start)
+    site.daemon = start()
+    yield site
+    site.daemon.stop()

@@ -1,0 +1,326 @@
+"""The life of a query: registered, replaced, paused, removed, loaded in bulk, refused; over HTTP, on a real daemon."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from conftest import Site
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def numbers(count: int) -> list[bytes]:
+    return [json.dumps({"n": n}).encode() for n in range(count)]
+
+
+def test_a_registered_query_is_shown(site: Site) -> None:
+    answer = site.register("shown", "n > 1", labels={"team": "ops"}, expires_at="2099-01-01T00:00:00+01:00")
+    query = answer["query"]
+    assert query == {
+        "id": "shown",
+        "stream": site.stream("json"),
+        "where": "n > 1",
+        "topic": site.topic("shown"),
+        "labels": {"team": "ops"},
+        "paused": False,
+        "expires_at": "2098-12-31T23:00:00Z",
+        "version": answer["version"],
+    }
+    assert set(answer["effective_offsets"]) == {"0"}
+    assert site.client.get("/v1/queries/shown").json() == query
+    assert query in site.client.get("/v1/queries", params={"prefix": "sho", "label": "team=ops"}).json()["queries"]
+    assert site.client.get("/v1/queries", params={"prefix": "sho", "label": "team=x"}).json()["queries"] == []
+
+
+def test_the_default_topic_and_the_pages(site: Site) -> None:
+    for i in range(3):
+        body = {"id": f"page-{i}", "where": "n = 1", "stream": site.stream("json")}
+        answer = site.client.post("/v1/queries", json=body)
+        assert answer.status_code == 201
+        assert answer.json()["query"]["topic"] == f"asc.page-{i}"
+    first = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2}).json()
+    assert [query["id"] for query in first["queries"]] == ["page-0", "page-1"]
+    rest = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2, "cursor": first["cursor"]}).json()
+    assert ([query["id"] for query in rest["queries"]], rest["cursor"]) == (["page-2"], None)
+
+
+def test_replacing_is_one_step(site: Site) -> None:
+    """While records flow, a query is replaced again and again: each record is judged by exactly one of its forms."""
+    topics = [site.topic("form-a"), site.topic("form-b")]
+    site.register("moving", "n >= 0", topics[0])
+    done = threading.Event()
+    published: list[int] = []
+
+    def flow() -> None:
+        while not done.is_set():
+            published.extend(site.publish(numbers(50)))
+
+    thread = threading.Thread(target=flow)
+    thread.start()
+    changes: list[tuple[int, str]] = []
+    try:
+        for turn in range(1, 7):
+            time.sleep(0.4)
+            answer = site.register("moving", "n >= 0" if turn % 2 else "n > -1", topics[turn % 2])
+            changes.append((answer["effective_offsets"]["0"], topics[turn % 2]))
+    finally:
+        done.set()
+        thread.join()
+    site.drain()
+    found = sorted((record.offset, topic) for topic in topics for record in site.read(topic))
+    expected = []
+    for offset in published:
+        in_place = [topic for effective, topic in changes if effective <= offset]
+        expected.append((offset, in_place[-1] if in_place else topics[0]))
+    assert found == expected
+
+
+def test_a_removed_query_gets_no_later_record(site: Site) -> None:
+    topic = site.register("removed", "n >= 0")["query"]["topic"]
+    before = site.publish(numbers(10))
+    answer = site.client.delete("/v1/queries/removed")
+    assert answer.status_code == 200
+    effective = answer.json()["effective_offsets"]["0"]
+    after = site.publish(numbers(10))
+    site.drain()
+    assert effective <= after[0]
+    assert [r.offset for r in site.read(topic)] == [offset for offset in before if offset < effective]
+    assert site.client.get("/v1/queries/removed").status_code == 404
+    assert site.client.delete("/v1/queries/removed").status_code == 404
+
+
+def test_a_paused_query_gets_nothing_until_it_is_resumed(site: Site) -> None:
+    topic = site.register("paused", "n >= 0")["query"]["topic"]
+    first = site.publish(numbers(3))
+    site.drain()
+    paused = site.client.put("/v1/queries/paused", json={"paused": True})
+    assert (paused.status_code, paused.json()["query"]["paused"]) == (200, True)
+    site.publish(numbers(3))
+    site.drain()
+    resumed = site.client.put("/v1/queries/paused", json={"paused": False}).json()
+    assert resumed["query"] == {**paused.json()["query"], "paused": False, "version": resumed["version"]}
+    last = site.publish(numbers(3))
+    site.drain()
+    assert [record.offset for record in site.read(topic)] == [*first, *last]
+
+
+def test_a_query_can_be_registered_paused(site: Site) -> None:
+    assert site.register("asleep", "n > 1", paused=True)["query"]["paused"] is True
+    assert site.client.delete("/v1/queries/asleep").status_code == 200
+
+
+def test_an_expired_query_is_removed(site: Site) -> None:
+    soon = datetime.now(timezone.utc) + timedelta(seconds=2)
+    site.register("short", "n > 1", expires_at=soon.isoformat())
+    deadline = time.monotonic() + 20
+    while site.client.get("/v1/queries/short").status_code != 404:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def bulk(site: Site, lines: list[Any], **params: Any) -> Any:
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+    headers = {"content-type": "application/x-ndjson"}
+    return site.client.post("/v1/queries", content=text.encode(), headers=headers, params=params)
+
+
+def test_a_bulk_load_is_all_or_nothing(site: Site) -> None:
+    stream, topic = site.stream("json"), site.topic("bulk")
+    good = [{"id": f"bulk-{i}", "where": f"n = {i}", "topic": topic, "stream": stream} for i in range(200)]
+    bad = {"id": "bulk-bad", "where": "nn = 1", "topic": topic, "stream": stream}
+    refused = bulk(site, [good[0], "", bad, "{", good[0], *good[1:]])
+    assert refused.status_code == 400
+    assert [(error["line"], error["id"]) for error in refused.json()["errors"]] == [
+        (3, "bulk-bad"),
+        (4, None),
+        (5, "bulk-0"),
+    ]
+    assert "duplicate id 'bulk-0': line 1 has it already" in refused.json()["errors"][2]["error"]["message"]
+    assert "line 3: unknown column 'nn'" in refused.json()["error"]["message"]
+    assert site.client.get("/v1/queries/bulk-0").status_code == 404
+    loaded = bulk(site, good)
+    assert loaded.status_code == 200, loaded.text
+    assert (loaded.json()["registered"], loaded.json()["errors"]) == (200, [])
+    site.publish(numbers(200))
+    site.drain()
+    assert [record.queries for record in site.read(topic)] == [[f"bulk-{i}"] for i in range(200)]
+
+
+def test_a_bulk_load_can_keep_going(site: Site) -> None:
+    stream, topic = site.stream("json"), site.topic("going")
+    lines = [
+        {"id": "going-1", "where": "n = 1", "topic": topic, "stream": stream},
+        {"id": "going-2", "where": "n = ", "topic": topic, "stream": stream},
+        {"id": "going 3", "where": "n = 3", "topic": topic, "stream": stream},
+        {"id": "going-4", "where": "n = 4", "topic": topic, "stream": "none"},
+        {"id": "going-5", "where": "n > 5 OR s RLIKE 'a|b'", "topic": topic, "stream": stream},
+    ]
+    answer = bulk(site, lines, keep_going="true")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["registered"] == 2
+    assert [error["line"] for error in answer.json()["errors"]] == [2, 3, 4]
+    assert site.client.get("/v1/queries/going-5").status_code == 200
+    assert site.client.get("/v1/queries/going-2").status_code == 404
+
+
+def test_a_bulk_load_of_nothing_valid_is_refused(site: Site) -> None:
+    assert bulk(site, []).status_code == 400
+    assert bulk(site, ["{}"], keep_going="true").status_code == 400
+
+
+GOOD = {"id": "refused", "where": "n > 1"}
+REFUSED = {
+    "unknown column": ({"where": "nn > 1"}, "unknown column 'nn': did you mean 'n'?"),
+    "type mismatch": ({"where": "place > 1"}, "place"),
+    "syntax": ({"where": "n > > 1"}, ""),
+    "unknown function": ({"where": "launch(n) = 1"}, "launch"),
+    "non-deterministic": ({"where": "rand() > n"}, "rand"),
+    "reflect": ({"where": "reflect('java.lang.System', 'exit', 0) IS NULL"}, "reflect"),
+    "java_method": ({"where": "java_method('java.lang.System', 'exit', 0) IS NULL"}, "java_method"),
+    "aggregate": ({"where": "max(n) > 1"}, "max"),
+    "subquery": ({"where": "n IN (SELECT 1)"}, ""),
+    "too long": ({"where": "n > 1 AND " * 5_000 + "n > 1"}, "length"),
+    "too nested": ({"where": "(" * 300 + "n > 1" + ")" * 300}, ""),
+    "NUL": ({"where": "s = 'a\0b'"}, "NUL"),
+    "half a character": ({"where": "s = '\ud800'"}, "surrogate"),
+    "empty": ({"where": ""}, ""),
+    "id": ({"id": "no spaces"}, "query id 'no spaces': use 1 to 200 of A-Z a-z 0-9 . _ -"),
+    "long id": ({"id": "x" * 201}, "use 1 to 200"),
+    "topic": ({"topic": "a/b"}, "destination topic 'a/b': use 1 to 249 of"),
+    "dots": ({"topic": ".."}, "destination topic '..'"),
+    "internal topic": ({"topic": "__consumer_offsets"}, "is internal to Kafka"),
+    "unknown stream": ({"stream": "none"}, "unknown stream 'none': configured: "),
+    "no stream of two": ({"stream": None}, "stream '': name one of "),
+    "label": ({"labels": {"a=b": "c"}}, "use a key without '='"),
+    "label of a number": ({"labels": {"a": 1}}, "field labels.a 1: input should be a valid string"),
+    "expires_at": ({"expires_at": "tomorrow"}, "expires_at 'tomorrow': write an ISO 8601 time"),
+    "expires_at without a zone": ({"expires_at": "2090-01-01T00:00:00"}, "with its offset"),
+    "past": ({"expires_at": "2020-01-01T00:00:00Z"}, "is in the past"),
+    "unknown field": ({"wear": "n > 1"}, "unknown field 'wear'"),
+    "paused": ({"paused": "yes"}, "field paused 'yes': input should be a valid boolean"),
+    "expression that Spark refuses": ({"where": "array_contains(s, 1)"}, ""),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_is_one_clear_line_and_changes_nothing(case: str, site: Site) -> None:
+    change, said = REFUSED[case]
+    before = site.client.get("/v1/plan").json()
+    body = {**GOOD, "stream": site.stream("json"), "topic": site.topic("refused"), **change}
+    answer = site.client.post("/v1/queries", content=json.dumps(body))
+    assert answer.status_code == 400, answer.text
+    error = answer.json()["error"]
+    assert said in error["message"]
+    assert "\n" not in error["message"]
+    assert error["remedy"]
+    assert site.client.get("/v1/queries/refused").status_code == 404
+    assert site.client.get("/v1/plan").json() == before
+
+
+@pytest.mark.parametrize("forbidden", ["source", "registry", "dead letters"])
+def test_a_destination_cannot_make_a_loop(forbidden: str, site: Site) -> None:
+    stream = site.stream("json")
+    topic = {
+        "source": site.config.streams[stream].topic,
+        "registry": site.config.kafka.registry_topic,
+        "dead letters": site.config.dead_letter_topic(stream),
+    }[forbidden]
+    answer = site.client.post("/v1/queries", json={**GOOD, "stream": stream, "topic": topic})
+    assert answer.status_code == 400
+    assert f"destination topic '{topic}'" in answer.json()["error"]["message"]
+
+
+def test_the_source_of_another_stream_may_be_a_destination(site: Site) -> None:
+    topic = site.config.streams[site.stream("csv")].topic
+    site.register("chained", "n = 12345", topic)
+    assert site.client.delete("/v1/queries/chained").status_code == 200
+
+
+def test_an_error_of_a_predicate_has_a_caret(site: Site) -> None:
+    body = {**GOOD, "where": "n > 1 AND nn = 2", "stream": site.stream("json")}
+    error = site.client.post("/v1/queries", json=body).json()["error"]
+    assert error["start"] == 10
+    assert error["caret"].splitlines()[1].index("^") == 10
+
+
+def test_check_registers_nothing(site: Site) -> None:
+    answer = site.client.post("/v1/check", json={"stream": site.stream("json"), "where": "n > 1 AND lower(s) = 'x'"})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert [attribute["spark"] for attribute in found["p_attributes"]] == [False, True]
+    assert (found["match_all"], found["contradiction"], len(found["conjuncts"])) == (False, False, 1)
+    nothing = site.client.post("/v1/check", json={"stream": site.stream("json"), "where": "n > 1 AND n < 1"}).json()
+    assert nothing["contradiction"] is True
+    assert nothing["warnings"]
+
+
+def test_streams_and_plan_are_shown(site: Site) -> None:
+    site.register("in-plan", "n = 777")
+    streams = site.client.get("/v1/streams").json()
+    assert streams["kafka"]["bootstrap_servers"] == site.bootstrap_servers
+    assert {stream["format"] for stream in streams["streams"]} == {"json", "csv"}
+    plan = site.client.get("/v1/plan").json()["streams"][site.stream("json")]
+    assert plan["queries"] >= 1
+    assert "n" in [attribute["sql"] for attribute in plan["p_attributes"]]
+
+
+def test_explain_follows_a_tuple(site: Site) -> None:
+    site.register("explained", "n > 1000 AND s = 'x'")
+    plain = site.client.post("/v1/queries/explained/explain", json={})
+    assert plain.status_code == 200, plain.text
+    assert plain.json()["text"]
+    followed = site.client.post("/v1/queries/explained/explain", json={"tuple": {"n": 1001, "s": "x"}})
+    assert followed.status_code == 200, followed.text
+    assert followed.json()["text"] != plain.json()["text"]
+    assert site.client.post("/v1/queries/explained/explain", json={"tuple": {"n": "x"}}).status_code == 400
+
+
+def test_the_limit_of_expressions(site: Site) -> None:
+    limit = site.config.limits.spark_attributes
+    topic = site.topic("expressions")
+    lines = [
+        {"id": f"expression-{i}", "where": f"n % {i + 1000} = 0", "topic": topic, "stream": site.stream("json")}
+        for i in range(limit + 1)
+    ]
+    refused = bulk(site, lines)
+    assert refused.status_code == 400
+    assert f"more than {limit} expressions" in refused.json()["error"]["message"]
+    assert site.client.get("/v1/queries", params={"prefix": "expression-"}).json()["queries"] == []
+
+
+def test_unknown_paths_and_methods_are_one_line(site: Site) -> None:
+    assert site.client.get("/v1/none").json()["error"]["subject"] == "request"
+    assert site.client.patch("/v1/queries").status_code == 405
+    assert site.client.get("/v1/queries", params={"limit": "many"}).status_code == 400
+    assert site.client.get("/v1/queries", params={"limit": 0}).status_code == 400
+    assert site.client.get("/healthz").json() == {"status": "ok"}
+    assert site.client.get("/readyz").json() == {"ready": True, "reason": None}
+    assert "/v1/queries" in site.client.get("/openapi.json").json()["paths"]
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(["id", "where", "stream", "topic", "labels", "paused", "expires_at", "x"])
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    body=st.dictionaries(FIELDS, JSON_VALUES, max_size=7).map(lambda b: json.dumps(b).encode()) | st.binary(max_size=80)
+)
+def test_any_body_is_answered_without_a_failure(body: bytes, site: Site) -> None:
+    for path, method in (("/v1/queries", "POST"), ("/v1/check", "POST"), ("/v1/queries/absent", "PUT")):
+        answer = site.client.request(method, path, content=body, headers={"content-type": "application/json"})
+        assert answer.status_code in (400, 404), (path, body, answer.text)
+        assert "\n" not in answer.json()["error"]["message"]
