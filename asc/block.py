@@ -85,6 +85,14 @@ class Block:
             table[int(self.bases[construct]) + 1 + region] = target
         return replace(self, sequence=frozen_int32(order), arrows=frozen_int32(table))
 
+    def micro_arrows(self) -> dict[tuple[int, int], int]:
+        """The micro-arrows: (construct, region) -> construct."""
+        found = {}
+        for row in np.flatnonzero(self.arrows >= 0).tolist():
+            construct = int(np.searchsorted(self.bases, row, side="right")) - 1
+            found[construct, row - int(self.bases[construct]) - 1] = int(self.arrows[row])
+        return found
+
     def region_count(self, construct: int) -> int:
         """The number of regions of a construct, NULL's not counted (it comes after them)."""
         ends = [*self.bases.tolist(), len(self.matrix)]

@@ -94,4 +94,4 @@ class Construct:
 
 def bits_of(row: Words) -> bitarray:
     """A row of words as a bitarray over the same memory."""
-    return bitarray(buffer=memoryview(row).cast("B"), endian="little")
+    return bitarray(buffer=row.view(np.uint8).data, endian="little")

@@ -14,7 +14,7 @@ from asc.block import Block
 from asc.conjuncts import Integers
 from asc.errors import PlanError
 from asc.grid import Grid, Keys
-from asc.kernels import regions_by_search, regions_by_table, sweep, walk
+from asc.kernels import regions_by_cells, regions_by_table, sweep, walk
 from asc.keys import NO_CONSTANTS, Column, column
 from asc.plan import Plan
 
@@ -156,10 +156,10 @@ def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, t
 
 
 def _write_regions(grid: Grid, keys: Keys, regions: npt.NDArray[np.uint16]) -> None:
-    if len(grid.table):
+    if grid.shift == 0:
         regions_by_table(keys, grid.origin, grid.table, regions)
     else:
-        regions_by_search(keys, grid.boundaries, regions)
+        regions_by_cells(keys, grid.boundaries, grid.origin, grid.shift, grid.table, regions)
 
 
 def _with_match_all(pairs: Keys, match_all: Integers, start: int, stop: int) -> Keys:

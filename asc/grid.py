@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.errors import PlanError
+from asc.frozen import frozen
 
 Keys = npt.NDArray[np.int64]
 
@@ -17,6 +18,7 @@ REGIONS_MAX = 65_000
 """Region ids travel as uint16."""
 
 _TABLE_SPAN = 4_096
+_CELLS_A_BOUNDARY = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,13 +32,16 @@ class Grid:
     Otherwise at most G bounded regions at quantiles of the cuts (``notes/engine.md``), and a bit of such a region says
     "admits at least a part of it".
 
-    ``table`` uint16[span]: the region of every key from ``origin`` on, empty where the constants lie too far apart;
-    keys beyond its ends have the region of its ends. Cost: a look-up, or log2(boundaries) comparisons.
+    ``table`` uint16: the keys from ``origin`` to the last boundary are cut into cells of ``2**shift``, and it holds the
+    region of the first key of each; with ``shift`` > 0 also, last of all, the region of the last boundary. Keys beyond
+    the ends have the region of the ends. Cost: a look-up, and a search among the boundaries inside a cell, which are
+    few unless nearly all boundaries lie close together.
     """
 
     boundaries: Keys
     exact: bool
     origin: int
+    shift: int
     table: npt.NDArray[np.uint16]
 
     @staticmethod
@@ -97,25 +102,17 @@ class Grid:
         return found
 
 
-def grid_from_arrays(boundaries: Keys, exact: bool) -> Grid:
-    """The grid with these sorted boundaries."""
-    return _with_table(boundaries, exact)
-
-
 def _with_table(boundaries: Keys, exact: bool) -> Grid:
     if len(boundaries) + 2 > REGIONS_MAX:
         raise PlanError(
-            "too many exact regions of one p-attribute",
+            "too many exact regions of a p-attribute",
             len(boundaries) + 1,
             f"at most {REGIONS_MAX}; use bounded regions",
         )
-    origin, table = 0, np.empty(0, dtype=np.uint16)
-    if len(boundaries):
-        first, last = int(boundaries[0]), int(boundaries[-1])
-        if last - first + 2 <= _TABLE_SPAN and first > KEY_MIN:
-            origin = first - 1
-            keys = np.arange(origin, last, dtype=np.int64)
-            table = np.searchsorted(boundaries, np.append(keys, last), side="right").astype(np.uint16)
-    boundaries.setflags(write=False)
-    table.setflags(write=False)
-    return Grid(boundaries, exact, origin, table)
+    first, last = (int(boundaries[0]), int(boundaries[-1])) if len(boundaries) else (0, 0)
+    origin = max(first - 1, KEY_MIN)
+    span = last - origin + 1
+    shift = 0 if span <= _TABLE_SPAN else max(0, (span // (_CELLS_A_BOUNDARY * len(boundaries))).bit_length())
+    starts = [origin + (cell << shift) for cell in range(((span - 1) >> shift) + 1)] + [last] * (shift > 0)
+    table = np.searchsorted(boundaries, np.array(starts, dtype=np.int64), side="right").astype(np.uint16)
+    return Grid(frozen(boundaries), exact, origin, shift, frozen(table))

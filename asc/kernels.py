@@ -121,24 +121,28 @@ def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> 
     """The region of each key where a table holds those of the keys from ``origin`` on."""
     last = origin + table.size - 1
     for i in range(keys.size):
-        regions[i] = table[min(max(keys[i], origin), last) - origin]
+        regions[i] = table[np.uint64(min(max(keys[i], origin), last) - origin)]
 
 
 @_compiled
-def regions_by_search(keys: Array, boundaries: Array, regions: Array) -> None:
-    """The number of boundaries <= each key, by a binary search without branches."""
-    size = boundaries.size
+def regions_by_cells(keys: Array, boundaries: Array, origin: int, shift: int, table: Array, regions: Array) -> None:
+    """The region of each key by a search between the regions of the ends of its cell, 2**shift keys from ``origin`` on.
+
+    ``table`` holds the region of the first key of each cell, and that of the last boundary after them.
+    """
+    last = boundaries[-1]
     for i in range(keys.size):
         key = keys[i]
-        base = 0
-        left = size
-        while left > 1:
-            half = left >> 1
-            base += half if boundaries[base + half - 1] <= key else 0
-            left -= half
-        if size > 0 and boundaries[base] <= key:
-            base += 1
-        regions[i] = base
+        cell = (np.uint64(min(max(key, origin), last)) - np.uint64(origin)) >> np.uint64(shift)
+        low = np.uint64(table[cell])
+        high = np.uint64(table[cell + _ONE])
+        while low < high:
+            middle = (low + high) >> _ONE
+            if boundaries[middle] <= key:
+                low = middle + _ONE
+            else:
+                high = middle
+        regions[i] = low
 
 
 @_compiled
@@ -231,6 +235,7 @@ def sweep(
     places are left than a tuple may need, the sweep ends early.
     Returns the next row, the number of pairs, and the rows of the matrix that were read.
     """
+    # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = matrix.shape[1]
     passes = slots.size >> 2
     evaluated = 0
@@ -240,21 +245,20 @@ def sweep(
         any_left = _ONE
         for step in range(passes):
             i = step << 2
-            a = matrix[bases[i] + regions[slots[i], row]]
-            b = matrix[bases[i + 1] + regions[slots[i + 1], row]]
-            c = matrix[bases[i + 2] + regions[slots[i + 2], row]]
-            d = matrix[bases[i + 3] + regions[slots[i + 3], row]]
+            a = np.uint64(bases[i] + regions[slots[i], row])
+            b = np.uint64(bases[i + 1] + regions[slots[i + 1], row])
+            c = np.uint64(bases[i + 2] + regions[slots[i + 2], row])
+            d = np.uint64(bases[i + 3] + regions[slots[i + 3], row])
             evaluated += 4
             any_left = np.uint64(0)
             if step == 0:
-                live = matrix[0]
                 for word in range(words):
-                    left = live[word] & a[word] & b[word] & c[word] & d[word]
+                    left = matrix[0, word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
                     grb[word] = left
                     any_left |= left
             else:
                 for word in range(words):
-                    left = grb[word] & a[word] & b[word] & c[word] & d[word]
+                    left = grb[word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
                     grb[word] = left
                     any_left |= left
             if any_left == 0:
@@ -314,9 +318,8 @@ def walk(
             evaluated += 1
             place = bases[target] + regions[slots[target], row]
             any_left = np.uint64(0)
-            qrb = matrix[place]
             for word in range(words):
-                left = grb[word] & qrb[word]
+                left = grb[word] & matrix[place, word]
                 grb[word] = left
                 any_left |= left
             target = arrows[place] if arrows.size > 0 else -1

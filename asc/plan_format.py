@@ -43,7 +43,7 @@ def to_bytes(plan: Plan) -> bytes:
         "options": asdict(plan.options),
         "changes": plan.changes,
         "blocks": len(plan.blocks),
-        "grids": [[grid.exact, grid.origin] for grid in plan.grids],
+        "grids": [[grid.exact, grid.origin, grid.shift] for grid in plan.grids],
         "dictionaries": list(plan.dictionaries),
         "arrays": places,
     }
@@ -96,8 +96,8 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
         path = json.loads(own.metadata[b"path"])
         attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path)))
     grids = [
-        Grid(arrays[f"grid.{slot}.boundaries"], exact, origin, arrays[f"grid.{slot}.table"])
-        for slot, (exact, origin) in enumerate(header["grids"])
+        Grid(arrays[f"grid.{slot}.boundaries"], exact, origin, shift, arrays[f"grid.{slot}.table"])
+        for slot, (exact, origin, shift) in enumerate(header["grids"])
     ]
     dictionaries = {
         slot: Dictionary(*(arrays[f"dictionary.{slot}.{name}"] for name in ("offsets", "data", "labels", "heads")))
@@ -106,8 +106,8 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
     blocks = []
     for number in range(header["blocks"]):
         table = ConjunctTable(*(arrays[f"table.{number}.{name}"] for name in ("first", "code", "low", "high", "owner")))
-        names = ("slots", "bases", "matrix", "sequence", "arrows")
-        blocks.append(Block(*(arrays[f"block.{number}.{name}"] for name in names), table=table))
+        own = (arrays[f"block.{number}.{name}"] for name in ("slots", "bases", "matrix", "sequence", "arrows"))
+        blocks.append(Block(*own, table))
     return Plan(
         header["version"],
         CompileOptions(**header["options"]),

@@ -1,0 +1,267 @@
+"""Kernels, reference and plain evaluation of constraints agree: on random predicates, plans, sequences and changes."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from asc.attribute import PAttribute
+from asc.compiler import change_plan, compile_plan
+from asc.executor import match
+from asc.plan import CompileOptions, Plan, Query
+from asc.predicate.constraint import Constraint, Cut, Interval, Key, merged
+from asc.predicate.normal_form import Predicate
+from asc.reference import accepted_by
+from asc.values import key_of
+
+TEXTS = ("", "a", "ab", "abc", "abcdefgh", "abcdefghi", "abcdefgh\0", "b", "Zürich", "東京", "🚀", "\uffff", "a\0")
+POOLS: dict[str, tuple[pa.DataType, tuple[Any, ...]]] = {
+    "flag": (pa.bool_(), (True, False)),
+    "tiny": (pa.int8(), (-128, -127, -1, 0, 1, 5, 126, 127)),
+    "n": (pa.int32(), (-(2**31), -(2**31) + 1, -1, 0, 1, 5, 6, 7, 2**31 - 2, 2**31 - 1)),
+    "big": (pa.int64(), (-(2**63), -(2**63) + 1, -(2**31), -1, 0, 1, 7, 2**31, 2**63 - 2, 2**63 - 1)),
+    "single": (pa.float32(), (0.0, -0.0, 1.5, -1.5, 5.5, math.inf, -math.inf, math.nan)),
+    "double": (pa.float64(), (0.0, -0.0, 1.0, 5e-324, -5e-324, 1e300, -1e300, math.inf, -math.inf, math.nan)),
+    "price": (pa.decimal128(10, 2), tuple(map(Decimal, ("0.00", "5.00", "5.01", "-0.01", "99999999.99", "-99999999.99")))),
+    "wide": (pa.decimal128(38, 5), tuple(Decimal(f"{x}.00001") for x in (0, 1, -1, 10**32, -(10**32), 2**64, -(2**64)))),
+    "s": (pa.string(), TEXTS),
+    "raw": (pa.binary(), (b"", b"\0", b"a", b"\x7f", b"\x80", b"\xff", b"\xff\0")),
+    "day": (pa.date32(), tuple(map(dt.date.fromisoformat, ("0001-01-01", "1969-12-31", "1970-01-01", "9999-12-31")))),
+    "ts": (pa.timestamp("us", tz="UTC"), (-62135596800000000, -1, 0, 1, 253402300799999999)),
+}  # fmt: skip
+ATTRIBUTES = {name: PAttribute(name, data_type, (name,)) for name, (data_type, _) in POOLS.items()}
+KEYS = {
+    name: sorted({key_of(ATTRIBUTES[name], pa.scalar(value, data_type)) for value in values})
+    for name, (data_type, values) in POOLS.items()
+}
+BOUNDED = CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=3, block_conjuncts=128)
+OPTIONS = (
+    CompileOptions(),
+    CompileOptions(always_exact=True, exact_bytes=0),
+    CompileOptions(exact_bytes=0, exact_regions=9, bounded_regions=6, block_conjuncts=64),
+    BOUNDED,
+)
+quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def constraints(draw: st.DrawFn, name: str) -> Constraint:
+    """Up to three intervals between values of the pool, and NULL or not; never full nor empty."""
+    cut: st.SearchStrategy[Cut] = st.tuples(st.sampled_from(KEYS[name]), st.sampled_from((0, 1)))
+    cuts = sorted(draw(st.sets(cut, min_size=1, max_size=6)))
+    ends: list[Cut | None] = [*([None] if draw(st.booleans()) else []), *cuts]
+    if len(ends) % 2:
+        ends.append(None)
+    intervals: list[Interval] = list(zip(ends[::2], ends[1::2], strict=True))
+    if draw(st.integers(0, 9)) == 0:
+        return Constraint((), null=True) if draw(st.booleans()) else Constraint(((None, None),))
+    return Constraint(merged(intervals), draw(st.integers(0, 3)) == 0)
+
+
+@st.composite
+def predicates(draw: st.DrawFn) -> Predicate:
+    kind = draw(st.integers(0, 19))
+    if kind < 2:
+        return Predicate("", (), match_all=kind == 0)
+    conjuncts = []
+    for _ in range(draw(st.sampled_from((1, 1, 1, 2, 3)))):
+        names = draw(st.lists(st.sampled_from(list(POOLS)), min_size=1, max_size=4, unique=True))
+        conjuncts.append(tuple((ATTRIBUTES[name], draw(constraints(name))) for name in names))
+    return Predicate("", tuple(conjuncts))
+
+
+def batches(rows: int) -> st.SearchStrategy[pa.Table]:
+    """Tuples with NULLs, values from the pools and between them."""
+
+    def column(name: str) -> st.SearchStrategy[pa.Array]:
+        data_type, values = POOLS[name]
+        one = st.one_of(st.none(), st.sampled_from(values), st.sampled_from(values))
+        return st.lists(one, min_size=rows, max_size=rows).map(lambda drawn: pa.array(drawn, data_type))
+
+    return st.tuples(*map(column, POOLS)).map(lambda columns: pa.table(dict(zip(POOLS, columns, strict=True))))
+
+
+def accepts(predicate: Predicate, values: dict[PAttribute, Key | None]) -> bool:
+    return predicate.match_all or any(
+        all(constraint.admits(values[attribute]) for attribute, constraint in conjunct)
+        for conjunct in predicate.conjuncts
+    )
+
+
+def expected_ids(queries: Sequence[Query], table: pa.Table) -> list[list[str]]:
+    found = []
+    for row in range(table.num_rows):
+        values = {attribute: key_of(attribute, table[name][row]) for name, attribute in ATTRIBUTES.items()}
+        found.append(sorted(query.id for query in queries if accepts(query.predicate, values)))
+    return found
+
+
+def matched_ids(plan: Plan, table: pa.Table, *, count_cost: bool = False) -> list[list[str]]:
+    columns = [table[attribute.sql] for attribute in plan.p_attributes]
+    lists: list[list[str]] = (
+        match(plan, columns, table.num_rows, count_cost=count_cost).lists(plan.query_ids).to_pylist()
+    )
+    return lists
+
+
+def reference_ids(plan: Plan, table: pa.Table) -> list[list[str]]:
+    found = []
+    for row in range(table.num_rows):
+        found.append(accepted_by(plan, [key_of(p, table[p.sql][row]) for p in plan.p_attributes]))
+    return found
+
+
+def numbered(found: Sequence[Predicate]) -> list[Query]:
+    return [Query(f"q{number}", predicate) for number, predicate in enumerate(found)]
+
+
+@st.composite
+def resequenced(draw: st.DrawFn, plan: Plan) -> Plan:
+    """The plan with a random sequence and random micro-arrows in every block."""
+    sequences = {}
+    for number, block in enumerate(plan.blocks):
+        places = range(len(block.slots))
+        if not places:
+            continue
+        target = st.sampled_from(places)
+        region = st.builds(
+            lambda construct, r, block=block: (construct, r % (block.region_count(construct) + 1)),
+            target,
+            st.integers(0, 99),
+        )
+        arrows = draw(st.dictionaries(region, target, max_size=8))
+        sequences[number] = (draw(st.permutations(places)), arrows)
+    return plan.with_sequences(sequences)
+
+
+@quickly
+@given(st.lists(predicates(), max_size=12), batches(12), st.sampled_from(OPTIONS), st.data())
+def test_every_way_of_evaluation_agrees(
+    found: list[Predicate], table: pa.Table, options: CompileOptions, data: st.DataObject
+) -> None:
+    queries = numbered(found)
+    expected = expected_ids(queries, table)
+    plan = compile_plan(queries, options)
+    assert matched_ids(plan, table) == expected
+    assert matched_ids(plan, table, count_cost=True) == expected
+    assert reference_ids(plan, table) == expected
+    assert matched_ids(Plan.from_bytes(plan.to_bytes()), table) == expected
+    hybrid = data.draw(resequenced(plan))
+    assert matched_ids(hybrid, table) == expected
+    assert reference_ids(hybrid, table) == expected
+
+
+@quickly
+@given(st.lists(predicates(), max_size=12), st.sampled_from(OPTIONS))
+def test_bits_are_those_of_definition_1(found: list[Predicate], options: CompileOptions) -> None:
+    """A bit is 0 exactly where no pool value of the region satisfies the conjunct, judged value by value."""
+    plan = compile_plan(numbered(found), options)
+    for number, block in enumerate(plan.blocks):
+        constructs = plan.constructs(number)
+        for bit in [place for place, owner in enumerate(block.table.owner.tolist()) if owner >= 0]:
+            own = dict(plan.constraints(number, bit))
+            for construct in constructs:
+                constraint = own.get(construct.attribute)
+                assert construct.qub[bit] == (constraint is not None)
+                for key in [None, *KEYS[construct.attribute.sql]]:
+                    bit_set = construct.ra.qrb(construct.region_of(key))[bit]
+                    if constraint is None or constraint.admits(key):
+                        assert bit_set
+                    elif construct.exact or key is None:
+                        assert not bit_set
+
+
+@quickly
+@given(st.lists(predicates(), max_size=8), batches(6), st.integers(0, 6), st.integers(1, 5))
+def test_slices_chunks_and_dictionaries_are_the_same_batch(
+    found: list[Predicate], table: pa.Table, start: int, chunks: int
+) -> None:
+    queries = numbered(found)
+    plan = compile_plan(queries)
+    part = table.slice(start)
+    expected = expected_ids(queries, part)
+    assert matched_ids(plan, part) == expected
+    chunked = pa.concat_tables([part.slice(i, 1) for i in range(part.num_rows)]) if part.num_rows else part
+    assert matched_ids(plan, chunked) == expected
+    encoded = part
+    for place, name in enumerate(part.column_names):
+        if name not in ("flag", "wide", "price"):
+            encoded = encoded.set_column(place, name, pa.chunked_array(part[name]).combine_chunks().dictionary_encode())
+    assert matched_ids(plan, encoded.slice(0, chunks)) == expected[:chunks]
+
+
+class Standing(RuleBasedStateMachine):
+    """Adding, replacing and removing queries against a plain dictionary of predicates."""
+
+    queries: dict[str, Query]
+    plan: Plan
+    table: pa.Table
+
+    @initialize(
+        options=st.sampled_from(OPTIONS),
+        share=st.sampled_from((0.25, 1000.0)),
+        first=st.lists(predicates(), min_size=1, max_size=8),
+        table=batches(5),
+    )
+    def start(self, options: CompileOptions, share: float, first: list[Predicate], table: pa.Table) -> None:
+        self.queries = {query.id: query for query in numbered(first)}
+        self.plan = compile_plan(self.queries.values(), replace(options, rebuild_share=share))
+        self.table = table
+
+    @rule(
+        names=st.lists(st.sampled_from([f"q{i}" for i in range(16)]), min_size=1, max_size=4, unique=True),
+        data=st.data(),
+    )
+    def add(self, names: list[str], data: st.DataObject) -> None:
+        added = [Query(name, data.draw(predicates()), f"topic-{data.draw(st.integers(0, 3))}") for name in names]
+        self.plan = change_plan(self.plan, add=added)
+        self.queries |= {query.id: query for query in added}
+
+    @precondition(lambda self: self.queries)
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        names = data.draw(st.sets(st.sampled_from(sorted(self.queries)), min_size=1, max_size=3))
+        self.plan = change_plan(self.plan, remove=names)
+        for name in names:
+            del self.queries[name]
+
+    @precondition(lambda self: self.queries)
+    @rule(data=st.data())
+    def replace_one_and_remove_another(self, data: st.DataObject) -> None:
+        name, other = (data.draw(st.sampled_from(sorted(self.queries))) for _ in range(2))
+        query = Query(name, data.draw(predicates()), "elsewhere")
+        self.plan = change_plan(self.plan, add=[query], remove=[other])
+        self.queries.pop(other)
+        self.queries[name] = query
+
+    @rule(data=st.data())
+    def resequence(self, data: st.DataObject) -> None:
+        self.plan = data.draw(resequenced(self.plan))
+
+    @rule()
+    def travel(self) -> None:
+        self.plan = Plan.from_bytes(self.plan.to_bytes())
+
+    @invariant()
+    def plan_holds_the_queries(self) -> None:
+        assert self.plan.query_ids.to_pylist() == sorted(self.queries)
+        topics = [self.queries[query_id].topic for query_id in sorted(self.queries)]
+        assert self.plan.topics.to_pylist() == topics
+        expected = expected_ids(list(self.queries.values()), self.table)
+        assert matched_ids(self.plan, self.table) == expected
+        assert reference_ids(self.plan, self.table) == expected
+
+
+TestStanding = Standing.TestCase
+TestStanding.settings = settings(
+    deadline=None, max_examples=40, stateful_step_count=12, suppress_health_check=[HealthCheck.too_slow]
+)

@@ -1,0 +1,175 @@
+"""The worked example: four queries, four attributes, seven tuples (spec/worked-example.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import pytest
+
+from asc.attribute import PAttribute
+from asc.compiler import compile_plan
+from asc.construct import Construct, bits_of
+from asc.executor import match
+from asc.plan import CompileOptions, Plan, Query
+from asc.predicate.constraint import Constraint, Cut
+from asc.predicate.normal_form import Predicate
+from asc.reference import Evaluation, accepted_by, evaluate
+
+A1, A2, A3, A4 = (PAttribute(name, pa.int32(), (name,)) for name in ("A1", "A2", "A3", "A4"))
+
+QUERIES = [
+    Query("q1", Predicate("A1 <= 50 AND A3 >= 60", (((A1, Constraint(((None, (50, 1)),))), (A3, Constraint((((60, 0), None),)))),))),
+    Query("q2", Predicate("A2 <= 20 AND A4 < 10", (((A2, Constraint(((None, (20, 1)),))), (A4, Constraint(((None, (10, 0)),)))),))),
+    Query("q3", Predicate("A1 < 30 AND A3 < 40", (((A1, Constraint(((None, (30, 0)),))), (A3, Constraint(((None, (40, 0)),)))),))),
+    Query("q4", Predicate("A2 > 50 AND A4 >= 80", (((A2, Constraint((((50, 1), None),))), (A4, Constraint((((80, 0), None),)))),))),
+]  # fmt: skip
+
+TUPLES = {
+    "t1": (40, 40, 20, 90),
+    "t2": (80, 60, 10, 80),
+    "t3": (10, 30, 40, 10),
+    "t4": (80, 30, 10, 80),
+    "t5": (80, 60, 10, 10),
+    "t6": (90, 70, 20, 50),
+    "t7": (80, 20, 10, 5),
+}
+ARROWS = {(0, 4): 1, (1, 4): 3, (3, 4): 2}
+"""Example 7 with regions counted from 0: A1.ra[5] -> A2, A2.ra[5] -> A4, A4.ra[5] -> A3."""
+WITHOUT_NULLS = slice(0, 5)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return compile_plan(QUERIES)
+
+
+@pytest.fixture(scope="module")
+def constructs(plan: Plan) -> dict[str, Construct]:
+    return {construct.attribute.sql: construct for construct in plan.constructs(0)}
+
+
+def walked(
+    plan: Plan,
+    tuple_name: str,
+    sequence: Sequence[int] = (0, 1, 2, 3),
+    arrows: Mapping[tuple[int, int], int] | None = None,
+) -> Evaluation:
+    return evaluate(plan.constructs(0), bits_of(plan.blocks[0].live), TUPLES[tuple_name], sequence, arrows)
+
+
+def grbs(evaluation: Evaluation) -> list[str]:
+    return [step.grb[:4].to01() for step in evaluation.steps]
+
+
+def columns(names: Sequence[str]) -> list[pa.Array]:
+    return [pa.array([TUPLES[name][place] for name in names], pa.int32()) for place in range(4)]
+
+
+def test_the_plan_is_one_block_over_the_four_attributes(plan: Plan) -> None:
+    assert plan.p_attributes == (A1, A2, A3, A4)
+    assert len(plan.blocks) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "qub", "constants", "qrbs"),
+    [
+        ("A1", "1010", (30, 50), ["1111", "1101", "1101", "1101", "0101"]),
+        ("A2", "0101", (20, 50), ["1110", "1110", "1010", "1010", "1011"]),
+        ("A3", "1010", (40, 60), ["0111", "0101", "0101", "1101", "1101"]),
+        ("A4", "0101", (10, 80), ["1110", "1010", "1010", "1011", "1011"]),
+    ],
+)
+def test_constructs(
+    constructs: dict[str, Construct], name: str, qub: str, constants: tuple[int, ...], qrbs: list[str]
+) -> None:
+    construct = constructs[name]
+    assert construct.qub[:4].to01() == qub
+    assert construct.constants == constants
+    assert [construct.ra.qrb(region)[:4].to01() for region in range(5)] == qrbs
+    assert len(construct.ra) == 2 * len(constants) + 1
+
+
+def test_cuts_lie_before_and_after_every_constant(constructs: dict[str, Construct]) -> None:
+    expected: tuple[Cut, ...] = ((30, 0), (30, 1), (50, 0), (50, 1))
+    assert constructs["A1"].cuts == expected
+
+
+def test_null_satisfies_none_of_the_predicates_on_it(constructs: dict[str, Construct]) -> None:
+    assert constructs["A1"].ra.qrb(constructs["A1"].null)[:4].to01() == "0101"
+    assert constructs["A4"].region_of(None) == 5
+
+
+def test_example_1(constructs: dict[str, Construct]) -> None:
+    second, third = constructs["A2"].ra[1], constructs["A2"].ra[2]
+    assert second.qrb[:4].to01() == "1110"
+    assert third.cab.to01() == "1010"
+
+
+@pytest.mark.parametrize(
+    ("cover", "covers"),
+    [("A1 A2", True), ("A3 A4", True), ("A1 A4", True), ("A2 A3", True), ("A1 A3", False), ("A2 A4", False)],
+)
+def test_example_3_cover_sets_of_two(constructs: dict[str, Construct], cover: str, covers: bool) -> None:
+    first, second = (constructs[name].qub for name in cover.split())
+    assert (first | second)[:4].all() is covers
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "result"),
+    [
+        ("t1", ["1101", "1000", "0000"], []),
+        ("t2", ["0101", "0001", "0001", "0001"], ["q4"]),
+        ("t3", ["1111", "1010", "0000"], []),
+    ],
+)
+def test_example_2_grb_along_the_sequence(plan: Plan, name: str, expected: list[str], result: list[str]) -> None:
+    evaluation = walked(plan, name)
+    assert grbs(evaluation) == expected
+    assert evaluation.cost == len(expected)
+    assert evaluation.dropped is (not result)
+    assert accepted_by(plan, TUPLES[name]) == result
+
+
+def test_example_4_dropping_ratio(plan: Plan) -> None:
+    dropped = [walked(plan, name).cost <= 3 and walked(plan, name).dropped for name in ("t1", "t2", "t3")]
+    assert sum(dropped) / len(dropped) == 2 / 3
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "result"),
+    [("t6", [0, 1, 3], []), ("t7", [0, 1, 2, 3], ["q2"]), ("t2", [0, 1, 3, 2], ["q4"])],
+)
+def test_example_7_hybrid_sequence(plan: Plan, name: str, path: list[int], result: list[str]) -> None:
+    evaluation = walked(plan, name, arrows=ARROWS)
+    assert [step.construct for step in evaluation.steps] == path
+    assert evaluation.dropped is (not result)
+    hybrid = plan.with_sequences({0: ([0, 1, 2, 3], ARROWS)})
+    assert accepted_by(hybrid, TUPLES[name]) == result
+    matches = match(hybrid, columns([name]), 1)
+    assert matches.evaluated == len(path)
+    assert matches.lists(hybrid.query_ids).to_pylist() == [result]
+
+
+def test_a_micro_arrow_to_an_evaluated_construct_is_ignored(plan: Plan) -> None:
+    evaluation = walked(plan, "t2", arrows={(0, 4): 1, (1, 4): 0})
+    assert [step.construct for step in evaluation.steps] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "options", [CompileOptions(), CompileOptions(exact_bytes=0, bounded_regions=2, exact_regions=0)]
+)
+def test_kernels_agree_with_the_example(options: CompileOptions) -> None:
+    plan = compile_plan(QUERIES, options)
+    names = list(TUPLES)
+    expected = [accepted_by(plan, TUPLES[name]) for name in names]
+    assert expected == [[], ["q4"], [], [], [], [], ["q2"]]
+    assert match(plan, columns(names), len(names)).lists(plan.query_ids).to_pylist() == expected
+
+
+def test_exact_cost_of_the_kernels_is_the_papers(plan: Plan) -> None:
+    names = list(TUPLES)
+    in_order = plan.with_sequences({0: ([0, 1, 2, 3], {})})
+    costs = [match(in_order, columns([name]), 1, count_cost=True).evaluated for name in names]
+    assert costs == [walked(plan, name).cost for name in names]
+    assert match(in_order, columns(names), len(names), count_cost=True).evaluated == sum(costs)
