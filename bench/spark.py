@@ -1,0 +1,213 @@
+"""A Parquet input through ``broker.match``, beside what Spark alone would do and the bare transport into Python."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+from tqdm import tqdm
+
+import broker
+from bench.machine import machine
+from broker.runtime.java import find_java
+from broker.runtime.spark import spark_session
+from workloads.synthetic import Workload, d1_workload, uniform_tuples
+
+TIME_LIMIT_S = 60.0
+"""A run that takes longer is stopped, and its contender is not run again with so many predicates."""
+
+TERMS = 5
+"""Comparisons a predicate, all on different columns."""
+
+FILES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is measured: rows of the input, numbers of predicates, warm runs of each contender."""
+
+    rows: int
+    predicates: tuple[int, ...]
+    repetitions: int
+
+
+FULL = Size(1_000_000, (10, 100, 1_000), 7)
+QUICK = Size(100_000, (10, 100), 2)
+
+
+@dataclass(slots=True)
+class Contender:
+    """One way to do the work. ``pairs`` counts the (row, query) pairs of its result; None where it finds none."""
+
+    name: str
+    frame: Callable[[], DataFrame]
+    pairs: Callable[[DataFrame], int] | None
+    seconds: list[float] = field(default_factory=list)
+    found: int | None = None
+    stopped: bool = False
+
+    def result(self) -> dict[str, Any]:
+        measured = {"median_s": statistics.median(self.seconds), "runs_s": self.seconds} if self.seconds else {}
+        return {"pairs": self.found, "stopped_after_s": TIME_LIMIT_S if self.stopped else None, **measured}
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``spark.json`` into the folder; the result is what the file holds.
+
+    The contenders take turns, so that a slow minute of the machine hits all of them. Raises RuntimeError where two of
+    them disagree on the number of matches.
+    """
+    size = QUICK if quick else FULL
+    spark = spark_session(
+        app_name="asc-bench-spark",
+        driver_memory="6g",
+    )
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
+        _write_input(Path(folder), size.rows)
+        frame = spark.read.parquet(folder)
+        results = {str(count): _compared(spark, frame, count, size.repetitions) for count in size.predicates}
+    result = {
+        "benchmark": "spark",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "input": {"rows": size.rows, "columns": 20, "format": "parquet", "files": FILES, "sink": "noop"},
+        "predicates": f"{TERMS} comparisons each, d1_workload(seed=1)",
+        "session": {"master": spark.sparkContext.master},
+        "results": results,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "spark.json").write_text(json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took."""
+    lines = [f"{result['input']['rows']:,} rows x {result['input']['columns']} int columns, Parquet; medians", ""]
+    lines.append(f"{'predicates':>10}  {'plan':<38} {'seconds':>9}  {'x broker.match':>14}  {'matches':>9}")
+    for count, contenders in result["results"].items():
+        base = contenders["broker.match"].get("median_s")
+        for name, measured in contenders.items():
+            seconds = measured.get("median_s")
+            shown = f"{seconds:9.2f}" if seconds else f"{'> ' + format(measured['stopped_after_s'], '.0f'):>9}"
+            ratio = f"{seconds / base:14.2f}" if seconds and base else f"{'stopped':>14}"
+            pairs = f"{measured['pairs']:9,}" if measured["pairs"] is not None else f"{'':>9}"
+            lines.append(f"{int(count):>10,}  {name:<38} {shown}  {ratio}  {pairs}".rstrip())
+    return "\n".join(lines)
+
+
+def _write_input(folder: Path, rows: int) -> None:
+    tuples = uniform_tuples(rows)
+    for number in range(FILES):
+        part = tuples.slice(number * rows // FILES, (number + 1) * rows // FILES - number * rows // FILES)
+        pq.write_table(part, folder / f"part-{number}.parquet")
+
+
+def _compared(spark: SparkSession, frame: DataFrame, count: int, repetitions: int) -> dict[str, Any]:
+    contenders = list(_contenders(frame, d1_workload(count, predicates=(TERMS, TERMS))))
+    steps = tqdm(total=len(contenders) * (repetitions + 1), desc=f"{count} predicates", leave=False, disable=None)
+    for contender in contenders:
+        # The first run warms up and counts.
+        _within_limit(spark, contender, lambda: _count(contender))  # noqa: B023  (called before the next turn)
+        steps.update()
+    found = {contender.name: contender.found for contender in contenders if contender.found is not None}
+    if len(set(found.values())) > 1:
+        raise RuntimeError(f"the plans disagree on the number of matches: {found}")
+    for _ in range(repetitions):
+        for contender in contenders:
+            if not contender.stopped:
+                seconds = _within_limit(spark, contender, lambda: _drain(contender.frame()))  # noqa: B023
+                if seconds is not None:
+                    contender.seconds.append(round(seconds, 4))
+            steps.update()
+    steps.close()
+    return {contender.name: contender.result() for contender in contenders}
+
+
+def _contenders(frame: DataFrame, workload: Workload) -> Iterator[Contender]:
+    queries = {f"q{number:06d}": text for number, text in enumerate(workload.texts())}
+    # The plan is compiled and shipped once, as a job does.
+    matched = broker.match(frame, queries)
+    yield Contender("broker.match", lambda: matched, _listed)
+    yield Contender("identity mapInArrow (the bare transport)", lambda: frame.mapInArrow(_same, frame.schema), None)
+    yield Contender("filter(transform(array of predicates))", lambda: _filtered(frame, queries), _listed)
+    yield Contender("broadcast nested-loop join", lambda: _joined(frame, workload), lambda joined: joined.count())
+
+
+def _same(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+    yield from batches
+
+
+def _filtered(frame: DataFrame, queries: dict[str, str]) -> DataFrame:
+    """All predicates as one array of ids, those that do not hold filtered out."""
+    ids = ", ".join(f"if({text}, '{query_id}', NULL)" for query_id, text in queries.items())
+    accepted = sf.expr(f"filter(transform(array({ids}), id -> id), id -> id IS NOT NULL)")
+    return frame.withColumn("queries", accepted).filter("size(queries) > 0")
+
+
+def _joined(frame: DataFrame, workload: Workload) -> DataFrame:
+    """The predicates as a table of bounds, joined by all of them: one row a match."""
+    names = [f"a{number}" for number in range(workload.attributes)]
+    rows = [
+        [f"q{number:06d}", *[0] * len(names), *[workload.domain - 1] * len(names)] for number in range(workload.queries)
+    ]
+    bounds = (workload.owner, workload.attribute, workload.low, workload.high)
+    for owner, attribute, low, high in zip(*(array.tolist() for array in bounds), strict=True):
+        rows[owner][1 + attribute] = low
+        rows[owner][1 + len(names) + attribute] = high
+    limits = [StructField(f"{side}_{name}", LongType()) for side in ("low", "high") for name in names]
+    predicates = frame.sparkSession.createDataFrame(rows, StructType([StructField("id", StringType()), *limits]))
+    condition = " AND ".join(f"{name} BETWEEN low_{name} AND high_{name}" for name in names)
+    return frame.join(sf.broadcast(predicates), sf.expr(condition)).select(*names, "id")
+
+
+def _listed(matched: DataFrame) -> int:
+    return int(matched.agg(sf.sum(sf.size("queries"))).collect()[0][0] or 0)
+
+
+def _count(contender: Contender) -> None:
+    if contender.pairs is None:
+        _drain(contender.frame())
+    else:
+        contender.found = contender.pairs(contender.frame())
+
+
+def _drain(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def _within_limit(spark: SparkSession, contender: Contender, work: Callable[[], None]) -> float | None:
+    """Seconds the work took; None, and the contender marked, where it was stopped at the limit."""
+    tag = "asc-bench"
+    spark.addTag(tag)
+    expired = threading.Event()
+
+    def stop() -> None:
+        expired.set()
+        spark.interruptTag(tag)
+
+    timer = threading.Timer(TIME_LIMIT_S, stop)
+    timer.start()
+    start = time.perf_counter()
+    try:
+        work()
+    except Exception:
+        if not expired.is_set():
+            raise
+        contender.stopped = True
+        return None
+    finally:
+        timer.cancel()
+        spark.removeTag(tag)
+    return time.perf_counter() - start
