@@ -18,7 +18,9 @@ from asc.spark_types import ddl_of_type, fields_of_ddl, normalised_arrow_type, q
 
 @dataclass(frozen=True)
 class Attribute:
-    """A field of the schema, top-level or nested: its path in the schema's own spelling, its type, whether NULL may occur."""
+    """A field of the schema, top-level or nested: its path in the schema's own spelling, its type, whether NULL may
+    occur.
+    """
 
     path: tuple[str, ...]
     type: pa.DataType
@@ -34,10 +36,10 @@ class Attribute:
 class Schema:
     """The attributes of a stream's tuples.
 
-    Represents Spark's StructType as an Arrow schema of canonical types: signed integers, float32/64, decimal128, string,
-    binary, bool, date32, ``timestamp('us', 'UTC')`` for TIMESTAMP, ``timestamp('us')`` for TIMESTAMP_NTZ, struct, list,
-    map. Invariant: at least one field, no two siblings whose names differ in case only. Looking an attribute up costs one
-    dictionary access a path part.
+    Represents Spark's StructType as an Arrow schema of canonical types: signed integers, float32/64, decimal128,
+    string, binary, bool, date32, ``timestamp('us', 'UTC')`` for TIMESTAMP, ``timestamp('us')`` for TIMESTAMP_NTZ,
+    struct, list, map. Invariant: at least one field, no two siblings whose names differ in case only. Looking an
+    attribute up costs one dictionary access a path part.
 
     >>> schema = Schema.from_ddl("delay INT, place STRUCT<city: STRING, x: DOUBLE>")
     >>> [a.name for a in schema.attributes]
@@ -50,7 +52,9 @@ class Schema:
 
     @classmethod
     def from_ddl(cls, text: str) -> Schema:
-        """Reads Spark DDL: ``"a INT, s STRUCT<x: DOUBLE>"``, also inside ``STRUCT<...>``. SchemaError where it is none."""
+        """Reads Spark DDL: ``"a INT, s STRUCT<x: DOUBLE>"``, also inside ``STRUCT<...>``. SchemaError where it is
+        none.
+        """
         return cls(_checked(fields_of_ddl(text)))
 
     @classmethod
@@ -68,8 +72,9 @@ class Schema:
 
     @classmethod
     def from_arrow(cls, schema: pa.Schema) -> Schema:
-        """Takes an Arrow schema; large and dictionary-encoded types become their plain ones. SchemaError for types without
-        a Spark counterpart (unsigned integers, timestamps in another unit than microseconds, ...)."""
+        """Takes an Arrow schema; large and dictionary-encoded types become their plain ones. SchemaError for types
+        without a Spark counterpart (unsigned integers, timestamps in another unit than microseconds, ...).
+        """
         return cls(_checked(f.with_type(normalised_arrow_type(f.type, f.name)) for f in schema))
 
     def ddl(self) -> str:

@@ -1,4 +1,6 @@
-"""Spark's types in their three spellings: DDL, the JSON of a StructType, and the Arrow types that carry their values."""
+"""Spark's types in their three spellings: DDL, the JSON of a StructType, and the Arrow types that carry their
+values.
+"""
 
 from __future__ import annotations
 
@@ -239,7 +241,9 @@ def _name(value: object) -> str:
 
 
 def normalised_arrow_type(data_type: pa.DataType, where: str) -> pa.DataType:
-    """An Arrow type as the engine holds it; SchemaError naming the attribute ``where`` for what Spark has no type for."""
+    """An Arrow type as the engine holds it; SchemaError naming the attribute ``where`` for what Spark has no type
+    for.
+    """
     types = pa.types
     if types.is_dictionary(data_type):
         return normalised_arrow_type(data_type.value_type, where)

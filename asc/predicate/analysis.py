@@ -44,7 +44,7 @@ class Analysis:
             return self._between(node)
         if op == "in":
             return self._in(node)
-        if op == "is" or op == "is_unknown":
+        if op in ("is", "is_unknown"):
             return self._is(node)
         if op == "like":
             return self._like(node)

@@ -3,24 +3,17 @@
 The fast path is exact or not taken: a position is given only where Spark casts the constant, or casts the p-attribute
 without loss, or where the loss cannot change the outcome. Everything else is None: Spark judges the comparison whole.
 
-=====================  ==================================  ==============================================================
-p-attribute            constant                            Spark compares as
-=====================  ==================================  ==============================================================
-integer                integer                             the wider integer: exact
-integer                decimal within int64                decimal that holds both, up to 38 digits: exact
-integer                double; float                       double; float. Exact for int8/16 (and int32 with double), for the
-                                                           others where abs(constant) < 2**53 (< 2**24 with float): rounding is
-                                                           monotone and does not reach the constant
-float                  integer up to 2**24                 float: the constant is exact
-float, double          float, double                       the wider of both: exact
-float, double          decimal                             double: the constant is rounded, as Spark does
-double                 integer                             double: the constant is rounded, as Spark does
-decimal                integer, decimal                    decimal that holds both, up to 38 digits: exact
-string, binary,        of the same type                    as is
-date, boolean
-timestamp              TIMESTAMP, DATE (local midnight)    as is
-timestamp_ntz          TIMESTAMP_NTZ, DATE (midnight)      as is
-=====================  ==================================  ==============================================================
+* An integer beside an integer: in the wider type, exact. Beside a decimal within int64: in a decimal that holds
+  both, up to 38 digits. Beside a double or float: in that type. That is exact for 8 and 16 bits, for 32 bits beside
+  a double, and else where abs(constant) < 2**53 (float: 2**24), since rounding is monotone and does not reach the
+  constant.
+* A float beside an integer: in float, exact for constants up to 2**24. A double beside an integer: in double, the
+  constant rounded as Spark rounds it. Either beside a float or double: in the wider of both, exact. Either beside a
+  decimal: in double, the constant rounded as Spark rounds it.
+* A decimal beside an integer or decimal: in a decimal that holds both, up to 38 digits. Beside a float or double:
+  never.
+* A string, binary, boolean, date, timestamp beside a constant of its own type: as they are. A timestamp (with or
+  without zone) beside a DATE: at midnight, local to the session where it has a zone.
 """
 
 from __future__ import annotations
@@ -128,7 +121,7 @@ def unscaled_of(value: Decimal) -> int:
     """
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
-    magnitude = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
+    magnitude: int = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
     return -magnitude if sign else magnitude
 
 
@@ -164,7 +157,8 @@ def satisfying(operator: str, place: Position) -> Constraint:
 def same_coercion(data_type: pa.DataType, literals: list[Literal]) -> bool:
     """Whether Spark's common type for an IN list compares each constant as it would alone.
 
-    All constants of one type; or, for an integer or decimal p-attribute, any integers and decimals that one decimal holds.
+    All constants of one type; or, for an integer or decimal p-attribute, any integers and decimals that one decimal
+    holds.
     """
     kinds = {literal.type for literal in literals}
     if len(kinds) == 1:

@@ -1,13 +1,14 @@
 """Syntax tree -> typed scalar expressions and the Spark SQL text that stands for them.
 
 The text is built from the tree, each operator's arguments in parentheses, so it means what the tree means whatever the
-precedence; names are the schema's, constants the user's own. It is the identity of a p-attribute: predicates that spell an
-expression in different ways share it.
+precedence; names are the schema's, constants the user's own. It is the identity of a p-attribute: predicates that
+spell an expression in different ways share it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,22 +16,25 @@ import pyarrow as pa
 from asc.attribute import kind_of_type
 from asc.errors import SchemaError
 from asc.predicate import types
-from asc.predicate.functions import FUNCTIONS, Call, refusal
+from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.literal import Literal, quoted
 from asc.predicate.pattern import like_regex, rlike_trouble
+from asc.predicate.refusals import refusal
 from asc.predicate.syntax import Node, Source
 from asc.schema import Schema
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_NEEDS_QUOTES = frozenset(
-    "all and anti any array as between both by case cast collate column cross current current_date current_time"
-    " current_timestamp current_user date day dayofweek distinct div else end escape except exists extract false fetch filter"
-    " first from full group having hour identifier ilike in inner insert intersect interval into is join last lateral leading"
-    " left like limit localtime localtimestamp map minus minute month named_struct natural not null offset on or order outer"
-    " overlaps overlay position recursive regexp replace right rlike second select semi session_user some struct substr"
-    " substring table then time timestamp timestamp_ltz timestamp_ntz timestampadd timestampdiff trailing trim true"
-    " try_cast union unique unknown user using values when where window with within year years".split()
-)
+_RESERVED = """
+all and anti any array as between both by case cast collate column cross current current_date current_time
+current_timestamp current_user date day dayofweek distinct div else end escape except exists extract false fetch
+filter first from full group having hour identifier ilike in inner insert intersect interval into is join last
+lateral leading left like limit localtime localtimestamp map minus minute month named_struct natural not null
+offset on or order outer overlaps overlay position recursive regexp replace right rlike second select semi
+session_user some struct substr substring table then time timestamp timestamp_ltz timestamp_ntz timestampadd
+timestampdiff trailing trim true try_cast union unique unknown user using values when where window with within
+year years
+"""
+_NEEDS_QUOTES = frozenset(_RESERVED.split())
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
 _BITWISE = frozenset(("&", "|", "^"))
 COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
@@ -40,8 +44,8 @@ COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
 class Expression:
     """A typed scalar expression.
 
-    ``sql`` is its text; ``type`` is None where it cannot be told offline; ``path`` is set for a column, ``literal`` for a
-    constant; ``atomic`` texts need no parentheses as an argument.
+    ``sql`` is its text; ``type`` is None where it cannot be told offline; ``path`` is set for a column, ``literal``
+    for a constant; ``atomic`` texts need no parentheses as an argument.
     """
 
     sql: str
@@ -94,7 +98,8 @@ class Typer:
         if op in COMPARISONS:
             left, right = self.of(node.args[0]), self.of(node.args[1])
             self.check_comparable(node, left, right)
-            return self._operator(node, op, left, right, pa.bool_())
+            sql = f"{_beside(left, [right])} {op} {_beside(right, [left])}"
+            return Expression(sql, pa.bool_(), node, atomic=False)
         if op in ARITHMETIC or op in _BITWISE:
             return self._arithmetic(node)
         if op in ("and", "or"):
@@ -149,9 +154,8 @@ class Typer:
         left, right = self.of(node.args[0]), self.of(node.args[1])
         for side in (left, right):
             if not types.may_be_number(side.type):
-                raise self._source.error_at(
-                    side.node, f"{types.name(side.type)} as an operand of {node.op}:", "arithmetic needs numbers"
-                )
+                remedy = "use date_add" if side.type == pa.date32() else "arithmetic needs numbers"
+                raise self._source.error_at(side.node, f"{types.name(side.type)} as an operand of {node.op}:", remedy)
         if node.op in _BITWISE:
             result = types.widest_integer(left.type, right.type)
         else:
@@ -176,7 +180,8 @@ class Typer:
                     subject_name, bound_name = types.name(subject.type), types.name(bound.type)
                     remedy = types.comparison_remedy(subject, bound)
                     raise self._source.error_at(bound.node, f"{subject_name} BETWEEN {bound_name}:", remedy)
-            sql = f"{subject.argument} BETWEEN {low.argument} AND {high.argument}"
+            bounds = f"{_beside(low, [subject])} AND {_beside(high, [subject])}"
+            sql = f"{_beside(subject, [low, high])} BETWEEN {bounds}"
             return Expression(sql, pa.bool_(), node, atomic=False)
         if op == "in":
             return self._in(node)
@@ -209,11 +214,12 @@ class Typer:
     def _in(self, node: Node) -> Expression:
         subject, *values = (self.of(arg) for arg in node.args)
         for value in values:
-            if not types.comparable("=", subject.type, value.type):
+            if not types.listable(subject.type, value.type):
                 remedy = types.comparison_remedy(subject, value)
                 names = f"{types.name(subject.type)} IN {types.name(value.type)}:"
                 raise self._source.error_at(value.node, names, remedy)
-        sql = f"{subject.argument} IN ({', '.join(value.sql for value in values)})"
+        everything = [subject, *values]
+        sql = f"{_beside(subject, values)} IN ({', '.join(_beside(value, everything) for value in values)})"
         return Expression(sql, pa.bool_(), node, atomic=False)
 
     def _concatenation(self, node: Node) -> Expression:
@@ -261,7 +267,7 @@ class Typer:
             raise self._source.error_at(
                 node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
             )
-        inner = types.without_overflow(operand, target)
+        inner = types.guarded(operand.sql) if types.needs_guard(operand, target) else operand.sql
         return Expression(f"{node.op.upper()}({inner} AS {spelling})", target, node)
 
     def _case(self, node: Node) -> Expression:
@@ -270,6 +276,8 @@ class Typer:
         subject = None
         if node.op == "case_of":
             subject = self.of(args.pop(0))
+            if any(types.needs_guard(subject, self.of(when).type) for when in args[::2]):
+                raise self._source.error_at(node, "CASE of a date with timestamps:", "CAST the timestamps to DATE")
             text.append(subject.argument)
         results: list[Expression] = []
         while len(args) >= 2:
@@ -330,6 +338,12 @@ class Typer:
             raise self._source.error_at(node, "call of a function", trouble)
         sql = f"{function.spelling or node.value}({', '.join(arg.sql for arg in args)})"
         return Expression(sql, function.result(call), node)
+
+
+def _beside(operand: Expression, others: Sequence[Expression]) -> str:
+    """The operand's text in a comparison with others, to whose type Spark may cast it."""
+    guard = any(types.needs_guard(operand, other.type) for other in others)
+    return types.guarded(operand.sql) if guard else operand.argument
 
 
 def is_scalar(expression: Expression) -> bool:

@@ -1,9 +1,9 @@
 """A predicate as a formula of three-valued logic over p-attributes, and its disjunctive normal form.
 
-Every node of the formula is TRUE, FALSE or NULL for a tuple. An outcome is a set of these three as a bit mask; "the node's
-value is in this outcome" is two-valued, and turns into ANDs and ORs of the same question about the node's parts
-(Kleene: AND is TRUE where all parts are TRUE and not FALSE where no part is FALSE, and so on). At an atom the question is
-a constraint. So NOT, IS NULL, IS TRUE, <=> at any depth need no rules of their own.
+Every node of the formula is TRUE, FALSE or NULL for a tuple. An outcome is a set of these three as a bit mask; "the
+node's value is in this outcome" is two-valued, and turns into ANDs and ORs of the same question about the node's parts
+(Kleene: AND is TRUE where all parts are TRUE and not FALSE where no part is FALSE, and so on). At an atom the
+question is a constraint. So NOT, IS NULL, IS TRUE, <=> at any depth need no rules of their own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ class Const:
 
 @dataclass(slots=True)
 class Atom:
-    """A test of one p-attribute: the values for which it is TRUE and those for which it is FALSE (disjoint; else NULL)."""
+    """A test of one p-attribute: the values for which it is TRUE and those for which it is FALSE (disjoint; else
+    NULL).
+    """
 
     attribute: PAttribute
     true: Constraint
@@ -111,8 +113,9 @@ def _normal_form(formula: Formula, outcome: int, limit: int) -> list[Conjunction
 
 
 def _of_parts(parts: list[Formula], outcome: int, unit: int, zero: int, limit: int) -> list[Conjunction]:
-    """AND (unit TRUE, zero FALSE) or OR (the other way round): it has the unit where all parts have it, is other than the
-    zero where no part has the zero."""
+    """AND (unit TRUE, zero FALSE) or OR (the other way round): it has the unit where all parts have it, is other
+    than the zero where no part has the zero.
+    """
     not_unit, not_zero = ANY & ~unit, ANY & ~zero
     if outcome in (unit, not_zero):
         return _all_of((_normal_form(part, outcome, limit) for part in parts), limit)
@@ -211,8 +214,9 @@ def union_of(constraints: list[Constraint]) -> Constraint:
 
 
 def simplified(conjuncts: list[Conjunction]) -> list[Conjunction]:
-    """An equal disjunction with fewer conjuncts: those that another one includes go, those that differ in one p-attribute
-    only become one. Not minimal. Cost: the square of their number."""
+    """An equal disjunction with fewer conjuncts: those that another one includes go, those that differ in one
+    p-attribute only become one. Not minimal. Cost: the square of their number.
+    """
     if len(conjuncts) < 2:
         return conjuncts
     changed = True

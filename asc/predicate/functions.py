@@ -1,9 +1,9 @@
 """The functions a predicate may call, and why others may not be.
 
-Every function here is a pure scalar built-in of Spark that, with ANSI mode off, throws for no input, and whose result is
-not much longer than its arguments: one record must not stop the stream. So there is no add_months, last_day, trunc or
-timestamp_seconds (they throw on overflow), no element_at (throws at 0), no repeat, space or hex (nested, they grow without bound),
-no format_string, no to_json, no regular expressions that are not constant.
+Every function here is a pure scalar built-in of Spark that, with ANSI mode off, throws for no input, and whose
+result is not much longer than its arguments: one record must not stop the stream. So there is no add_months,
+last_day, trunc or timestamp_seconds (they throw on overflow), no element_at (throws at 0), no repeat, space or hex
+(nested, they grow without bound), no format_string, no to_json, no regular expressions that are not constant.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Function:
     """An allowed function: how many arguments, of which sorts, with which result.
 
     ``sorts`` has a letter an argument, the last one repeating: n number, s string (or what Spark makes one), i integer,
-    t date or timestamp, b condition, a array or map, x any type, q any but map. Strings pass for n, i and t: Spark casts them.
+    t date or timestamp, b condition, a array or map, x any type, q any but map. Strings pass for n, i and t: Spark
+    casts them.
     """
 
     least: int
@@ -85,21 +86,19 @@ _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 def _fits(sort: str, data_type: pa.DataType | None) -> bool:
     if data_type is None or data_type == pa.null() or sort == "x":
         return True
+    if data_type == pa.string() and sort in "nit":
+        return True
     if sort == "q":
         return not pa.types.is_map(data_type)
     if sort == "a":
-        return pa.types.is_list(data_type) or pa.types.is_map(data_type)
+        return bool(pa.types.is_list(data_type) or pa.types.is_map(data_type))
     if sort == "b":
         return bool(data_type == pa.bool_())
     if sort == "s":
         return not types.is_container(data_type)
-    if data_type == pa.string():
-        return True
     if sort == "t":
         return data_type in _INSTANTS
-    if sort == "i":
-        return pa.types.is_integer(data_type)
-    return types.is_number(data_type)
+    return bool(pa.types.is_integer(data_type)) if sort == "i" else types.is_number(data_type)
 
 
 def _always(data_type: pa.DataType) -> Result:
@@ -140,7 +139,7 @@ def _all_strings(call: Call) -> pa.DataType | None:
 
 
 def _whole_number(call: Call) -> pa.DataType | None:
-    """ceil and floor: bigint, but decimals stay decimal."""
+    """Ceil and floor: bigint, but decimals stay decimal."""
     data_type = call.type(0)
     return pa.int64() if types.is_number(data_type) and not pa.types.is_decimal(data_type) else None
 
@@ -193,14 +192,16 @@ def _comparable_pair(call: Call) -> str | None:
     return _mixed_instants(call)
 
 
+_NUMBER_TO_DOUBLE = """
+acos acosh asin asinh atan atanh cbrt cos cosh degrees exp expm1 ln log10 log1p log2 radians sin sinh sqrt tan
+tanh rint signum sign cot csc sec
+"""
+
+
 def _table() -> dict[str, Function]:
     many = 100
-    one_number_to_double = (
-        "acos acosh asin asinh atan atanh cbrt cos cosh degrees exp expm1 ln log10 log1p log2 radians sin sinh"
-        " sqrt tan tanh rint signum sign cot csc sec"
-    ).split()
     table: dict[str, Function] = {
-        **{name: Function(1, 1, "n", _DOUBLE) for name in one_number_to_double},
+        **{name: Function(1, 1, "n", _DOUBLE) for name in _NUMBER_TO_DOUBLE.split()},
         **{name: Function(2, 2, "n", _DOUBLE) for name in ("atan2", "hypot", "power", "pow", "log")},
         "abs": Function(1, 1, "n", _same_number),
         "negative": Function(1, 1, "n", _same_number),
@@ -306,50 +307,3 @@ def _instants() -> dict[str, Function]:
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(_table())
 """The allowed functions by lower-case name."""
-
-_REFUSALS: tuple[tuple[str, str, str], ...] = (
-    (
-        "aggregate",
-        "a predicate sees one record at a time",
-        "any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor bool_and bool_or collect_list"
-        " collect_set corr count count_if covar_pop covar_samp every first first_value grouping histogram_numeric kurtosis last"
-        " last_value listagg max max_by mean median min min_by mode percentile percentile_approx regr_count skewness some std"
-        " stddev stddev_pop stddev_samp string_agg sum try_avg try_sum var_pop var_samp variance",
-    ),
-    (
-        "window",
-        "a predicate sees one record at a time",
-        "cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number session_window window window_time",
-    ),
-    (
-        "generator",
-        "a predicate gives one condition",
-        "explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack",
-    ),
-    (
-        "non-deterministic",
-        "a predicate depends on the record alone",
-        "curdate current_date current_timestamp current_time localtimestamp now rand randn random randstr uniform uuid shuffle"
-        " monotonically_increasing_id spark_partition_id input_file_name input_file_block_start input_file_block_length"
-        " current_user current_catalog current_database current_schema session_user user version current_timezone"
-        " unix_timestamp",
-    ),
-    (
-        "forbidden",
-        "functions that reach the JVM, files or the session are not allowed",
-        "reflect java_method try_reflect raise_error assert_true aes_encrypt aes_decrypt try_aes_decrypt getvariable"
-        " set_variable load_file python_udf",
-    ),
-)
-
-
-def refusal(name: str) -> tuple[str, str] | None:
-    """What a known function that is not allowed is, and the remedy; None for a name never heard of.
-
-    >>> refusal("reflect")
-    ('forbidden', 'functions that reach the JVM, files or the session are not allowed')
-    """
-    for problem, remedy, names in _REFUSALS:
-        if name in names.split():
-            return problem, remedy
-    return None

@@ -28,8 +28,9 @@ _SECOND = dt.timedelta(seconds=1)
 class Literal:
     """A constant: ``sql`` as Spark reads it, its type (``pa.null()`` for NULL), and its value.
 
-    Values: bool, int, Decimal (exact), float (already rounded to float32 where that is the type), str, bytes, days for a
-    date, microseconds for a timestamp, None for NULL. ``known`` is False where the text is one that only Spark reads.
+    Values: bool, int, Decimal (exact), float (already rounded to float32 where that is the type), str, bytes, days
+    for a date, microseconds for a timestamp, None for NULL. ``known`` is False where the text is one that only
+    Spark reads.
     """
 
     sql: str
@@ -140,8 +141,8 @@ def date(text: str) -> int | None:
 def timestamp(text: str, time_zone: str | None) -> int | None:
     """Microseconds since the epoch of a local ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``; None for any other spelling.
 
-    ``time_zone`` is where the text is local; None for a TIMESTAMP_NTZ, which counts as if in UTC. In a gap or an overlap of
-    the clocks the offset from before the change holds, as in Java.
+    ``time_zone`` is where the text is local; None for a TIMESTAMP_NTZ, which counts as if in UTC. In a gap or an
+    overlap of the clocks the offset from before the change holds, as in Java.
     """
     match = _TIMESTAMP.match(text)
     if match is None:

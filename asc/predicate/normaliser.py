@@ -16,9 +16,9 @@ _DEFAULT_LIMITS = Limits()
 def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, time_zone: str = "UTC") -> Predicate:
     """The disjunctive normal form of a predicate over a stream's attributes.
 
-    It accepts exactly the tuples that Spark's ``DataFrame.filter(text)`` accepts in the session time zone ``time_zone`` with
-    ANSI mode off. Raises PredicateError, with the position in the text, for what is no predicate, does not type, or is
-    not allowed, and AscError for an unknown time zone.
+    It accepts exactly the tuples that Spark's ``DataFrame.filter(text)`` accepts in the session time zone
+    ``time_zone`` with ANSI mode off. Raises PredicateError, with the position in the text, for what is no
+    predicate, does not type, or is not allowed, and AscError for an unknown time zone.
 
     >>> schema = Schema.from_ddl("delay INT, city STRING")
     >>> predicate = normalise("NOT (delay <= 30 OR city <> 'Oslo')", schema)

@@ -1,28 +1,30 @@
 """Tokens -> syntax tree, by the rules of Spark's own grammar for expressions.
 
 sqlglot's parser is not used beyond its tokens: it accepts more than Spark does and groups some of it otherwise
-(``a = b IS NULL``, ``a BETWEEN 1 AND 2 = c``, ``a || b + c``, ``a & b = c``), keeps no positions, and replaces functions by
-its own (``year(ts)`` becomes a cast and a call). What a predicate accepts has to be what Spark's filter accepts, so the
-grouping here is that of SqlBaseParser.g4: booleanExpression, predicate, valueExpression, primaryExpression.
+(``a = b IS NULL``, ``a BETWEEN 1 AND 2 = c``, ``a || b + c``, ``a & b = c``), keeps no positions, and replaces
+functions by its own (``year(ts)`` becomes a cast and a call). What a predicate accepts has to be what Spark's
+filter accepts, so the grouping here is that of SqlBaseParser.g4: booleanExpression, predicate, valueExpression,
+primaryExpression.
 """
 
 from __future__ import annotations
 
-from typing import NoReturn
+import pyarrow as pa
 
 from asc.errors import PredicateError, SchemaError
 from asc.predicate.limits import Limits
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, number, quoted, string, timestamp
+from asc.predicate.literal import Literal
+from asc.predicate.literal_reader import LiteralReader
+from asc.predicate.reader import SYNTAX_REMEDY
 from asc.predicate.syntax import Node, Source, shortened
-from asc.predicate.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD, Token, tokens_of
+from asc.predicate.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD
 from asc.spark_types import ddl_of_type, decimal_type, simple_type
 
-import pyarrow as pa
-
-_KEYWORDS = frozenset(
-    "AND OR NOT IN IS BETWEEN LIKE ILIKE RLIKE REGEXP CASE WHEN THEN ELSE END NULL TRUE FALSE CAST TRY_CAST SELECT FROM AS"
-    " DISTINCT EXISTS INTERVAL".split()
-)
+_KEYWORD_LIST = """
+AND OR NOT IN IS BETWEEN LIKE ILIKE RLIKE REGEXP CASE WHEN THEN ELSE END NULL TRUE FALSE CAST TRY_CAST SELECT
+FROM AS DISTINCT EXISTS INTERVAL
+"""
+_KEYWORDS = frozenset(_KEYWORD_LIST.split())
 _BINARY: dict[str, int] = {
     **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"), 1),
     "|": 2,
@@ -32,11 +34,12 @@ _BINARY: dict[str, int] = {
     **dict.fromkeys(("*", "/", "%", "DIV"), 6),
 }
 _COMPARISONS = {"==": "=", "=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
-_SYNTAX_REMEDY = "write a Spark SQL boolean expression, as after WHERE"
 
 
 def parse(text: str, limits: Limits, time_zone: str) -> tuple[Node, Source]:
-    """The syntax tree of a predicate; PredicateError, with the position, for a text that is none or exceeds the limits."""
+    """The syntax tree of a predicate; PredicateError, with the position, for a text that is none or exceeds the
+    limits.
+    """
     source = Source(text)
     if len(text) > limits.length_chars:
         remedy = f"a predicate has at most {limits.length_chars} characters, this one {len(text)}"
@@ -50,71 +53,19 @@ def parse(text: str, limits: Limits, time_zone: str) -> tuple[Node, Source]:
         except UnicodeEncodeError as error:
             raise source.error("half a surrogate pair at", error.start, "take it out", error.start, error.end) from None
     if not text.strip():
-        raise PredicateError("predicate", text, _SYNTAX_REMEDY)
+        raise PredicateError("predicate", text, SYNTAX_REMEDY)
     return _Parser(source, limits, time_zone).predicate(), source
 
 
-class _Parser:
-    """Recursive descent; every level of the text's nesting is counted before it is entered."""
-
-    def __init__(self, source: Source, limits: Limits, time_zone: str) -> None:
-        self._source = source
-        self._text = source.text
-        self._limit = limits.nesting_depth
-        self._time_zone = time_zone
-        self._tokens = tokens_of(source)
-        self._next = 0
-        self._token = self._tokens[0]
-        self._level = 0
-
-    # -- reading tokens
-
-    def _advance(self) -> Token:
-        token = self._token
-        self._next += 1
-        self._token = self._tokens[min(self._next, len(self._tokens) - 1)]
-        return token
-
-    def _peek(self) -> Token:
-        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
-
-    def _accept(self, word: str) -> bool:
-        if self._token.word == word:
-            self._advance()
-            return True
-        return False
-
-    def _expect(self, kind: str) -> Token:
-        if kind not in (self._token.kind, self._token.word):
-            self._fail(f"expected {kind}; {_SYNTAX_REMEDY}")
-        return self._advance()
-
-    def _fail(self, remedy: str, subject: str = "syntax error at") -> NoReturn:
-        token = self._token
-        shown = "the end" if token.kind == END else shortened(self._text[token.start : token.end])
-        raise self._source.error(subject, shown, remedy, token.start, max(token.end, token.start + 1))
-
-    def _node(self, op: str, args: tuple[Node, ...], start: int, value: object = None) -> Node:
-        node = Node(op, args, start, self._tokens[self._next - 1].end, value)
-        if node.depth > self._limit:
-            self._too_deep(start)
-        return node
-
-    def _too_deep(self, start: int) -> NoReturn:
-        remedy = f"at most {self._limit} levels; AND and OR chains need no parentheses"
-        raise self._source.error("nested too deeply", shortened(self._text[start:]), remedy, start, start + 1)
-
-    def _enter(self) -> None:
-        self._level += 1
-        if self._level > self._limit:
-            self._too_deep(self._token.start)
+class _Parser(LiteralReader):
+    """Recursive descent: one method a rule of the grammar."""
 
     # -- booleanExpression
 
     def predicate(self) -> Node:
         node = self._or()
         if self._token.kind != END:
-            self._fail(_SYNTAX_REMEDY)
+            self._fail(SYNTAX_REMEDY)
         return node
 
     def _or(self) -> Node:
@@ -144,7 +95,7 @@ class _Parser:
         return node
 
     def _test(self) -> Node:
-        """valueExpression predicate?"""
+        """ValueExpression predicate?"""
         start = self._token.start
         subject = self._value(1)
         token = self._token
@@ -276,7 +227,7 @@ class _Parser:
         self._level -= 1
         if closing:
             if self._token.kind != closing:
-                self._fail(f"expected {closing}; {_SYNTAX_REMEDY}")
+                self._fail(f"expected {closing}; {SYNTAX_REMEDY}")
             self._advance()
         return node
 
@@ -306,9 +257,9 @@ class _Parser:
             if following == "(":
                 return self._call()
             if word in _KEYWORDS:
-                self._fail(f"{_SYNTAX_REMEDY}; a column of that name needs backquotes")
+                self._fail(f"{SYNTAX_REMEDY}; a column of that name needs backquotes")
             return self._node("column", (), token.start, (self._part(),))
-        if kind == NUMBER or kind == "-":
+        if kind in (NUMBER, "-"):
             return self._number()
         if kind in (STRING, RAW_STRING):
             return self._string()
@@ -325,13 +276,10 @@ class _Parser:
                 return self._call()
             return self._node("column", (), token.start, (self._part(),))
         if kind == HEX:
-            self._advance()
-            digits = self._text[token.start + 2 : token.end - 1]
-            value = bytes.fromhex("0" * (len(digits) % 2) + digits)
-            return self._node("literal", (), token.start, Literal(f"X'{value.hex().upper()}'", pa.binary(), value))
+            return self._hex()
         if kind == "*":
             self._fail("name the columns", "* is not allowed in a predicate:")
-        return self._fail(_SYNTAX_REMEDY)
+        return self._fail(SYNTAX_REMEDY)
 
     def _no_subquery(self) -> None:
         if self._token.word in ("SELECT", "WITH", "FROM", "VALUES", "TABLE") and self._peek().kind in (
@@ -353,54 +301,6 @@ class _Parser:
             self._fail("expected a name; one with other characters than letters, digits and _ needs backquotes")
         self._advance()
         return self._text[token.start : token.end]
-
-    def _number(self) -> Node:
-        start = self._token.start
-        sign = "-" if self._advance().kind == "-" else ""
-        token = self._advance() if sign else self._tokens[self._next - 1]
-        try:
-            literal = number(sign + self._text[token.start : token.end])
-        except (ValueError, ArithmeticError) as error:
-            raise self._source.error(
-                "number", shortened(self._text[start : token.end]), str(error), start, token.end
-            ) from None
-        return self._node("literal", (), start, literal)
-
-    def _string(self) -> Node:
-        start = self._token.start
-        parts: list[str] = []
-        previous: Token | None = None
-        while self._token.kind in (STRING, RAW_STRING):
-            token = self._advance()
-            raw = self._text[token.start : token.end]
-            if previous is not None and previous.end == token.start and previous.kind == token.kind == STRING:
-                parts.append(raw[0])  # a doubled quote inside a string is that quote
-            try:
-                parts.append(string(raw))
-            except (ValueError, OverflowError):
-                raise self._source.error(
-                    "string", shortened(raw), "no such character", token.start, token.end
-                ) from None
-            previous = token
-        value = "".join(parts)
-        known = value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
-        if not known:
-            raise self._source.error(
-                "string", shortened(self._text[start : start + 60]), "half a surrogate pair", start, start + 1
-            )
-        return self._node("literal", (), start, Literal(quoted(value), pa.string(), value))
-
-    def _instant(self, word: str) -> Node:
-        start = self._advance().start
-        text: str = self._string().value.value
-        sql = f"{word} {quoted(text)}"
-        if word == "DATE":
-            literal = Literal(sql, pa.date32(), date(text), known=date(text) is not None)
-        else:
-            ntz = word == "TIMESTAMP_NTZ"
-            value = timestamp(text, None if ntz else self._time_zone)
-            literal = Literal(sql, TIMESTAMP_NTZ if ntz else TIMESTAMP, value, known=value is not None)
-        return self._node("literal", (), start, literal)
 
     def _case(self) -> Node:
         start = self._advance().start

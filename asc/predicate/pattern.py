@@ -2,9 +2,10 @@
 
 A stream must not stall on one long string. Spark hands both to Java's backtracking matcher, so:
 
-* A LIKE pattern with at most one ``%`` before its last character, and the forms Spark turns into startsWith, endsWith and
-  contains, go to Spark as they are. Others become a regular expression of atomic groups ``(?>.*?segment)``, which never
-  goes back into a segment it has found: for LIKE the leftmost place of each segment is always as good as any later one.
+* A LIKE pattern with at most one ``%`` before its last character, and the forms Spark turns into startsWith,
+  endsWith and contains, go to Spark as they are. Others become a regular expression of atomic groups
+  ``(?>.*?segment)``, which never goes back into a segment it has found: for LIKE the leftmost place of each segment
+  is always as good as any later one.
 * A regular expression may use literals, classes, ``.``, anchors, groups, alternatives, and repetition of a single
   character or class only (never of a group). ``{n,m}`` and ``?`` multiply to at most 1,000 ways. An unbounded ``*`` or
   ``+`` needs a leading ``^``, and what follows it must not match what it repeats (then it has one place to stop); the

@@ -39,6 +39,7 @@ class Node:
     """
 
     __slots__ = ("args", "depth", "end", "op", "start", "value")
+    depth: int
 
     def __init__(self, op: str, args: tuple[Node, ...], start: int, end: int, value: Any = None) -> None:
         self.op = op
@@ -48,8 +49,7 @@ class Node:
         self.value = value
         depth = 0
         for arg in args:
-            if arg.depth > depth:
-                depth = arg.depth
+            depth = max(depth, arg.depth)
         self.depth = depth + 1
 
 

@@ -24,11 +24,12 @@ _BODY = r"(?:[^'\\]|\\.)*"
 _STRING = re.compile(rf"""(?:'{_BODY}'|"{_BODY.replace("'", '"')}")\Z""", re.DOTALL)
 _RAW_STRING = re.compile(r"""[rR](?:'[^']*'|"[^"]*")\Z""", re.DOTALL)
 _QUOTED = re.compile(r"`(?:[^`]|``)+`\Z", re.DOTALL)
-_SYMBOLS = frozenset("( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! :: ->".split())
+_SYMBOL_LIST = "( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! :: ->"
+_SYMBOLS = frozenset(_SYMBOL_LIST.split())
 
 
 class Token(NamedTuple):
-    """``kind`` is one of the constants above or the symbol itself; ``word`` the upper-case word, else empty."""
+    """One token: ``kind`` is one of the constants above or the symbol itself, ``word`` the upper-case word or empty."""
 
     kind: str
     word: str

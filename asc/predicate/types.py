@@ -1,11 +1,12 @@
 """What Spark (ANSI mode off) does with types: names, comparability, results of operators, casts.
 
-Where a rule's outcome is not certain the type is None (unknown): the comparison around it is then judged whole by Spark.
+Where a rule's outcome is not certain the type is None (unknown): the comparison around it is then judged whole by
+Spark.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -15,7 +16,7 @@ from asc.spark_types import ddl_of_type
 if TYPE_CHECKING:
     from asc.predicate.expression import Expression
 
-Type = pa.DataType | None
+Type: TypeAlias = "pa.DataType | None"
 
 _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _NUMERIC_ORDER = (*_INTEGERS, pa.float32(), pa.float64())
@@ -128,6 +129,15 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
     return numeric_and_boolean and operator in ("=", "<=>")
 
 
+def listable(subject: Type, value: Type) -> bool:
+    """Whether ``subject IN (value)`` is a comparison that Spark makes: IN casts to fewer types than ``=`` does."""
+    if pa.bool_() in (subject, value):
+        return subject == value or None in (subject, value) or pa.null() in (subject, value)
+    if {subject, value} == {pa.string(), pa.binary()}:
+        return False
+    return comparable("=", subject, value)
+
+
 def comparison_remedy(left: Expression, right: Expression) -> str:
     """What to write instead of a comparison that Spark refuses."""
     pair = {left.type, right.type}
@@ -190,11 +200,14 @@ def castable(source: Type, target: pa.DataType) -> bool:
     return (is_number(source) and target == TIMESTAMP) or (source == TIMESTAMP and is_number(target))
 
 
-def without_overflow(operand: Expression, target: Type) -> str:
-    """The operand's text for Spark to cast to ``target``, explicitly or by itself.
+def needs_guard(operand: Expression, target: Type) -> bool:
+    """Whether Spark's cast of the operand to ``target`` can throw even with ANSI mode off.
 
-    A date beyond the years that a timestamp reaches is NULL in it, for its cast throws even with ANSI mode off.
+    That of a date to a timestamp does, where the year is beyond what a timestamp reaches.
     """
-    if operand.type != pa.date32() or target not in (TIMESTAMP, TIMESTAMP_NTZ) or operand.literal is not None:
-        return operand.sql
-    return f"if(year({operand.sql}) BETWEEN -290000 AND 290000, {operand.sql}, NULL)"
+    return operand.type == pa.date32() and target in (TIMESTAMP, TIMESTAMP_NTZ) and operand.literal is None
+
+
+def guarded(sql: str) -> str:
+    """A date's text, NULL where a cast to a timestamp would throw."""
+    return f"if(year({sql}) BETWEEN -290000 AND 290000, {sql}, NULL)"

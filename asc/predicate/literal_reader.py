@@ -1,0 +1,75 @@
+"""Tokens -> literals, with errors that point at them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.predicate.limits import Limits
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, number, quoted, string, timestamp
+from asc.predicate.reader import TokenReader
+from asc.predicate.syntax import Node, Source, shortened
+from asc.predicate.tokens import RAW_STRING, STRING, Token
+
+
+class LiteralReader(TokenReader):
+    """Reads numbers, strings, dates, timestamps and binaries; timestamps are local to ``time_zone``."""
+
+    def __init__(self, source: Source, limits: Limits, time_zone: str) -> None:
+        super().__init__(source, limits)
+        self._time_zone = time_zone
+
+    def _number(self) -> Node:
+        start = self._token.start
+        sign = "-" if self._advance().kind == "-" else ""
+        token = self._advance() if sign else self._tokens[self._next - 1]
+        try:
+            literal = number(sign + self._text[token.start : token.end])
+        except (ValueError, ArithmeticError) as error:
+            raise self._source.error(
+                "number", shortened(self._text[start : token.end]), str(error), start, token.end
+            ) from None
+        return self._node("literal", (), start, literal)
+
+    def _string(self) -> Node:
+        start = self._token.start
+        parts: list[str] = []
+        previous: Token | None = None
+        while self._token.kind in (STRING, RAW_STRING):
+            token = self._advance()
+            raw = self._text[token.start : token.end]
+            if previous is not None and previous.end == token.start:
+                # versions of Spark differ: a quote inside a string, or two strings to be joined
+                remedy = "a quote inside a string is \\' ; strings to be joined need a blank between them"
+                raise self._source.error("doubled quote in", shortened(raw), remedy, previous.start, token.end)
+            try:
+                parts.append(string(raw))
+            except (ValueError, OverflowError):
+                raise self._source.error(
+                    "string", shortened(raw), "no such character", token.start, token.end
+                ) from None
+            previous = token
+        value = "".join(parts)
+        known = value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
+        if not known:
+            raise self._source.error(
+                "string", shortened(self._text[start : start + 60]), "half a surrogate pair", start, start + 1
+            )
+        return self._node("literal", (), start, Literal(quoted(value), pa.string(), value))
+
+    def _instant(self, word: str) -> Node:
+        start = self._advance().start
+        text: str = self._string().value.value
+        sql = f"{word} {quoted(text)}"
+        if word == "DATE":
+            literal = Literal(sql, pa.date32(), date(text), known=date(text) is not None)
+        else:
+            ntz = word == "TIMESTAMP_NTZ"
+            value = timestamp(text, None if ntz else self._time_zone)
+            literal = Literal(sql, TIMESTAMP_NTZ if ntz else TIMESTAMP, value, known=value is not None)
+        return self._node("literal", (), start, literal)
+
+    def _hex(self) -> Node:
+        token = self._advance()
+        digits = self._text[token.start + 2 : token.end - 1]
+        value = bytes.fromhex("0" * (len(digits) % 2) + digits)
+        return self._node("literal", (), token.start, Literal(f"X'{value.hex().upper()}'", pa.binary(), value))
