@@ -1,0 +1,160 @@
+"""A predicate's normal form as a reader understands it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from itertools import pairwise
+
+import pyarrow as pa
+
+from asc.attribute import Kind, PAttribute, float_of_key, kind_of_type
+from asc.predicate.constraint import Constraint, Interval, Key
+from asc.predicate.literal import quoted
+from asc.predicate.normal_form import Predicate
+from asc.spark_types import ddl_of_type
+
+_EPOCH = dt.datetime(1970, 1, 1)
+_MANY = 12
+
+
+def describe(predicate: Predicate) -> str:
+    """The normal form, the p-attributes and the warnings, as lines of text.
+
+    >>> from asc.predicate import normalise
+    >>> from asc.schema import Schema
+    >>> schema = Schema.from_ddl("delay INT, city STRING")
+    >>> print(describe(normalise("delay >= 30 AND (delay < 60 OR city LIKE 'O%')", schema)))
+    accepts a record where
+         30 <= delay < 60
+      or delay >= 30 AND 'O' <= city < 'P'
+    p-attributes
+      delay  INT     column
+      city   STRING  column
+    """
+    lines: list[str] = []
+    if predicate.match_all:
+        lines.append("accepts every record")
+    elif not predicate.conjuncts:
+        lines.append("accepts no record")
+    else:
+        lines.append("accepts a record where")
+        for i, conjunct in enumerate(predicate.conjuncts):
+            terms = [constraint_text(attribute, constraint) for attribute, constraint in conjunct]
+            several = len(terms) > 1
+            text = " AND ".join(f"({term})" if several and " OR " in term else term for term in terms)
+            lines.append(f"  {'  ' if i == 0 else 'or'} {text}")
+    attributes = predicate.p_attributes
+    if attributes:
+        rows = [(a.sql, ddl_of_type(a.type), "computed by Spark" if a.path is None else "column") for a in attributes]
+        widths = [max(len(row[i]) for row in rows) for i in range(2)]
+        lines.append("p-attributes")
+        lines += [f"  {sql:<{widths[0]}}  {kind:<{widths[1]}}  {origin}" for sql, kind, origin in rows]
+    lines += [f"warning: {warning}" for warning in predicate.warnings]
+    return "\n".join(lines)
+
+
+def constraint_text(attribute: PAttribute, constraint: Constraint) -> str:
+    """One constraint on a p-attribute in the notation of SQL.
+
+    >>> constraint_text(PAttribute("d", pa.date32(), ("d",)), Constraint((((15706, 0), None),), null=True))
+    "d >= DATE '2013-01-01' OR d IS NULL"
+    """
+    name = attribute.sql
+    if attribute.path is None and (" " in name and not name.endswith(")")):
+        name = f"({name})"
+    if attribute.type == pa.bool_() and not constraint.null and len(constraint.intervals) == 1:
+        true = constraint.admits(1)
+        if true != constraint.admits(0):
+            return name if true else f"NOT {name}"
+    if not constraint.intervals:
+        return f"{name} IS NULL" if constraint.null else "FALSE"
+    if constraint.intervals == ((None, None),):
+        return "TRUE" if constraint.null else f"{name} IS NOT NULL"
+    others = _text_of_intervals(name, attribute.type, constraint.intervals)
+    return f"{others} OR {name} IS NULL" if constraint.null else others
+
+
+def _text_of_intervals(name: str, data_type: pa.DataType, intervals: tuple[Interval, ...]) -> str:
+    excluded = _points(_gaps(intervals)) if intervals[0][0] is None and intervals[-1][1] is None else None
+    if excluded is not None:
+        return _listed(name, data_type, excluded, negated=True)
+    points = [point for interval in intervals if (point := _point(interval)) is not None]
+    ranges = [interval for interval in intervals if _point(interval) is None]
+    terms = [_range_text(name, data_type, interval) for interval in ranges[:_MANY]]
+    if len(ranges) > _MANY:
+        terms.append(f"... {len(ranges) - _MANY} more intervals")
+    if points:
+        terms.append(_listed(name, data_type, points, negated=False))
+    return " OR ".join(terms)
+
+
+def _gaps(intervals: tuple[Interval, ...]) -> list[Interval]:
+    return [(left[1], right[0]) for left, right in pairwise(intervals)]
+
+
+def _points(intervals: list[Interval]) -> list[Key] | None:
+    """The single values the intervals consist of; None where one is wider, or there are none."""
+    points = [_point(interval) for interval in intervals]
+    return None if not points or None in points else points
+
+
+def _point(interval: Interval) -> Key | None:
+    low, high = interval
+    return low[0] if low is not None and high is not None and low[0] == high[0] else None
+
+
+def _listed(name: str, data_type: pa.DataType, keys: list[Key], negated: bool) -> str:
+    if len(keys) == 1:
+        return f"{name} {'<>' if negated else '='} {value_text(keys[0], data_type)}"
+    shown = [value_text(key, data_type) for key in keys[:_MANY]]
+    if len(keys) > _MANY:
+        shown.append(f"... {len(keys) - _MANY} more")
+    return f"{name} {'NOT ' if negated else ''}IN ({', '.join(shown)})"
+
+
+def _range_text(name: str, data_type: pa.DataType, interval: Interval) -> str:
+    low, high = interval
+    if low is None:
+        assert high is not None
+        return f"{name} {'<=' if high[1] else '<'} {value_text(high[0], data_type)}"
+    if high is None:
+        return f"{name} {'>' if low[1] else '>='} {value_text(low[0], data_type)}"
+    left = f"{value_text(low[0], data_type)} {'<' if low[1] else '<='}"
+    return f"{left} {name} {'<=' if high[1] else '<'} {value_text(high[0], data_type)}"
+
+
+def value_text(key: Key, data_type: pa.DataType) -> str:
+    """A key as the constant it stands for.
+
+    >>> value_text(1_000_000, pa.timestamp("us", tz="UTC")), value_text(550, pa.decimal128(10, 2))
+    ("TIMESTAMP '1970-01-01 00:00:01Z'", '5.50')
+    """
+    types = pa.types
+    if types.is_decimal(data_type):
+        unscaled = int.from_bytes(key, "big") - (1 << 127) if isinstance(key, bytes) else key
+        digits = tuple(int(digit) for digit in str(abs(unscaled)))
+        return format(Decimal((int(unscaled < 0), digits, -data_type.scale)), "f")
+    if types.is_boolean(data_type):
+        return "TRUE" if key else "FALSE"
+    if types.is_date(data_type):
+        return _instant_text("DATE", key * 86_400_000_000, key)
+    if types.is_timestamp(data_type):
+        word = "TIMESTAMP" if data_type.tz else "TIMESTAMP_NTZ"
+        return _instant_text(word, key, key, zone="Z" if data_type.tz else "")
+    if kind_of_type(data_type) is Kind.FLOAT:
+        return repr(float_of_key(key))
+    if types.is_string(data_type):
+        return quoted(key.decode("utf-8", errors="backslashreplace"))
+    if types.is_binary(data_type):
+        return f"X'{key.hex().upper()}'"
+    return str(key)
+
+
+def _instant_text(word: str, micros: int, key: int, zone: str = "") -> str:
+    try:
+        moment = _EPOCH + dt.timedelta(microseconds=micros)
+    except OverflowError:
+        return f"{word} {key} {'days' if word == 'DATE' else 'microseconds'} from 1970"
+    text = moment.date().isoformat() if word == "DATE" else moment.isoformat(sep=" ")
+    return f"{word} '{text}{zone}'"
