@@ -24,15 +24,16 @@ Bits = npt.NDArray[np.int64]
 class Block:
     """The constructs of up to ``capacity`` conjuncts over the grids of a plan (section 3; blocks: ``notes/engine.md``).
 
-    ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i from
-    row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
-    ``sequence`` int32[c]: the macro-sequence, a permutation of the constructs. ``arrows`` int32[rows]: for a region's row
-    the construct its micro-arrow leads to, -1 for none; empty when the block has no micro-arrow at all. ``table``: the
-    exact constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals.
+    ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
+    from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
+    ``sequence`` int32[c]: the macro-sequence, a permutation of the constructs. ``arrows`` int32[rows]: for a region's
+    row the construct its micro-arrow leads to, -1 for none; empty when the block has no micro-arrow at all. ``table``:
+    the exact constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals.
 
-    Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's region
-    exactly when it admits NULL; a bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The conjuncts of
-    one query stand side by side. Arrays are never written after construction. Cost: capacity / 8 bytes a row.
+    Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's
+    region exactly when it admits NULL; a bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
+    conjuncts of one query stand side by side. Arrays are never written after construction. Cost: capacity / 8 bytes a
+    row.
     """
 
     slots: Integers
@@ -73,7 +74,9 @@ class Block:
         return sum(array.nbytes for array in arrays) + self.table.nbytes
 
     def with_sequence(self, sequence: Sequence[int], arrows: Mapping[tuple[int, int], int] | None = None) -> Block:
-        """The block in another order: a permutation of its constructs, and micro-arrows (construct, region) -> construct."""
+        """The block in another order: a permutation of its constructs, and micro-arrows (construct, region) ->
+        construct.
+        """
         order = np.array(sequence, dtype=np.int32)
         if sorted(order.tolist()) != list(range(len(self.slots))):
             raise PlanError("sequence", list(sequence), f"a permutation of the block's {len(self.slots)} constructs")
@@ -114,7 +117,7 @@ class Block:
         return replace(self, matrix=frozen(matrix), table=smaller)
 
     def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
-        """A copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in the sequence."""
+        """A copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in sequence."""
         block = self._with_slots(np.setdiff1d(added.slots, self.slots), grids)
         added = added.with_inexact(is_inexact(added, grids))
         order = np.arange(self.capacity, dtype=np.int64)

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from asc.attribute import Kind, PAttribute
-from asc.block import WORD, Block, build_block
+from asc.block import build_block
 from asc.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
 from asc.dictionary import Dictionary
 from asc.errors import PlanError
 from asc.frozen import frozen_int32
 from asc.grid import KEY_MAX, KEY_MIN, Grid, Keys
+from asc.placement import placed, words_of
 from asc.plan import CompileOptions, Plan, Query, insertion_point
 from asc.predicate.normal_form import Conjunct
 
-_NEW_BLOCK_WORDS = 4
 _STALE_SLOTS = 8
 
 
 def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None, version: int = 0) -> Plan:
     """The plan of a set of queries. Raises PlanError for an id given twice and where a bound is passed."""
     ordered = sorted(queries, key=lambda query: query.id)
-    for before, after in zip(ordered, ordered[1:], strict=False):
+    for before, after in pairwise(ordered):
         if before.id == after.id:
             raise PlanError("query id given twice", after.id, "every query needs an id of its own")
     attributes = _attributes(ordered)
@@ -50,8 +50,8 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
         tuple(attributes),
         dictionaries,
         table,
-        options or CompileOptions(),
-        version,
+        options=options or CompileOptions(),
+        version=version,
     )
 
 
@@ -62,15 +62,15 @@ def change_plan(plan: Plan, add: Iterable[Query] = (), remove: Iterable[str] = (
     bounded regions is verified instead. Everything is compiled anew, from the plan alone, when
 
     - the plan is one block of exact regions, as small plans are: they stay exactly the paper's;
-    - ``rebuild_share`` of the queries have changed since it was last compiled, so that no more than that share was laid out
-      without its constants in the grids, and no more of the bits lie idle;
+    - ``rebuild_share`` of the queries have changed since it was last compiled, so that no more than that share was laid
+      out without its constants in the grids, and no more of the bits lie idle;
     - a dictionary has no label left between two constants, or many p-attributes have fallen out of use.
 
     Cost otherwise: a copy of the blocks concerned and of the tables of ids. Raises PlanError for an unknown id in
     ``remove``, an id added twice, and where a bound is passed; the old plan is untouched by all of it.
     """
     added = sorted(add, key=lambda query: query.id)
-    for before, after in zip(added, added[1:], strict=False):
+    for before, after in pairwise(added):
         if before.id == after.id:
             raise PlanError("query id given twice", after.id, "every query needs an id of its own")
     gone = set(remove)
@@ -99,6 +99,7 @@ def _assembled(
     attributes: tuple[PAttribute, ...],
     dictionaries: Mapping[int, Dictionary],
     table: ConjunctTable,
+    *,
     options: CompileOptions,
     version: int,
 ) -> Plan:
@@ -106,7 +107,7 @@ def _assembled(
     _check_constants(attributes, range(len(attributes)), options)
     constants = [_constants(table, slot) for slot in range(len(attributes))]
     rows = 1 + sum(2 * len(own) + 3 for own in constants)
-    words = _words(len(table))
+    words = words_of(len(table))
     exact = options.always_exact or rows * words * 8 <= options.exact_bytes
     if exact:
         grids = [Grid.of_constants(own) for own in constants]
@@ -115,7 +116,7 @@ def _assembled(
         grids = [_grid(own, _cuts(table, slot), options) for slot, own in enumerate(constants)]
         spans = _spans(table.owner, options.block_conjuncts)
     indices = np.arange(len(table), dtype=np.int64)
-    blocks = [build_block(table.take(indices[low:high]), grids, _words(high - low)) for low, high in spans]
+    blocks = [build_block(table.take(indices[low:high]), grids, words_of(high - low)) for low, high in spans]
     return Plan(
         version,
         options,
@@ -147,7 +148,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     table = encoded(_conjuncts(added, start), slots, labels)
     handles = np.array(sorted(plan.handle(query_id) for query_id in gone), dtype=np.int32)
     blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
-    blocks = [block for block in _placed(blocks, table, grids, plan.options) if block.live.any()]
+    blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
     used = {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
     if len(attributes) - len(used) > _STALE_SLOTS:
         return None
@@ -200,7 +201,7 @@ def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: i
         ranks[queries.match_all],
         ranks[queries.contradictions],
     )
-    return _assembled(by_ordinal, attributes, dictionaries, table, plan.options, version)
+    return _assembled(by_ordinal, attributes, dictionaries, table, options=plan.options, version=version)
 
 
 def _translated(
@@ -253,38 +254,6 @@ def _grown(
             for slot in range(len(grids), len(attributes))
         ]
     return attributes, grids, dictionaries
-
-
-def _placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], options: CompileOptions) -> list[Block]:
-    """The blocks with the queries of the table in the first free neighbouring bits, the last block growing as needed."""
-    blocks = list(blocks)
-    taken: dict[int, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]] = {}
-    free = [block.table.owner < 0 for block in blocks]
-    limit = _words(options.block_conjuncts)
-    for low, high in _runs(table.owner):
-        length = high - low
-        number, at = next(
-            ((number, at) for number, own in enumerate(free) if (at := _free_run(own, length)) >= 0), (-1, -1)
-        )
-        if number < 0:
-            words = len(free[-1]) // WORD if free else limit
-            if words + _words(length) <= limit:
-                more = min(max(words, _words(length)), limit - words)
-                free[-1] = np.append(free[-1], np.ones(more * WORD, dtype=np.bool_))
-            else:
-                free.append(np.ones(max(_NEW_BLOCK_WORDS, _words(length)) * WORD, dtype=np.bool_))
-            number, at = len(free) - 1, _free_run(free[-1], length)
-        free[number][at : at + length] = False
-        taken.setdefault(number, []).append((np.arange(low, high), np.arange(at, at + length)))
-    for number, pairs in sorted(taken.items()):
-        conjuncts, bits = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
-        words = len(free[number]) // WORD
-        if number == len(blocks):
-            blocks.append(build_block(table.take(conjuncts), grids, words))
-            continue
-        block = blocks[number] if blocks[number].matrix.shape[1] == words else blocks[number].widened(words)
-        blocks[number] = block.with_conjuncts(table.take(conjuncts), grids, bits)
-    return blocks
 
 
 def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Queries, Integers]:
@@ -350,7 +319,9 @@ def _constants(table: ConjunctTable, slot: int) -> Keys:
 
 
 def _cuts(table: ConjunctTable, slot: int) -> Keys:
-    """The first keys of everything that begins inside the key space where an interval of the p-attribute begins or ends."""
+    """The first keys of everything that begins inside the key space where an interval of the p-attribute begins or
+    ends.
+    """
     which = table.slots == slot
     starts, ends = table.starts()[which], table.ends()[which]
     starts, ends = starts[starts <= ends], ends[starts <= ends]
@@ -377,20 +348,6 @@ def _spans(owner: Integers, limit: int) -> list[tuple[int, int]]:
     return spans
 
 
-def _runs(owner: Integers) -> list[tuple[int, int]]:
-    """Where the conjuncts of each query begin and end."""
-    starts = [*np.flatnonzero(np.diff(owner, prepend=-1)).tolist(), len(owner)]
-    return list(zip(starts, starts[1:], strict=False))
-
-
-def _free_run(free: npt.NDArray[np.bool_], length: int) -> int:
-    """The first of ``length`` neighbouring free bits; -1 where there are none."""
-    counts = np.zeros(len(free) + 1, dtype=np.int64)
-    np.cumsum(free, out=counts[1:])
-    runs = np.flatnonzero(counts[length:] - counts[:-length] == length)
-    return int(runs[0]) if len(runs) else -1
-
-
 def _is_exact_block(plan: Plan) -> bool:
     return len(plan.blocks) <= 1 and all(grid.exact for grid in plan.grids)
 
@@ -403,9 +360,5 @@ def _check_constants(attributes: Sequence[PAttribute], used: Iterable[int], opti
         raise PlanError(
             "too many expressions for Spark to compute",
             computed,
-            f"at most {options.spark_attributes} different ones (spark_attributes); use plain columns or fewer expressions",
+            f"at most {options.spark_attributes} different ones (spark_attributes); use plain columns instead",
         )
-
-
-def _words(bits: int) -> int:
-    return max(1, -(-bits // WORD))

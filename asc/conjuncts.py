@@ -1,4 +1,4 @@
-"""Conjuncts as flat arrays: the exact constraints that a block was built from and that survivors are verified against."""
+"""Conjuncts as flat arrays: the exact constraints that a block is built from and survivors are verified by."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ class ConjunctTable:
 
     def starts(self) -> Keys:
         """The first key of each interval (int64 tables)."""
-        return self.low.astype(np.int64) + ((self.code & LOW_OPEN) != 0)
+        starts: Keys = self.low.astype(np.int64) + ((self.code & LOW_OPEN) != 0)
+        return starts
 
     def finite(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Whether the low and the high bound of each interval is a constant (int64 tables)."""
@@ -120,7 +121,8 @@ class ConjunctTable:
 
     def ends(self) -> Keys:
         """The last key of each interval (int64 tables); below its start where the interval is empty."""
-        return self.high.astype(np.int64) - ((self.code & HIGH_OPEN) != 0)
+        ends: Keys = self.high.astype(np.int64) - ((self.code & HIGH_OPEN) != 0)
+        return ends
 
 
 def joined(tables: Sequence[ConjunctTable]) -> ConjunctTable:

@@ -19,8 +19,8 @@ Words = npt.NDArray[np.uint64]
 class Region:
     """One entry of the region array: its query-result and candidate-arrow bitmap.
 
-    ``qrb[j]`` is 0 when no value of the region satisfies conjunct j, else 1. ``cab[i]`` is 1 when construct i could still
-    fail a conjunct after this region was visited: ``qrb & construct[i].qub != 0`` (never its own).
+    ``qrb[j]`` is 0 when no value of the region satisfies conjunct j, else 1. ``cab[i]`` is 1 when construct i could
+    still fail a conjunct after this region was visited: ``qrb & construct[i].qub != 0`` (never its own).
     """
 
     qrb: bitarray
@@ -59,13 +59,13 @@ class RegionArray:
 class Construct:
     """ASC(A) of a p-attribute A for the conjuncts of a block (Definition 1, sections 3.1 and 4.1).
 
-    ``qub[j]``: conjunct j constrains A. ``ra[r]``: the regions in the order of their values, from 0 where the paper counts
-    from 1, and NULL's at ``null``, after the last. ``cuts``: the points where regions meet; region r lies between
-    ``cuts[r - 1]`` and ``cuts[r]``. With m constants and exact regions there are 2m cuts and 2m + 1 regions.
+    ``qub[j]``: conjunct j constrains A. ``ra[r]``: the regions in the order of their values, from 0 where the paper
+    counts from 1, and NULL's at ``null``, after the last. ``cuts``: the points where regions meet; region r lies
+    between ``cuts[r - 1]`` and ``cuts[r]``. With m constants and exact regions there are 2m cuts and 2m + 1 regions.
 
-    Invariant: ``qrb[j] = 1`` in every region where ``qub[j] = 0``. The bitmaps are the block's own memory, read-only, and
-    as long as its words: the bits that no conjunct has are 0 in qub and 1 in every qrb, and the GRB starts without them.
-    Cost: (regions + 2) * k bits.
+    Invariant: ``qrb[j] = 1`` in every region where ``qub[j] = 0``. The bitmaps are the block's own memory, read-only,
+    and as long as its words: the bits that no conjunct has are 0 in qub and 1 in every qrb, and the GRB starts without
+    them. Cost: (regions + 2) * k bits.
     """
 
     attribute: PAttribute

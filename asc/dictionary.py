@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ class Dictionary:
     def constants(self) -> list[bytes]:
         data = self.data.tobytes()
         ends = self.offsets.tolist()
-        return [data[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+        return [data[start:end] for start, end in pairwise(ends)]
 
     def label(self, value: bytes) -> int:
         """The label of any value, a constant or not."""

@@ -28,10 +28,10 @@ _PAD = 32
 class Matches:
     """The accepted (row, query) pairs of a batch.
 
-    ``rows`` int32[n] ascending and ``queries`` int32[n], the ordinals in the plan, ascending within a row: so the ids are
-    sorted. ``tuples``: rows of the batch. ``dropped``: rows that no query of any block accepts (a match-all query accepts
-    them nevertheless). ``evaluated``: constructs evaluated, summed over tuples and blocks; exact when asked for,
-    otherwise counted four at a time as the fast path visits them.
+    ``rows`` int32[n] ascending and ``queries`` int32[n], the ordinals in the plan, ascending within a row: so the ids
+    are sorted. ``tuples``: rows of the batch. ``dropped``: rows that no query of any block accepts (a match-all query
+    accepts them nevertheless). ``evaluated``: constructs evaluated, summed over tuples and blocks; exact when asked
+    for, otherwise counted four at a time as the fast path visits them.
     """
 
     rows: Integers
@@ -44,7 +44,8 @@ class Matches:
         return len(self.rows)
 
     def accepted(self, names: pa.Array) -> tuple[Integers, pa.ListArray]:
-        """The accepted rows int32[m], ascending, and beside each the ``names`` (by ordinal) of the queries that accept it.
+        """The accepted rows int32[m], ascending, and beside each the ``names`` (by ordinal) of the queries that accept
+        it.
 
         No Python object is made for a row.
         """
@@ -64,8 +65,8 @@ class Matches:
 def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, *, count_cost: bool = False) -> Matches:
     """Evaluate a batch of ``rows`` tuples, whose p-attributes are ``columns`` in the order of ``plan.p_attributes``.
 
-    ``count_cost`` evaluates one construct at a time, so that ``evaluated`` is the paper's cost to the letter; blocks with
-    micro-arrows are always evaluated so. Raises PlanError for a column of the wrong type or length.
+    ``count_cost`` evaluates one construct at a time, so that ``evaluated`` is the paper's cost to the letter; blocks
+    with micro-arrows are always evaluated so. Raises PlanError for a column of the wrong type or length.
     """
     if len(columns) != len(plan.p_attributes):
         raise PlanError("number of columns", len(columns), f"the plan has {len(plan.p_attributes)} p-attributes")
@@ -88,7 +89,7 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
 
 
 class _Sweeps:
-    """The room that the sweeps of one batch need: keys and regions of a chunk, and pairs found; grown when it is short."""
+    """The room that the sweeps of one batch need: keys and regions of a chunk, and pairs found (grown if short)."""
 
     def __init__(self, plan: Plan, rows: int, count_cost: bool) -> None:
         slots = len(plan.p_attributes)

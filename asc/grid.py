@@ -63,7 +63,7 @@ class Grid:
 
     @staticmethod
     def of_cuts(cuts: Keys, regions: int) -> Grid:
-        """At most ``regions`` regions with boundaries at quantiles of the cuts (any order, repeated as often as used)."""
+        """At most ``regions`` regions with boundaries at quantiles of the cuts (each as often as it is used)."""
         distinct = np.unique(cuts)
         if len(distinct) >= regions:
             places = (np.arange(1, regions, dtype=np.int64) * len(cuts)) // regions

@@ -1,4 +1,6 @@
-"""The compiled inner loops. Nothing here allocates for a tuple or knows of Arrow; shapes and dtypes are the callers' duty.
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""The compiled inner loops. Nothing here allocates for a tuple or knows of Arrow; shapes and dtypes are the callers'
+duty.
 
 They are compiled on first use, once for a machine (numba keeps them beside the package, or in the user's cache folder
 where that is not writable; where neither can be written they are compiled for the process alone), and release the GIL.
@@ -170,7 +172,7 @@ def _is_verified(conjunct: int, row: int, keys: Array, regions: Array, null_regi
                 start += 1
             if code[i] & _HIGH_OPEN:
                 stop -= 1
-            inside |= start <= key and key <= stop
+            inside |= start <= key <= stop
             i += 1
         if not inside:
             return False
@@ -196,7 +198,7 @@ def _emit(
     for word in range(grb.size):
         left = grb[word]
         while left != 0:
-            conjunct = (word << 6) + np.int64(_trailing_zeros(left))
+            conjunct = (word << 6) + np.int64(_trailing_zeros(left))  # type: ignore[call-arg]
             left &= left - _ONE
             handle = owner[conjunct]
             if handle != last and (
@@ -229,11 +231,11 @@ def sweep(
     """Evaluate rows ``begin`` to ``end`` along one macro-sequence, four constructs a pass, until the GRB is all zeros.
 
     ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by verification alone);
-    ``slots``, ``bases`` int64[4 p]: slot and first row of each construct in sequence, filled up with the all-zeros slot and
-    row 0, the GRB itself, which changes nothing. ``exact``: (first, code, low, high, least, greatest) of the block's table,
-    ``first`` empty where nothing needs to be verified. ``found`` int64[n] receives pairs from ``count`` on; where fewer
-    places are left than a tuple may need, the sweep ends early.
-    Returns the next row, the number of pairs, and the rows of the matrix that were read.
+    ``slots``, ``bases`` int64[4 p]: slot and first row of each construct in sequence, filled up with the all-zeros slot
+    and row 0, the GRB itself, which changes nothing. ``exact``: (first, code, low, high, least, greatest) of the
+    block's table, ``first`` empty where nothing needs to be verified. ``found`` int64[n] receives pairs from ``count``
+    on; where fewer places are left than a tuple may need, the sweep ends early. Returns the next row, the number of
+    pairs, and the rows of the matrix that were read.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = matrix.shape[1]
@@ -292,8 +294,8 @@ def walk(
     """Evaluate rows ``begin`` to ``end`` along a hybrid-sequence, one construct at a time (sections 4.3 and 5.1).
 
     As :func:`sweep`, but ``slots`` and ``bases`` are in the order of the constructs, ``sequence`` int32[c] is the
-    macro-sequence, ``arrows`` int32[rows] the construct that the micro-arrow of each row leads to (-1: none; empty: none
-    at all) and ``geb`` bool[c] room for the GEB. The last number returned is the exact cost: constructs evaluated.
+    macro-sequence, ``arrows`` int32[rows] the construct that the micro-arrow of each row leads to (-1: none; empty:
+    none at all) and ``geb`` bool[c] room for the GEB. The last number returned is the exact cost: constructs evaluated.
     """
     words = matrix.shape[1]
     evaluated = 0

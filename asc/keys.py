@@ -22,7 +22,8 @@ NO_CONSTANTS = Dictionary.of(())
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The values of one p-attribute over a batch; they become keys slice by slice, so that no copy of the whole is made.
+    """The values of one p-attribute over a batch; they become keys slice by slice, so that no copy of the whole is
+    made.
 
     ``values`` has the p-attribute's type, or is ``indices`` into ``values`` for a dictionary-encoded array, whose
     different values become keys once (``value_keys``, ``value_nulls``).
@@ -57,7 +58,8 @@ class Column:
 
 
 def column(attribute: PAttribute, dictionary: Dictionary, values: pa.Array | pa.ChunkedArray) -> Column:
-    """The column of a p-attribute from any array of its type: chunked, sliced, dictionary-encoded, of a large or view type.
+    """The column of a p-attribute from any array of its type: chunked, sliced, dictionary-encoded, of a large or view
+    type.
 
     Raises PlanError for an array of another type.
     """

@@ -32,11 +32,10 @@ class Query:
 class CompileOptions:
     """How a set of queries is laid out. The defaults are what the benchmarks were tuned with (``bench/match.py``).
 
-    ``exact_bytes``: while one block with exact regions (the paper's design as it stands) stays within so many bytes, that
-    is what is built. ``always_exact`` builds it whatever its size, for experiments.
-    ``block_conjuncts``: bits of a block beyond that. ``exact_regions``: a p-attribute keeps exact regions up to so many,
-    beyond that it has ``bounded_regions``.
-    ``spark_attributes``: how many different p-attributes Spark may have to compute.
+    ``exact_bytes``: while one block with exact regions (the paper's design as it stands) stays within so many bytes,
+    that is what is built. ``always_exact`` builds it whatever its size, for experiments. ``block_conjuncts``: bits of a
+    block beyond that. ``exact_regions``: a p-attribute keeps exact regions up to so many, beyond that it has
+    ``bounded_regions``. ``spark_attributes``: how many different p-attributes Spark may have to compute.
     ``rebuild_share``: everything is compiled anew once this share of the queries has changed since it last was.
     """
 
@@ -54,11 +53,11 @@ class Plan:
     """A compiled set of queries.
 
     ``p_attributes``: the columns the executor wants, in this order (the place of one is its slot); ``grids`` and, for
-    byte strings, ``dictionaries`` go with them. Every query has an ordinal, its place among the sorted ``query_ids``, and
-    a handle, which stays the same from plan to plan so that blocks can be shared: ``ranks`` int32[handles] gives the
-    ordinal of a handle, -1 for a query that is gone. ``topic_of`` int32[queries] points into ``topic_names``.
-    ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds.
-    ``changes`` counts the queries added and removed since everything was last compiled.
+    byte strings, ``dictionaries`` go with them. Every query has an ordinal, its place among the sorted ``query_ids``,
+    and a handle, which stays the same from plan to plan so that blocks can be shared: ``ranks`` int32[handles] gives
+    the ordinal of a handle, -1 for a query that is gone. ``topic_of`` int32[queries] points into ``topic_names``.
+    ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds. ``changes`` counts the
+    queries added and removed since everything was last compiled.
 
     Invariant: immutable, arrays included; the conjuncts of a query stand in one block. Cost: see :class:`Block`; beside
     its blocks a plan has its grids, 8 bytes and the id a query.
@@ -179,7 +178,7 @@ class Plan:
 
     @staticmethod
     def from_bytes(buffer: bytes | memoryview) -> Plan:
-        """The plan that :meth:`to_bytes` wrote; its arrays are views of ``buffer``. Raises PlanError for anything else."""
+        """The plan that :meth:`to_bytes` wrote; its arrays are views of ``buffer``. PlanError for anything else."""
         from asc.plan_format import from_bytes
 
         return from_bytes(buffer)

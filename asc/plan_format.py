@@ -1,9 +1,10 @@
 """A plan as bytes: a short header and the flat arrays, which are read where they lie.
 
-    magic (8 bytes), length of the header (8 bytes, little-endian), header (JSON), then each array on a multiple of 64 bytes
+    magic (8 bytes), length of the header (8 bytes, little-endian), header (JSON), then each array on a multiple of 64
+    bytes
 
-The header names version, options and, for every array, its type, shape and place. P-attributes, ids and topic names are Arrow
-IPC messages among the arrays. Nothing is pickled, so reading bytes from elsewhere runs no code.
+The header names version, options and, for every array, its type, shape and place. P-attributes, ids and topic names are
+Arrow IPC messages among the arrays. Nothing is pickled, so reading bytes from elsewhere runs no code.
 """
 
 from __future__ import annotations
@@ -106,8 +107,9 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
     blocks = []
     for number in range(header["blocks"]):
         table = ConjunctTable(*(arrays[f"table.{number}.{name}"] for name in ("first", "code", "low", "high", "owner")))
-        own = (arrays[f"block.{number}.{name}"] for name in ("slots", "bases", "matrix", "sequence", "arrows"))
-        blocks.append(Block(*own, table))
+        names = ("slots", "bases", "matrix", "sequence", "arrows")
+        slots, bases, matrix, sequence, arrows = (arrays[f"block.{number}.{name}"] for name in names)
+        blocks.append(Block(slots, bases, matrix, sequence, arrows, table))
     return Plan(
         header["version"],
         CompileOptions(**header["options"]),

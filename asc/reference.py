@@ -52,11 +52,12 @@ def evaluate(
     sequence: Sequence[int],
     arrows: MicroArrows | None = None,
 ) -> Evaluation:
-    """Evaluate a tuple along a macro-sequence, or with micro-arrows along a hybrid-sequence (sections 3.2, 4.3 and 5.1).
+    """Evaluate a tuple along a macro-sequence, or with micro-arrows along a hybrid-sequence (sections 3.2, 4.3 and
+    5.1).
 
-    ``live``: the GRB to start with, a 1 for every conjunct. ``values[i]``: the tuple's value of construct i's p-attribute
-    as a key, None for NULL. ``sequence``: all constructs. The next construct is the one that the region's micro-arrow leads
-    to unless it is evaluated already (GEB), else the first unevaluated one of the macro-sequence.
+    ``live``: the GRB to start with, a 1 for every conjunct. ``values[i]``: the tuple's value of construct i's
+    p-attribute as a key, None for NULL. ``sequence``: all constructs. The next construct is the one that the region's
+    micro-arrow leads to unless it is evaluated already (GEB), else the first unevaluated one of the macro-sequence.
     """
     grb, geb = bitarray(live), zeros(len(constructs))
     steps: list[Step] = []

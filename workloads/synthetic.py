@@ -1,7 +1,8 @@
-"""Synthetic workloads: uniform and non-uniform integer tuples with conjunctive predicates, and the shape of the HEM papers.
+"""Synthetic workloads: uniform and non-uniform integer tuples with conjunctive predicates, and the shape of the HEM
+papers.
 
-Everything is reproducible from a seed. A :class:`Workload` says the same predicates as SQL and in normal form, so that a
-benchmark can leave parsing out or measure it.
+Everything is reproducible from a seed. A :class:`Workload` says the same predicates as SQL and in normal form, so that
+a benchmark can leave parsing out or measure it.
 """
 
 from __future__ import annotations
@@ -79,8 +80,8 @@ def d1_workload(
 ) -> Workload:
     """Queries of ``predicates`` (least, most) comparisons each, of different attributes drawn uniformly.
 
-    A comparison is, with the same chance, ``=``, ``<=``, ``>=`` or ``BETWEEN``; the last three admit a share of the domain
-    drawn uniformly from (0, ``widest``]. So a comparison admits about an eighth of the values.
+    A comparison is, with the same chance, ``=``, ``<=``, ``>=`` or ``BETWEEN``; the last three admit a share of the
+    domain drawn uniformly from (0, ``widest``]. So a comparison admits about an eighth of the values.
     """
     rng = np.random.default_rng(seed)
     counts = rng.integers(predicates[0], predicates[1] + 1, queries)
@@ -104,7 +105,7 @@ def hem_workload(
     width: float = 0.4,
     seed: int = 1,
 ) -> Workload:
-    """Queries of ``predicates`` closed intervals of ``width`` x ``domain``, placed uniformly, on different attributes."""
+    """Queries of ``predicates`` closed intervals of ``width`` x ``domain``, placed uniformly, attributes all different."""
     rng = np.random.default_rng(seed)
     owner = np.repeat(np.arange(queries), predicates)
     attribute = np.argsort(rng.random((queries, attributes)), axis=1)[:, :predicates].reshape(-1)

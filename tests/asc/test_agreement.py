@@ -24,6 +24,8 @@ from asc.reference import accepted_by
 from asc.values import key_of
 
 TEXTS = ("", "a", "ab", "abc", "abcdefgh", "abcdefghi", "abcdefgh\0", "b", "Zürich", "東京", "🚀", "\uffff", "a\0")
+PRICES = ("0.00", "5.00", "5.01", "-0.01", "99999999.99", "-99999999.99")
+WIDE = (0, 1, -1, 10**32, -(10**32), 2**64, -(2**64))
 POOLS: dict[str, tuple[pa.DataType, tuple[Any, ...]]] = {
     "flag": (pa.bool_(), (True, False)),
     "tiny": (pa.int8(), (-128, -127, -1, 0, 1, 5, 126, 127)),
@@ -31,8 +33,8 @@ POOLS: dict[str, tuple[pa.DataType, tuple[Any, ...]]] = {
     "big": (pa.int64(), (-(2**63), -(2**63) + 1, -(2**31), -1, 0, 1, 7, 2**31, 2**63 - 2, 2**63 - 1)),
     "single": (pa.float32(), (0.0, -0.0, 1.5, -1.5, 5.5, math.inf, -math.inf, math.nan)),
     "double": (pa.float64(), (0.0, -0.0, 1.0, 5e-324, -5e-324, 1e300, -1e300, math.inf, -math.inf, math.nan)),
-    "price": (pa.decimal128(10, 2), tuple(map(Decimal, ("0.00", "5.00", "5.01", "-0.01", "99999999.99", "-99999999.99")))),
-    "wide": (pa.decimal128(38, 5), tuple(Decimal(f"{x}.00001") for x in (0, 1, -1, 10**32, -(10**32), 2**64, -(2**64)))),
+    "price": (pa.decimal128(10, 2), tuple(map(Decimal, PRICES))),
+    "wide": (pa.decimal128(38, 5), tuple(Decimal(f"{x}.00001") for x in WIDE)),
     "s": (pa.string(), TEXTS),
     "raw": (pa.binary(), (b"", b"\0", b"a", b"\x7f", b"\x80", b"\xff", b"\xff\0")),
     "day": (pa.date32(), tuple(map(dt.date.fromisoformat, ("0001-01-01", "1969-12-31", "1970-01-01", "9999-12-31")))),

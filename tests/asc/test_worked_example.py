@@ -18,12 +18,26 @@ from asc.reference import Evaluation, accepted_by, evaluate
 
 A1, A2, A3, A4 = (PAttribute(name, pa.int32(), (name,)) for name in ("A1", "A2", "A3", "A4"))
 
+
+def at_most(constant: int) -> Constraint:
+    return Constraint(((None, (constant, 1)),))
+
+
+def below(constant: int) -> Constraint:
+    return Constraint(((None, (constant, 0)),))
+
+
 QUERIES = [
-    Query("q1", Predicate("A1 <= 50 AND A3 >= 60", (((A1, Constraint(((None, (50, 1)),))), (A3, Constraint((((60, 0), None),)))),))),
-    Query("q2", Predicate("A2 <= 20 AND A4 < 10", (((A2, Constraint(((None, (20, 1)),))), (A4, Constraint(((None, (10, 0)),)))),))),
-    Query("q3", Predicate("A1 < 30 AND A3 < 40", (((A1, Constraint(((None, (30, 0)),))), (A3, Constraint(((None, (40, 0)),)))),))),
-    Query("q4", Predicate("A2 > 50 AND A4 >= 80", (((A2, Constraint((((50, 1), None),))), (A4, Constraint((((80, 0), None),)))),))),
-]  # fmt: skip
+    Query("q1", Predicate("A1 <= 50 AND A3 >= 60", (((A1, at_most(50)), (A3, Constraint((((60, 0), None),)))),))),
+    Query("q2", Predicate("A2 <= 20 AND A4 < 10", (((A2, at_most(20)), (A4, below(10))),))),
+    Query("q3", Predicate("A1 < 30 AND A3 < 40", (((A1, below(30)), (A3, below(40))),))),
+    Query(
+        "q4",
+        Predicate(
+            "A2 > 50 AND A4 >= 80", (((A2, Constraint((((50, 1), None),))), (A4, Constraint((((80, 0), None),)))),)
+        ),
+    ),
+]
 
 TUPLES = {
     "t1": (40, 40, 20, 90),
@@ -36,7 +50,6 @@ TUPLES = {
 }
 ARROWS = {(0, 4): 1, (1, 4): 3, (3, 4): 2}
 """Example 7 with regions counted from 0: A1.ra[5] -> A2, A2.ra[5] -> A4, A4.ra[5] -> A3."""
-WITHOUT_NULLS = slice(0, 5)
 
 
 @pytest.fixture(scope="module")
