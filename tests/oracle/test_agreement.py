@@ -1,0 +1,102 @@
+"""What a predicate accepts is what ``DataFrame.filter`` accepts: kernels = reference = Spark, tuple by tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from asc.compiler import compile_plan
+from asc.executor import match
+from asc.plan import CompileOptions, Plan, Query
+from asc.predicate import normalise
+from asc.reference import accepted_by
+from asc.schema import Schema
+from asc.values import keys_of
+from workloads.random_predicates import ALL_TYPES_DDL, hand_picked_predicates, random_predicates, random_tuples
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+ROWS = 200
+RANDOM_PREDICATES = 2_000
+SCHEMA = Schema.from_ddl(ALL_TYPES_DDL)
+
+
+def chunks(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (items[i : i + size] for i in range(0, len(items), size))
+
+
+def spark_values(df: DataFrame, expressions: Sequence[str]) -> list[pa.ChunkedArray]:
+    """The value of every expression for every row, as Spark computes it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    columns: list[pa.ChunkedArray] = []
+    for chunk in chunks(expressions, 100):
+        columns += df.select(*[F.expr(sql).alias(f"p{i}") for i, sql in enumerate(chunk)]).toArrow().columns
+    return columns
+
+
+def accepted_by_filter(df: DataFrame, texts: Sequence[str]) -> list[set[int]]:
+    """The oracle: for each predicate the ids of the rows that ``DataFrame.filter`` keeps."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda text: {row.id for row in df.filter(text).select("id").collect()}, texts))
+
+
+def matches_by_query(plan: Plan, columns: list[pa.ChunkedArray], rows: int) -> dict[str, set[int]]:
+    matches = match(plan, columns, rows)
+    ids = plan.query_ids.to_pylist()
+    found: dict[str, set[int]] = {query_id: set() for query_id in ids}
+    for row, query in zip(matches.rows.tolist(), matches.queries.tolist(), strict=True):
+        found[ids[query]].add(row)
+    return found
+
+
+@pytest.mark.parametrize("time_zone", ["UTC", "America/New_York"])
+def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
+    """Exact and bounded regions, every type, NULL, NaN, both zeros, extremes, Unicode, a clock that changes."""
+    count, seed = (RANDOM_PREDICATES, 2013) if time_zone == "UTC" else (RANDOM_PREDICATES // 10, 310)
+    texts = [*hand_picked_predicates(), *random_predicates(seed, count)]
+    tuples = random_tuples(seed, ROWS)
+    before = spark.conf.get("spark.sql.session.timeZone", "UTC")
+    spark.conf.set("spark.sql.session.timeZone", time_zone)
+    try:
+        df = spark.createDataFrame(
+            tuples.append_column("id", pa.array(range(ROWS), pa.int32())), schema=f"{ALL_TYPES_DDL}, id INT"
+        )
+        oracle = accepted_by_filter(df, texts)
+        queries = [Query(f"q{i:05d}", normalise(text, SCHEMA, time_zone=time_zone)) for i, text in enumerate(texts)]
+        plans = {
+            "exact": compile_plan(queries, CompileOptions(spark_attributes=10**6, always_exact=True)),
+            "bounded": compile_plan(
+                queries,
+                CompileOptions(
+                    spark_attributes=10**6, exact_bytes=0, exact_regions=4, bounded_regions=4, block_conjuncts=256
+                ),
+            ),
+        }
+        attributes = [attribute.sql for attribute in plans["exact"].p_attributes]
+        columns = dict(zip(attributes, spark_values(df, attributes), strict=True))
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+    for name, plan in plans.items():
+        found = matches_by_query(plan, [columns[attribute.sql] for attribute in plan.p_attributes], ROWS)
+        wrong = [
+            (text, sorted(found[f"q{i:05d}"] ^ oracle[i]))
+            for i, text in enumerate(texts)
+            if found[f"q{i:05d}"] != oracle[i]
+        ]
+        assert not wrong, f"{name}: {len(wrong)} of {len(texts)} predicates differ, first: {wrong[:3]}"
+    for row in range(0, ROWS, 4):
+        keys = keys_of(plans["exact"].p_attributes, [columns[sql] for sql in attributes], row)
+        expected = [f"q{i:05d}" for i in range(len(texts)) if row in oracle[i]]
+        assert accepted_by(plans["exact"], keys) == expected, f"the reference differs from Spark on row {row}"
+    assert 0.02 < sum(map(len, oracle)) / (ROWS * len(texts)) < 0.9, (
+        "the predicates should neither all fail nor all pass"
+    )
