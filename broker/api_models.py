@@ -147,7 +147,8 @@ def plain_error(error: AscError) -> dict[str, Any]:
     return {
         "message": str(error),
         "subject": error.subject,
-        "value": error.value if isinstance(error.value, (str, int, float, bool, type(None))) else str(error.value),
+        # Not every float is JSON.
+        "value": error.value if isinstance(error.value, (str, int, bool, type(None))) else str(error.value),
         "remedy": error.remedy,
         "caret": (error.caret() or None) if is_predicate else None,
         "start": error.start if is_predicate else None,

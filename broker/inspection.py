@@ -15,7 +15,7 @@ def checked(
     standing: StandingQueries, analysers: Mapping[str, StreamAnalyser], stream: str | None, where: str
 ) -> dict[str, Any]:
     """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused."""
-    from asc.predicate.describe import describe, describe_constraint
+    from asc.predicate.describe import constraint_text, describe
 
     name = standing.stream_name(stream)
     predicate = standing.normalise(name, where)
@@ -24,7 +24,7 @@ def checked(
     return {
         "conjuncts": [
             [
-                {"attribute": attribute.sql, "constraint": describe_constraint(attribute, constraint)}
+                {"attribute": attribute.sql, "constraint": constraint_text(attribute, constraint)}
                 for attribute, constraint in conjunct
             ]
             for conjunct in predicate.conjuncts

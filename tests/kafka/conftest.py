@@ -54,13 +54,15 @@ class Site:
     bootstrap_servers: str
     start: Callable[[], Daemon]
     daemon: Daemon | None = None
-    sentinels: int = 0
     topics: dict[str, str] = field(default_factory=dict)
+    _client: tuple[str, httpx.Client] | None = None
 
     @property
     def client(self) -> httpx.Client:
         assert self.daemon is not None
-        return httpx.Client(base_url=self.daemon.url, timeout=60)
+        if self._client is None or self._client[0] != self.daemon.url:
+            self._client = (self.daemon.url, httpx.Client(base_url=self.daemon.url, timeout=60))
+        return self._client[1]
 
     def stream(self, kind: str) -> str:
         """The site's own name of its json or csv stream."""
@@ -144,7 +146,11 @@ def site_config(kafka: EmbeddedKafka, folder: Path) -> Config:
     own = uuid.uuid4().hex[:12]
     return parse_config(
         {
-            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "kafka": {
+                "bootstrap_servers": kafka.bootstrap_servers,
+                "registry_topic": f"registry-{own}",
+                "options": {"max.block.ms": 4000},
+            },
             "api": {"port": 0},
             "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]"},
             "streams": {

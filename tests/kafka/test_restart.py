@@ -1,0 +1,353 @@
+"""Stopped, killed, refused and failing: the daemon goes on where it was, or says in one line why it does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from asc.errors import AscError
+from broker.binding import BatchBindings
+from broker.config import Config, KafkaConfig
+from broker.daemon import Daemon
+from broker.query import RegisteredQuery
+from broker.registry import Registry
+from broker.topics import KafkaCluster
+
+if TYPE_CHECKING:
+    from conftest import Site
+    from pyspark.sql import SparkSession
+
+    from broker.runtime.kafka import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def numbers(start: int, count: int) -> list[bytes]:
+    return [json.dumps({"n": n}).encode() for n in range(start, start + count)]
+
+
+def restart(site: Site) -> None:
+    assert site.daemon is not None
+    site.daemon.stop()
+    site.daemon = site.start()
+
+
+def test_a_restarted_daemon_goes_on_where_it_was(site: Site) -> None:
+    topic = site.register("kept", "n >= 0", labels={"a": "b"})["query"]["topic"]
+    site.register("kept-asleep", "n >= 0", topic, paused=True)
+    before = site.client.get("/v1/queries", params={"prefix": "kept"}).json()
+    first = site.publish(numbers(0, 20))
+    site.drain()
+    assert site.daemon is not None
+    site.daemon.stop()
+    second = site.publish(numbers(20, 20))
+    site.daemon = site.start()
+    third = site.publish(numbers(40, 20))
+    site.drain()
+    assert site.client.get("/v1/queries", params={"prefix": "kept"}).json() == before
+    assert [record.offset for record in site.read(topic)] == [*first, *second, *third]
+    assert {tuple(record.queries) for record in site.read(topic)} == {("kept",)}
+
+
+def test_a_replayed_batch_is_judged_by_the_version_it_was_bound_to(site: Site) -> None:
+    """A crash after a batch was written and before it was committed, and a change of its query in between."""
+    old, new = site.topic("bound-old"), site.topic("bound-new")
+    version = site.register("bound", "n >= 0", old)["version"]
+    site.drain()
+    offsets = site.publish(numbers(0, 5))
+    site.drain()
+    assert site.daemon is not None
+    site.daemon.stop()
+    folder = site.config.spark.checkpoint_dir / site.stream("json")
+    last = BatchBindings(folder / "bindings", folder / "spark" / "offsets").last()
+    assert last is not None
+    assert last.version == version
+    # What is replayed is the batch of the last sentinel; so take its commit back, and those of the records before it.
+    commits = folder / "spark" / "commits"
+    for path in commits.glob(f"*{last.batch_id}*"):
+        path.unlink()
+    cluster = KafkaCluster(site.bootstrap_servers, KafkaConfig())
+    cluster.ensure_topics([new])
+    registry = Registry(cluster, site.config.kafka.registry_topic)
+    registry.open()
+    registry.write([RegisteredQuery("bound", site.stream("json"), "n >= 0 OR n IS NULL", new)])
+    registry.close()
+    cluster.close()
+    replayed = len(site.read(site.config.dead_letter_topic(site.stream("json"))))
+    site.daemon = site.start()
+    site.drain()
+    # The sentinel's batch came a second time, so it was replayed; its binding stayed what it was.
+    assert len(site.read(site.config.dead_letter_topic(site.stream("json")))) == replayed + 3
+    assert [record.offset for record in site.read(old)] == offsets
+    (later,) = site.publish(numbers(5, 1))
+    site.drain()
+    assert [record.offset for record in site.read(new)] == [later]
+
+
+def test_a_replayed_batch_gives_the_old_query_its_records_again(site: Site) -> None:
+    old, new = site.topic("again-old"), site.topic("again-new")
+    site.register("again", "n >= 0", old)
+    site.drain()
+    offsets = site.publish(numbers(0, 5))
+    deadline = time.monotonic() + 60
+    while len(site.read(old)) < 5:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert site.daemon is not None
+    site.daemon.stop()
+    folder = site.config.spark.checkpoint_dir / site.stream("json")
+    last = BatchBindings(folder / "bindings", folder / "spark" / "offsets").last()
+    assert last is not None
+    assert last.end_offsets == {0: offsets[-1] + 1}
+    for path in (folder / "spark" / "commits").glob(f"*{last.batch_id}*"):
+        path.unlink()
+    cluster = KafkaCluster(site.bootstrap_servers, KafkaConfig())
+    cluster.ensure_topics([new])
+    registry = Registry(cluster, site.config.kafka.registry_topic)
+    registry.open()
+    registry.write([RegisteredQuery("again", site.stream("json"), "n >= 0", new)])
+    registry.close()
+    cluster.close()
+    site.daemon = site.start()
+    site.drain()
+    again = [record.offset for record in site.read(old)]
+    assert set(again) == set(offsets)
+    assert len(again) > len(offsets)
+    assert site.read(new) == []
+
+
+def test_a_query_that_no_longer_fits_its_stream_is_kept_and_said_so(site: Site) -> None:
+    assert site.daemon is not None
+    site.daemon.stop()
+    cluster = KafkaCluster(site.bootstrap_servers, KafkaConfig())
+    registry = Registry(cluster, site.config.kafka.registry_topic)
+    registry.open()
+    registry.write(
+        [
+            RegisteredQuery("gone-stream", "gone", "n > 1", "asc.gone"),
+            RegisteredQuery("gone-column", site.stream("json"), "gone > 1", "asc.gone"),
+        ]
+    )
+    registry.close()
+    cluster.close()
+    site.daemon = site.start()
+    assert site.client.get("/v1/queries/gone-stream").status_code == 200
+    answer = site.client.post("/v1/queries/gone-column/explain", json={})
+    assert "is not served: unknown column 'gone'" in answer.json()["error"]["message"]
+    for query_id in ("gone-stream", "gone-column"):
+        assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_failing_job_says_why_and_recovers(site: Site) -> None:
+    from kafka.admin import KafkaAdminClient
+
+    topic = site.register("vanishing", "n >= 0")["query"]["topic"]
+    admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
+    try:
+        admin.delete_topics([topic])
+        offsets = site.publish(numbers(0, 3))
+        deadline = time.monotonic() + 120
+        while site.client.get("/readyz").status_code == 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        reason = site.client.get("/readyz").json()["reason"]
+        assert f"stream '{site.stream('json')}'" in reason
+        assert topic in reason
+        assert "\n" not in reason
+        assert site.client.get("/healthz").status_code == 200
+        admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
+        while site.client.get("/readyz").status_code != 200:
+            assert time.monotonic() < deadline + 60
+            time.sleep(0.2)
+    finally:
+        admin.close()
+    site.drain()
+    assert [record.offset for record in site.read(topic)] == offsets
+
+
+# -- what keeps a daemon from starting
+
+
+def started(config: Config, spark: SparkSession) -> str:
+    with pytest.raises(AscError) as caught:
+        Daemon(config, spark=spark).start()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def changed(config: Config, section: str, **change: Any) -> Config:
+    return config.model_copy(update={section: getattr(config, section).model_copy(update=change)})
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_a_taken_port_is_named(site: Site, spark: SparkSession, taken_port: int) -> None:
+    line = started(changed(site.config, "api", port=taken_port), spark)
+    assert f"API address '127.0.0.1:{taken_port}': cannot be bound (Address already in use)" in line
+
+
+def test_an_unreachable_kafka_is_named(site: Site, spark: SparkSession, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        free = listener.getsockname()[1]
+    config = changed(site.config, "kafka", bootstrap_servers=f"127.0.0.1:{free}", timeout_s=1.0)
+    line = started(changed(config, "spark", checkpoint_dir=tmp_path), spark)
+    assert line.startswith(f"Kafka '127.0.0.1:{free}': does not answer: check kafka.bootstrap_servers")
+
+
+def test_a_checkpoint_folder_has_one_daemon(site: Site, spark: SparkSession) -> None:
+    assert "belongs to another running daemon" in started(site.config, spark)
+
+
+def test_a_missing_topic_that_may_not_be_made_is_named(site: Site, spark: SparkSession, tmp_path: Path) -> None:
+    missing = f"missing-{uuid.uuid4().hex}"
+    name = site.stream("json")
+    stream = site.config.streams[name].model_copy(update={"topic": missing})
+    config = changed(site.config, "kafka", allow_topic_creation=False).model_copy(update={"streams": {name: stream}})
+    line = started(changed(config, "spark", checkpoint_dir=tmp_path), spark)
+    assert f"missing topic '{missing}': create it, or set kafka.allow_topic_creation" in line
+
+
+# -- a process of its own
+
+
+class Process:
+    """A daemon in a process of its own, as ``asc serve`` runs it."""
+
+    def __init__(self, folder: Path, kafka: EmbeddedKafka) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port = listener.getsockname()[1]
+        own = uuid.uuid4().hex[:12]
+        self.stream, self.topic = f"s-{own}", f"source-{own}"
+        self.file = folder / "asc.toml"
+        self.file.write_text(
+            f"""
+            [kafka]
+            bootstrap_servers = "{kafka.bootstrap_servers}"
+            registry_topic = "registry-{own}"
+            [api]
+            port = {self.port}
+            [spark]
+            master = "local[2]"
+            driver_memory = "1g"
+            max_records_per_batch = 500
+            [streams.{self.stream}]
+            topic = "{self.topic}"
+            format = "json"
+            schema = "n INT"
+            """,
+            "utf-8",
+        )
+        self.log = folder / "daemon.log"
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        code = "import sys, pathlib, broker.config as c, broker.daemon as d; d.serve(c.load_config(pathlib.Path(sys.argv[1])))"
+        with self.log.open("ab") as log:
+            self.child = subprocess.Popen([sys.executable, "-c", code, str(self.file)], stderr=log, stdout=log)
+        deadline = time.monotonic() + 180
+        while not self._ready():
+            assert self.child.poll() is None, self.log.read_text("utf-8")
+            assert time.monotonic() < deadline, self.log.read_text("utf-8")
+            time.sleep(0.2)
+
+    def _ready(self) -> bool:
+        try:
+            return self.client.get("/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+@pytest.fixture
+def process(tmp_path: Path, kafka: EmbeddedKafka) -> Iterator[Process]:
+    process = Process(tmp_path, kafka)
+    yield process
+    if process.child is not None and process.child.poll() is None:
+        process.child.kill()
+        process.child.wait()
+
+
+@pytest.mark.slow
+def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
+    process: Process, site: Site, kafka: EmbeddedKafka
+) -> None:
+    from kafka import KafkaProducer
+
+    process.start()
+    destination = f"out-{uuid.uuid4().hex[:12]}"
+    body = {"id": "all", "where": "n >= 0", "topic": destination}
+    assert process.client.post("/v1/queries", json=body).status_code == 201
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    count = 0
+
+    def publish(records: int) -> None:
+        nonlocal count
+        for value in numbers(count, records):
+            producer.send(process.topic, value, key=b"k")
+        producer.flush()
+        count += records
+
+    try:
+        for _ in range(2):
+            publish(4_000)
+            received = len(site.read(destination))
+            while len(site.read(destination)) == received:
+                time.sleep(0.05)
+            assert process.child is not None
+            os.kill(process.child.pid, signal.SIGKILL)
+            process.child.wait()
+            process.start()
+        publish(10)
+        deadline = time.monotonic() + 120
+        while len({record.offset for record in site.read(destination)}) < count:
+            assert time.monotonic() < deadline, process.log.read_text("utf-8")
+            time.sleep(0.2)
+        assert {json.loads(record.value or b"")["n"] for record in site.read(destination)} == set(range(count))
+
+        # SIGTERM in the middle of a flow: in good order, so that nothing comes twice.
+        before = len(site.read(destination))
+        publish(4_000)
+        while len(site.read(destination)) == before:
+            time.sleep(0.05)
+        asked = time.monotonic()
+        process.child.send_signal(signal.SIGTERM)
+        assert process.child.wait(timeout=20) == 0, process.log.read_text("utf-8")
+        assert time.monotonic() - asked < 20
+        process.start()
+        while len(site.read(destination)) < before + 4_000:
+            assert time.monotonic() < deadline + 120
+            time.sleep(0.2)
+        tail = [json.loads(record.value or b"")["n"] for record in site.read(destination)[before:]]
+        assert tail == list(range(count - 4_000, count))
+    finally:
+        producer.close()
+
+
+@pytest.mark.slow
+def test_without_its_checkpoint_a_daemon_begins_anew(site: Site) -> None:
+    assert site.daemon is not None
+    site.daemon.stop()
+    shutil.rmtree(site.config.spark.checkpoint_dir)
+    site.daemon = site.start()
+    topic = site.register("anew", "n >= 0")["query"]["topic"]
+    offsets = site.publish(numbers(0, 3))
+    site.drain()
+    assert [record.offset for record in site.read(topic)] == offsets
