@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.failure import CommandError
-from cli.input_files import csv_header, file_format
+from cli.input_files import check_parquet, csv_header, file_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,22 +38,34 @@ def run_backtest(
     With ``output`` the accepted rows are written there as NDJSON, with their ``queries``; else they are counted for
     each query. Only the columns that are needed are read. Errors: AscError.
     """
-    from pyspark.sql import Observation
-    from pyspark.sql import functions as F  # noqa: N812 - the name everyone knows it by
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
 
-    import broker
     from broker.runtime.spark import spark_session
 
     if output is not None and output.exists():
         raise CommandError("output", str(output), "exists already: remove it, or name another folder")
     spark = spark_session(app_name="asc-match", time_zone=time_zone)
+    try:
+        return _matched(spark, read_rows(spark, inputs, schema), queries, output)
+    except (PySparkException, Py4JError) as error:
+        reason = str(error).strip().split("\n", 1)[0]
+        raise CommandError("Spark fails on", ", ".join(map(str, inputs)), reason) from error
+
+
+def _matched(spark: SparkSession, rows: DataFrame, queries: Mapping[str, str], output: Path | None) -> Backtest:
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as sf
+
+    import broker
+
     read, accepted = Observation("read"), Observation("accepted")
-    rows = read_rows(spark, inputs, schema).observe(read, F.count(F.lit(1)).alias("rows"))
-    matched = broker.match(rows, queries).observe(accepted, F.count(F.lit(1)).alias("rows"))
+    count = sf.count(sf.lit(1)).alias("rows")
+    matched = broker.match(rows.observe(read, count), queries).observe(accepted, count)
     by_query = {}
     with _progress(spark):
         if output is None:
-            ids = matched.select(F.explode("queries").alias("query"))
+            ids = matched.select(sf.explode("queries").alias("query"))
             found = {row["query"]: row["count"] for row in ids.groupBy("query").count().collect()}
             by_query = {query_id: found.get(query_id, 0) for query_id in queries}
         else:
@@ -73,6 +85,8 @@ def read_rows(spark: SparkSession, inputs: Sequence[Path], schema: Schema) -> Da
     assert isinstance(struct, StructType)
     format_name = formats.pop()
     if format_name == "parquet":
+        for path in inputs:
+            check_parquet(path)
         return _as_schema(spark.read.parquet(*paths), struct)
     if format_name == "ndjson":
         return spark.read.schema(struct).json(paths)
@@ -97,13 +111,13 @@ def _csv_struct(path: Path, struct: StructType) -> StructType:
 
 def _as_schema(frame: DataFrame, struct: StructType) -> DataFrame:
     """The columns of the schema, in its order and types; what the frame lacks is NULL."""
-    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import functions as sf
 
     own = {name.lower(): name for name in frame.columns}
     columns = []
     for field in struct:
         name = own.get(field.name.lower())
-        column = F.lit(None) if name is None else frame[f"`{name.replace('`', '``')}`"]
+        column = sf.lit(None) if name is None else frame[f"`{name.replace('`', '``')}`"]
         if name is None or frame.schema[name].dataType != field.dataType:
             column = column.cast(field.dataType)
         columns.append(column.alias(field.name))

@@ -122,3 +122,15 @@ def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
             advance(size * done // total)
     except pa.ArrowInvalid as error:
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
+
+
+def check_parquet(path: Path) -> None:
+    """CommandError unless a file is Parquet; a folder of them is not looked into."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if path.is_file():
+            pq.read_schema(path)
+    except pa.ArrowInvalid as error:
+        raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None

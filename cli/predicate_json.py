@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 def predicate_json(predicate: Predicate) -> dict[str, Any]:
     """Conjuncts of constraints, p-attributes, verdicts, warnings and the printed form."""
-    from asc.predicate.describe import describe, describe_constraint
+    from asc.predicate.describe import constraint_text, describe
 
     return {
         "conjuncts": [
             [
-                {"attribute": attribute.sql, "constraint": describe_constraint(attribute, constraint)}
+                {"attribute": attribute.sql, "constraint": constraint_text(attribute, constraint)}
                 for attribute, constraint in conjunct
             ]
             for conjunct in predicate.conjuncts

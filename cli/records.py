@@ -121,6 +121,8 @@ def plain_text(value: Any) -> str:
 def csv_field(value: Any) -> str:
     """A value as a field of a CSV line (RFC 4180), as a CSV stream reads it: NULL is empty, an empty string quoted.
 
+    A stream tells the two apart only where its options set ``nullValue``; else both are NULL.
+
     >>> csv_field(None), csv_field(""), csv_field("a,b"), csv_field('a "b" c')
     ('', '""', '"a,b"', '"a ""b"" c"')
     """

@@ -1,0 +1,117 @@
+"""``asc match``: standing queries over files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.main import main
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+
+DDL = "flight INT, delay INT, dest STRING, seats INT"
+ROWS: list[dict[str, Any]] = [
+    {"dest": "SFO", "flight": 1, "delay": 75},
+    {"dest": "LAX", "flight": 2, "delay": None},
+    {"dest": "SFO", "flight": 3, "delay": 5},
+    {"dest": "ORD", "flight": 4, "delay": 90},
+]
+QUERIES = {
+    "late": "delay > 60",
+    "bay": "dest = 'SFO'",
+    "unknown": "delay IS NULL",
+    "never": "delay < 0",
+    "even": "seats > 1",
+}
+COUNTS = {"late": 2, "bay": 2, "unknown": 1, "never": 0, "even": 0}
+
+
+@pytest.fixture
+def files(tmp_path: Path, spark: SparkSession) -> Path:
+    (tmp_path / "flights.ddl").write_text(DDL, encoding="utf-8")
+    (tmp_path / "queries.json").write_text(json.dumps(QUERIES), encoding="utf-8")
+    lines = [
+        "dest,extra,flight,delay",
+        *(f"{r['dest']},x,{r['flight']},{'' if r['delay'] is None else r['delay']}" for r in ROWS),
+    ]
+    (tmp_path / "flights.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "flights.ndjson.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, ROWS)).encode()))
+    frame = spark.createDataFrame(
+        [(r["delay"], r["flight"], r["dest"]) for r in ROWS], "delay BIGINT, FLIGHT INT, dest STRING"
+    )
+    frame.coalesce(1).write.parquet(str(tmp_path / "flights.parquet"))
+    return tmp_path
+
+
+def match(files: Path, *arguments: object) -> Result:
+    common = ["match", "--queries", files / "queries.json", "--schema", files / "flights.ddl"]
+    return CliRunner().invoke(main, [str(argument) for argument in [*common, *arguments]])
+
+
+@pytest.mark.parametrize("name", ["flights.csv", "flights.ndjson.gz", "flights.parquet"])
+def test_counts_are_the_same_from_every_format(files: Path, name: str) -> None:
+    result = match(files, files / name, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout) == {"rows": 4, "accepted": 4, "queries": COUNTS}
+
+
+def test_several_files_and_a_table(files: Path) -> None:
+    (files / "more.csv").write_text("delay,dest\n61,LAX\n1,LAX\n", encoding="utf-8")
+    result = match(files, files / "flights.csv", files / "more.csv")
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[-1] == "6 rows read, 5 accepted"
+    assert {line.split()[0]: int(line.split()[1]) for line in lines[1:-1]} == {**COUNTS, "late": 3}
+
+
+def test_the_accepted_rows_are_written_with_their_queries(files: Path) -> None:
+    output = files / "matched"
+    result = match(files, "--output", output, files / "flights.csv")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == f"4 rows read, 4 accepted, written to {output}\n"
+    rows = [
+        json.loads(line) for part in output.glob("*.gz") for line in gzip.decompress(part.read_bytes()).splitlines()
+    ]
+    queries = {row["flight"]: row["queries"] for row in rows}
+    assert queries == {1: ["bay", "late"], 2: ["unknown"], 3: ["bay"], 4: ["late"]}
+    again = match(files, "--output", output, files / "flights.csv")
+    assert (again.exit_code, len(again.stderr.splitlines())) == (1, 1)
+    assert "exists already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("queries", "said"),
+    [
+        ({"late": "dely > 60"}, "did you mean 'delay'?"),
+        ({"late": "reflect('java.lang.System', 'gc') = ''"}, "reflect"),
+    ],
+)
+def test_a_refused_query_is_named(files: Path, queries: dict[str, str], said: str) -> None:
+    (files / "queries.json").write_text(json.dumps(queries), encoding="utf-8")
+    result = match(files, files / "flights.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    first = result.stderr.splitlines()[0]
+    assert "late" in first
+    assert said in first
+
+
+def test_inputs_that_do_not_go_together_are_one_line(files: Path) -> None:
+    (files / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (files / "broken.parquet").write_bytes(b"PAR1")
+    for inputs, said in (
+        (["flights.csv", "flights.parquet"], "files of several formats"),
+        (["other.csv"], "no column of the schema"),
+        (["broken.parquet"], "broken.parquet"),
+        (["flights.ddl"], "unknown format of file"),
+    ):
+        result = match(files, *(files / name for name in inputs))
+        assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
+        assert said in result.stderr
