@@ -1,1 +1,1 @@
-"""What the broker runs on: Java, the jars of Spark's Kafka connector and of the embedded Kafka, both of them started."""
+"""What the broker runs on: Java, the jars of the Kafka connector and of the embedded Kafka, a session of Spark."""

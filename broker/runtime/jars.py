@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
@@ -103,7 +102,7 @@ def _download(jar_set: JarSet, java: Java, folder: Path, progress: Progress) -> 
     if ivy.returncode != 0 or not any((staging / "jars").glob(f"{jar_set.module}-*.jar")):
         shutil.rmtree(staging, ignore_errors=True)
         raise _failed(jar_set, list(tail), log)
-    os.replace(staging / "jars", folder)
+    (staging / "jars").replace(folder)
     shutil.rmtree(staging, ignore_errors=True)
     log.unlink()
 
@@ -139,7 +138,7 @@ def _failed(jar_set: JarSet, lines: list[str], log: Path) -> RuntimeMissingError
     telling = [line for line in lines if re.search(r"not found|UnknownHost|timed out|refused|No space", line)]
     reason = f" ({telling[-1]})" if telling else ""
     remedy = (
-        f"cannot be fetched{reason}: run once with a network that reaches Maven Central, or copy a filled cache folder here "
-        f"and name it in ASC_CACHE_DIR; the whole log is {log}"
+        f"cannot be fetched{reason}: run once with a network that reaches Maven Central, or copy a filled cache folder "
+        f"here and name it in ASC_CACHE_DIR; the whole log is {log}"
     )
     return RuntimeMissingError("the jars of", str(jar_set), remedy)

