@@ -104,7 +104,7 @@ def _assembled(
     version: int,
 ) -> Plan:
     """A plan from scratch: the handle of each query is its ordinal, the table is in the order of ordinals."""
-    _check_constants(attributes, range(len(attributes)), options)
+    _check_bounds(attributes, range(len(attributes)), options)
     constants = [_constants(table, slot) for slot in range(len(attributes))]
     rows = 1 + sum(2 * len(own) + 3 for own in constants)
     words = words_of(len(table))
@@ -113,7 +113,7 @@ def _assembled(
         grids = [Grid.of_constants(own) for own in constants]
         spans = [(0, len(table))] if len(table) else []
     else:
-        grids = [_grid(own, _cuts(table, slot), options) for slot, own in enumerate(constants)]
+        grids = [_grid(_cuts(table, slot), options) for slot in range(len(attributes))]
         spans = _spans(table.owner, options.block_conjuncts)
     indices = np.arange(len(table), dtype=np.int64)
     blocks = [build_block(table.take(indices[low:high]), grids, words_of(high - low)) for low, high in spans]
@@ -152,7 +152,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     used = {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
     if len(attributes) - len(used) > _STALE_SLOTS:
         return None
-    _check_constants(attributes, used, plan.options)
+    _check_bounds(attributes, used, plan.options)
     queries, ranks = _merged(plan, added, gone)
     return replace(
         plan,
@@ -249,10 +249,7 @@ def _grown(
     if len(attributes) > len(grids):
         labels = {slot: dictionary.label for slot, dictionary in dictionaries.items()}
         table = encoded(_conjuncts(added, 0), slots, labels)
-        grids += [
-            _grid(_constants(table, slot), _cuts(table, slot), plan.options)
-            for slot in range(len(grids), len(attributes))
-        ]
+        grids += [_grid(_cuts(table, slot), plan.options) for slot in range(len(grids), len(attributes))]
     return attributes, grids, dictionaries
 
 
@@ -328,9 +325,10 @@ def _cuts(table: ConjunctTable, slot: int) -> Keys:
     return np.concatenate([starts[starts != KEY_MIN], ends[ends != KEY_MAX] + 1])
 
 
-def _grid(constants: Keys, cuts: Keys, options: CompileOptions) -> Grid:
-    if 2 * len(constants) + 1 <= options.exact_regions:
-        return Grid.of_constants(constants)
+def _grid(cuts: Keys, options: CompileOptions) -> Grid:
+    """The regions of a p-attribute in a plan that is more than one block of the paper's design."""
+    if len(np.unique(cuts)) < options.exact_regions:
+        return Grid.of_cuts(cuts, options.exact_regions)
     return Grid.of_cuts(cuts, options.bounded_regions)
 
 
@@ -349,10 +347,10 @@ def _spans(owner: Integers, limit: int) -> list[tuple[int, int]]:
 
 
 def _is_exact_block(plan: Plan) -> bool:
-    return len(plan.blocks) <= 1 and all(grid.exact for grid in plan.grids)
+    return all(grid.exact for grid in plan.grids)
 
 
-def _check_constants(attributes: Sequence[PAttribute], used: Iterable[int], options: CompileOptions) -> None:
+def _check_bounds(attributes: Sequence[PAttribute], used: Iterable[int], options: CompileOptions) -> None:
     if len(attributes) > SLOTS_MAX:
         raise PlanError("too many p-attributes", len(attributes), f"at most {SLOTS_MAX} in one plan")
     computed = sum(attributes[slot].path is None for slot in used)

@@ -13,7 +13,7 @@ from asc.conjuncts import ConjunctTable, Integers
 from asc.grid import Grid
 from asc.plan import CompileOptions
 
-_NEW_BLOCK_WORDS = 4
+_MORE_WORDS = 4
 
 
 def words_of(bits: int) -> int:
@@ -24,8 +24,9 @@ def words_of(bits: int) -> int:
 def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], options: CompileOptions) -> list[Block]:
     """The blocks, and the queries of the table in the first free bits that stand side by side in sufficient number.
 
-    Where there are none the last block grows, to twice its words, or a new one begins. A block is copied once, however
-    many queries it receives. Cost: a look at the free bits of every block a query, and the copies.
+    Where there are none the last block grows by a few words (every change copies it anyway), or a new one begins. A
+    block is copied once, however many queries it receives. Cost: a look at the free bits of every block a query, and
+    the copies.
     """
     blocks = list(blocks)
     taken: dict[int, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]] = {}
@@ -39,10 +40,10 @@ def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], opt
         if number < 0:
             words = len(free[-1]) // WORD if free else limit
             if words + words_of(length) <= limit:
-                more = min(max(words, words_of(length)), limit - words)
+                more = min(max(_MORE_WORDS, words_of(length)), limit - words)
                 free[-1] = np.append(free[-1], np.ones(more * WORD, dtype=np.bool_))
             else:
-                free.append(np.ones(max(_NEW_BLOCK_WORDS, words_of(length)) * WORD, dtype=np.bool_))
+                free.append(np.ones(max(_MORE_WORDS, words_of(length)) * WORD, dtype=np.bool_))
             number, at = len(free) - 1, _free_run(free[-1], length)
         free[number][at : at + length] = False
         taken.setdefault(number, []).append((np.arange(low, high), np.arange(at, at + length)))

@@ -30,20 +30,23 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """How a set of queries is laid out. The defaults are what the benchmarks were tuned with (``bench/match.py``).
+    """How a set of queries is laid out.
 
-    ``exact_bytes``: while one block with exact regions (the paper's design as it stands) stays within so many bytes,
-    that is what is built. ``always_exact`` builds it whatever its size, for experiments. ``block_conjuncts``: bits of a
-    block beyond that. ``exact_regions``: a p-attribute keeps exact regions up to so many, beyond that it has
-    ``bounded_regions``. ``spark_attributes``: how many different p-attributes Spark may have to compute.
-    ``rebuild_share``: everything is compiled anew once this share of the queries has changed since it last was.
+    exact_bytes        one block of exact regions, the paper's design as it stands, is built while it fits so many bytes
+    always_exact       it is built whatever its size, for experiments
+    block_conjuncts    otherwise, the conjuncts of a block at most: wide rows are read at the speed of memory, tuples
+                       leave narrow ones sooner
+    exact_regions      otherwise, the regions at most of a p-attribute that has a boundary at every constant
+    bounded_regions    the regions of a p-attribute that would need more than that
+    spark_attributes   the different p-attributes at most that Spark has to compute
+    rebuild_share      everything is compiled anew once this share of the queries changed since it last was
     """
 
     exact_bytes: int = 1 << 20
     always_exact: bool = False
-    block_conjuncts: int = 2_048
+    block_conjuncts: int = 16_384
     exact_regions: int = 256
-    bounded_regions: int = 64
+    bounded_regions: int = 56
     spark_attributes: int = 200
     rebuild_share: float = 0.25
 

@@ -54,8 +54,8 @@ class Workload:
         columns = [PAttribute(f"a{number}", pa.int32(), (f"a{number}",)) for number in range(self.attributes)]
         conjuncts: list[list[tuple[PAttribute, Constraint]]] = [[] for _ in range(self.queries)]
         for owner, attribute, low, high in self._rows():
-            start = None if low == 0 else (low, 0)
-            end = None if high == self.domain - 1 else (high, 1)
+            start = None if low == 0 and high > 0 else (low, 0)
+            end = None if high == self.domain - 1 and low < high else (high, 1)
             conjuncts[owner].append((columns[attribute], Constraint(((start, end),))))
         return [
             Query(f"q{number:06d}", Predicate("", (tuple(own),)), "matches") for number, own in enumerate(conjuncts)
@@ -105,7 +105,7 @@ def hem_workload(
     width: float = 0.4,
     seed: int = 1,
 ) -> Workload:
-    """Queries of ``predicates`` closed intervals of ``width`` x ``domain``, placed uniformly, attributes all different."""
+    """Queries of ``predicates`` closed intervals each, ``width`` x ``domain`` wide, on different attributes."""
     rng = np.random.default_rng(seed)
     owner = np.repeat(np.arange(queries), predicates)
     attribute = np.argsort(rng.random((queries, attributes)), axis=1)[:, :predicates].reshape(-1)

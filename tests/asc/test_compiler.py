@@ -1,0 +1,186 @@
+"""Compilation and change of plans: layout, sharing, bounds, refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from asc.attribute import PAttribute
+from asc.compiler import change_plan, compile_plan
+from asc.errors import PlanError
+from asc.executor import match
+from asc.plan import CompileOptions, Plan, Query
+from asc.predicate.constraint import Constraint
+from asc.predicate.normal_form import Conjunct, Predicate
+from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
+
+A = PAttribute("a", pa.int32(), ("a",))
+CITY = PAttribute("city", pa.string(), ("city",))
+BLOCKS = CompileOptions(exact_bytes=0, block_conjuncts=256, bounded_regions=16, exact_regions=0)
+
+
+def over(low: int, attribute: PAttribute = A) -> Conjunct:
+    return ((attribute, Constraint((((low, 1), None),))),)
+
+
+def query(query_id: str, *conjuncts: Conjunct) -> Query:
+    return Query(query_id, Predicate("", conjuncts))
+
+
+def brute_force(workload: Workload, table: pa.Table) -> list[tuple[int, int]]:
+    values = np.stack([column.to_numpy() for column in table.columns])
+    accepted = np.ones((workload.queries, table.num_rows), dtype=np.bool_)
+    for owner, attribute, low, high in zip(
+        workload.owner, workload.attribute, workload.low, workload.high, strict=True
+    ):
+        accepted[owner] &= (values[attribute] >= low) & (values[attribute] <= high)
+    rows, queries = np.nonzero(accepted.T)
+    return list(zip(rows.tolist(), queries.tolist(), strict=True))
+
+
+def pairs(plan: Plan, table: pa.Table) -> list[tuple[int, int]]:
+    matches = match(plan, [table[attribute.sql] for attribute in plan.p_attributes], table.num_rows)
+    return list(zip(matches.rows.tolist(), matches.queries.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("rows", [20_000])
+@pytest.mark.parametrize(
+    "options",
+    [CompileOptions(), CompileOptions(always_exact=True), BLOCKS, replace(BLOCKS, exact_regions=256)],
+    ids=["default", "exact", "bounded blocks", "sharp blocks"],
+)
+@pytest.mark.parametrize("workload", [d1_workload(1_000), hem_workload(1_000)], ids=["D1", "HEM"])
+def test_workloads_match_as_by_brute_force(workload: Workload, options: CompileOptions, rows: int) -> None:
+    table = uniform_tuples(rows, domain=workload.domain)
+    plan = compile_plan(workload.standing_queries(), options)
+    found = pairs(plan, table)
+    assert found == brute_force(workload, table)
+    assert found
+
+
+def test_small_sets_are_one_block_of_exact_regions() -> None:
+    plan = compile_plan(d1_workload(100).standing_queries())
+    assert len(plan.blocks) == 1
+    assert all(grid.exact and grid.regions == 2 * len(grid.constants()) + 1 for grid in plan.grids)
+
+
+def test_always_exact_is_one_block_whatever_the_number() -> None:
+    plan = compile_plan(hem_workload(2_000).standing_queries(), CompileOptions(always_exact=True))
+    assert len(plan.blocks) == 1
+    assert all(grid.exact for grid in plan.grids)
+
+
+def test_more_than_that_is_blocks_of_bounded_regions() -> None:
+    plan = compile_plan(hem_workload(2_000).standing_queries(), BLOCKS)
+    assert [block.conjunct_count for block in plan.blocks] == [250] * 8
+    assert all(grid.regions == 16 for grid in plan.grids)
+
+
+def test_too_many_exact_regions_are_refused() -> None:
+    queries = [query(f"q{number:05d}", over(2 * number)) for number in range(33_000)]
+    with pytest.raises(PlanError, match="too many exact regions"):
+        compile_plan(queries, CompileOptions(always_exact=True))
+
+
+def test_a_change_shares_the_blocks_it_does_not_touch() -> None:
+    workload = hem_workload(1_000)
+    plan = compile_plan(workload.standing_queries(), BLOCKS)
+    changed = change_plan(plan, remove=["q000010"], add=[query("new", over(3, PAttribute("a0", pa.int32(), ("a0",))))])
+    assert changed.version == plan.version + 1
+    assert changed.blocks[1:] == plan.blocks[1:]
+    assert changed.blocks[0] is not plan.blocks[0]
+    assert "new" in changed
+    assert "q000010" not in changed
+    assert "q000010" in plan
+
+
+def test_many_changes_end_in_the_plan_of_what_stands() -> None:
+    workload = hem_workload(1_200)
+    queries = workload.standing_queries()
+    table = uniform_tuples(3_000, domain=workload.domain)
+    for share in (0.25, 1_000.0):
+        plan = compile_plan(queries[:400], replace(BLOCKS, rebuild_share=share))
+        for start in range(400, 1_200, 100):
+            plan = change_plan(plan, add=queries[start : start + 100])
+        assert pairs(plan, table) == brute_force(workload, table)
+        assert max(block.capacity for block in plan.blocks) <= 256
+        plan = change_plan(plan, remove=[query.id for query in queries if query.id != "q000007"])
+        assert plan.query_ids.to_pylist() == ["q000007"]
+        assert {row for row, _ in pairs(plan, table)} == {row for row, q in brute_force(workload, table) if q == 7}
+
+
+def test_removal_of_everything_leaves_an_empty_plan() -> None:
+    plan = compile_plan([query("q", over(1))])
+    empty = change_plan(plan, remove=["q"])
+    assert (len(empty), len(empty.blocks), len(empty.p_attributes)) == (0, 0, 0)
+    assert len(match(empty, [], 5)) == 0
+    assert change_plan(empty, add=[query("q", over(1))]).query_ids.to_pylist() == ["q"]
+
+
+def test_growth_adds_p_attributes_and_string_constants_between_others() -> None:
+    names = [f"city {number:03d}" for number in range(0, 300, 3)]
+
+    def at_least(name: str) -> Conjunct:
+        return ((CITY, Constraint((((name.encode(), 0), None),))),)
+
+    plan = compile_plan([query(name, at_least(name)) for name in names], replace(BLOCKS, rebuild_share=1_000.0))
+    between = [f"city {number:03d}" for number in range(1, 300, 3)]
+    for name in between:
+        plan = change_plan(plan, add=[query(name, at_least(name), over(5))])
+    values = ["city 000", "city 100x", "city", "zzz", None]
+    columns = {"city": pa.array(values), "a": pa.array([0, 0, 0, 0, 6], pa.int32())}
+    found = match(plan, [columns[p.sql] for p in plan.p_attributes], 5).lists(plan.query_ids).to_pylist()
+    everyone = sorted([*names, *between])
+    assert found == [[n for n in everyone if v is not None and n <= v] if v is not None else between for v in values]
+
+
+def test_expressions_for_spark_are_bounded() -> None:
+    def expression(number: int) -> Query:
+        return query(f"q{number}", over(0, PAttribute(f"a + {number}", pa.int32())))
+
+    options = CompileOptions(spark_attributes=3)
+    plan = compile_plan([expression(number) for number in range(3)], options)
+    with pytest.raises(PlanError, match="too many expressions for Spark to compute 4"):
+        change_plan(plan, add=[expression(3)])
+    moved = change_plan(plan, add=[expression(3)], remove=["q0"])
+    assert [p.sql for p in moved.p_attributes] == ["a + 1", "a + 2", "a + 3"]
+    with pytest.raises(PlanError, match="at most 3 different ones"):
+        compile_plan([expression(number) for number in range(4)], options)
+
+
+def test_the_bound_on_expressions_holds_in_large_plans_too() -> None:
+    queries = hem_workload(1_000).standing_queries()
+    plan = compile_plan(queries, replace(BLOCKS, spark_attributes=2))
+    for number in range(30):
+        added = query(f"new{number}", over(0, PAttribute(f"a0 + {number}", pa.int32())))
+        plan = change_plan(plan, add=[added], remove=[f"new{number - 2}"] if number > 1 else [])
+    with pytest.raises(PlanError, match="too many expressions"):
+        change_plan(plan, add=[query("more", over(0, PAttribute("a0 * 2", pa.int32())))])
+    assert len(plan.p_attributes) < 20 + 2 + 12
+
+
+@pytest.mark.parametrize(
+    ("add", "remove", "message"),
+    [
+        ([query("x", over(1)), query("x", over(2))], [], "query id given twice 'x'"),
+        ([], ["nobody"], "unknown query 'nobody'"),
+    ],
+)
+def test_refused_changes(add: list[Query], remove: list[str], message: str) -> None:
+    plan = compile_plan([query("q", over(1))])
+    with pytest.raises(PlanError, match=message):
+        change_plan(plan, add, remove)
+    assert plan.query_ids.to_pylist() == ["q"]
+
+
+def test_an_id_given_twice_is_refused() -> None:
+    with pytest.raises(PlanError, match="query id given twice 'q'"):
+        compile_plan([query("q", over(1)), query("q", over(2))])
+
+
+def test_the_order_of_queries_does_not_matter() -> None:
+    queries = d1_workload(50).standing_queries()
+    assert compile_plan(queries).to_bytes() == compile_plan(reversed(queries)).to_bytes()

@@ -1,0 +1,109 @@
+"""Explanations, and single values as keys and text."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from asc.attribute import PAttribute
+from asc.compiler import compile_plan
+from asc.errors import PlanError
+from asc.explain import constraint_text, explain
+from asc.plan import CompileOptions, Plan, Query
+from asc.predicate.constraint import Constraint
+from asc.predicate.normal_form import Predicate
+from asc.values import key_of, text_of
+
+DELAY = PAttribute("delay", pa.int32(), ("delay",))
+CITY = PAttribute("city", pa.string(), ("city",))
+LATE = (DELAY, Constraint((((30, 1), None),)))
+OSLO = (CITY, Constraint((((b"Oslo", 0), (b"Oslo", 1)),)))
+LONG = "-123456789012345678901234567890123.00001"
+QUERIES = [
+    Query("late", Predicate("", ((LATE, OSLO),))),
+    Query("either", Predicate("", ((LATE,), (OSLO,)))),
+    Query("all", Predicate("", (), match_all=True)),
+    Query("none", Predicate("", ())),
+]
+
+
+def values(plan: Plan, delay: int | None, city: str | None) -> list[pa.Scalar]:
+    by_name = {"delay": pa.scalar(delay, pa.int32()), "city": pa.scalar(city, pa.string())}
+    return [by_name[attribute.sql] for attribute in plan.p_attributes]
+
+
+def test_constructs_and_sequence_of_a_query() -> None:
+    text = explain(compile_plan(QUERIES), "either")
+    assert "either: 2 conjuncts in block 1 of 1, which holds 3 conjuncts" in text
+    assert "sequence: city -> delay" in text
+    assert "delay in (30, +inf)   (construct 2 of 2: 3 exact regions and NULL, used by 2 conjuncts)" in text
+    assert "city in {'Oslo'}" in text
+
+
+def test_the_way_of_an_accepted_tuple() -> None:
+    plan = compile_plan(QUERIES)
+    lines = explain(plan, "late", values(plan, 45, "Oslo")).splitlines()
+    assert lines[-3:] == [
+        "  1. city = 'Oslo', region {'Oslo'}: 3 left",
+        "  2. delay = 45, region (30, +inf): 3 left",
+        "accepted by conjunct 1; 2 constructs evaluated",
+    ]
+
+
+def test_the_way_of_a_dropped_tuple() -> None:
+    plan = compile_plan(QUERIES)
+    lines = explain(plan, "either", values(plan, None, "Bergen")).splitlines()
+    assert lines[-3:] == [
+        "  1. city = 'Bergen', region (-inf, 'Oslo'): 1 left; ends conjunct 2",
+        "  2. delay = NULL, region NULL: 0 left; ends conjunct 1",
+        "not accepted; 2 constructs evaluated; the tuple is dropped by this block",
+    ]
+
+
+def test_what_verification_ends() -> None:
+    plan = compile_plan(QUERIES[:1], CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=1))
+    last = explain(plan, "late", values(plan, 5, "Oslo")).splitlines()[-1]
+    assert last == "not accepted; 2 constructs evaluated; conjunct 1 ended by verifying delay"
+
+
+def test_queries_in_no_construct() -> None:
+    plan = compile_plan(QUERIES)
+    assert explain(plan, "all") == "all accepts every tuple: it is in no construct"
+    assert explain(plan, "none") == "none accepts no tuple: it is in no construct"
+    with pytest.raises(PlanError, match="unknown query 'nobody'"):
+        explain(plan, "nobody")
+
+
+def test_constraints_as_text() -> None:
+    constraint = Constraint(((None, (3, 0)), ((5, 0), (5, 1)), ((7, 1), (9, 1))), null=True)
+    assert constraint_text(DELAY, constraint) == "(-inf, 3) or {5} or (7, 9] or NULL"
+
+
+@pytest.mark.parametrize(
+    ("data_type", "value", "text"),
+    [
+        (pa.bool_(), True, "TRUE"),
+        (pa.int64(), -(2**63), "-9223372036854775808"),
+        (pa.float32(), 0.5, "0.5"),
+        (pa.float64(), float("nan"), "nan"),
+        (pa.decimal128(10, 2), Decimal("-0.05"), "-0.05"),
+        (pa.decimal128(38, 5), Decimal(LONG), LONG),
+        (pa.decimal128(38, 0), Decimal(10**37), "1" + "0" * 37),
+        (pa.string(), "東京", "'東京'"),
+        (pa.binary(), b"\x00\xff", "X'00FF'"),
+        (pa.date32(), dt.date(1, 1, 1), "0001-01-01"),
+        (pa.timestamp("us", tz="UTC"), dt.datetime(1969, 12, 31, 23, 59, 59, 999999), "1969-12-31 23:59:59.999999 UTC"),
+        (pa.timestamp("us"), dt.datetime(2013, 7, 4), "2013-07-04 00:00:00"),
+        (pa.int8(), None, "NULL"),
+    ],
+)
+def test_values_as_keys_and_back_as_text(data_type: pa.DataType, value: object, text: str) -> None:
+    attribute = PAttribute("x", data_type)
+    assert text_of(attribute, key_of(attribute, pa.scalar(value, data_type))) == text
+
+
+def test_years_beyond_pythons_calendar() -> None:
+    assert text_of(PAttribute("day", pa.date32()), 2**31 - 1) == "2147483647"

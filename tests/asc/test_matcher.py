@@ -1,0 +1,92 @@
+"""The engine as a library: asc.Matcher."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from asc import Matcher, PlanError, PredicateError, Schema
+
+SCHEMA = Schema.from_ddl("delay INT, city STRING, place STRUCT<x: DOUBLE, name: STRING>")
+PLACES = [{"x": 1.5, "name": "a"}, {"x": None, "name": "b"}, None, {"x": float("nan"), "name": None}]
+BATCH = pa.record_batch(
+    {
+        "delay": pa.array([45, 10, None, 31], pa.int32()),
+        "city": ["Oslo", "Bergen", None, "Oslo"],
+        "place": pa.array(PLACES, SCHEMA.arrow.field("place").type),
+    }
+)
+
+
+def found(matcher: Matcher, batch: pa.RecordBatch | pa.Table = BATCH) -> list[tuple[int, str]]:
+    return [(pair["row"], pair["query"]) for pair in matcher.match(batch).to_pylist()]
+
+
+def test_add_match_replace_remove() -> None:
+    matcher = Matcher(SCHEMA)
+    assert found(matcher) == []
+    matcher.add("late", "delay > 30")
+    matcher.add_many([("oslo", "city = 'Oslo'"), ("any", "TRUE")])
+    assert found(matcher) == [
+        (0, "any"),
+        (0, "late"),
+        (0, "oslo"),
+        (1, "any"),
+        (2, "any"),
+        (3, "any"),
+        (3, "late"),
+        (3, "oslo"),
+    ]
+    matcher.add("any", "delay IS NULL")
+    matcher.remove("oslo")
+    assert found(matcher) == [(0, "late"), (2, "any"), (3, "late")]
+    assert "late" in matcher
+    assert "oslo" not in matcher
+    assert len(matcher) == 2
+
+
+def test_nested_fields_are_null_where_the_struct_is() -> None:
+    matcher = Matcher(SCHEMA)
+    matcher.add_many([("big", "place.x > 1"), ("none", "place.x IS NULL"), ("b", "place.name = 'b'")])
+    assert found(matcher) == [(0, "big"), (1, "b"), (1, "none"), (2, "none"), (3, "big")]
+
+
+def test_tables_of_several_chunks_and_other_columns() -> None:
+    matcher = Matcher(SCHEMA)
+    matcher.add("late", "delay > 30")
+    table = pa.Table.from_batches([BATCH, BATCH.slice(3)]).append_column("more", pa.array(range(5)))
+    assert found(matcher, table) == [(0, "late"), (3, "late"), (4, "late")]
+
+
+def test_result_is_two_arrow_columns() -> None:
+    result = Matcher(SCHEMA).match(BATCH)
+    assert result.schema == pa.schema([("row", pa.int32()), ("query", pa.string())])
+
+
+@pytest.mark.parametrize("where", ["length(city) > 3", "city LIKE '%slo'", "delay > place.x"])
+def test_what_only_spark_can_evaluate_is_refused_by_name(where: str) -> None:
+    matcher = Matcher(SCHEMA)
+    with pytest.raises(PredicateError, match="query 'q' needs Spark to compute"):
+        matcher.add_many([("fine", "delay > 1"), ("q", where)])
+    assert len(matcher) == 0
+
+
+def test_refusals_change_nothing() -> None:
+    matcher = Matcher(SCHEMA)
+    matcher.add("late", "delay > 30")
+    with pytest.raises(PredicateError, match="dely"):
+        matcher.add("x", "dely > 30")
+    with pytest.raises(PlanError, match="given twice"):
+        matcher.add_many([("x", "delay > 1"), ("x", "delay > 2")])
+    with pytest.raises(PlanError, match="unknown query"):
+        matcher.remove("x")
+    assert found(matcher) == [(0, "late"), (3, "late")]
+
+
+def test_a_batch_without_the_column() -> None:
+    matcher = Matcher(SCHEMA)
+    matcher.add("late", "delay > 30")
+    with pytest.raises(PlanError, match="missing column 'delay'"):
+        matcher.match(BATCH.select(["city"]))
+    with pytest.raises(PlanError, match="expected int32"):
+        matcher.match(pa.record_batch({"delay": ["x"]}))
