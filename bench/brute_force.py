@@ -1,0 +1,61 @@
+"""What the engine is measured against: every query tried on every tuple, compiled as the engine's own kernels are.
+
+Both take ``values`` int32[attributes, rows] and return the number of (row, query) pairs that match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+F = TypeVar("F", bound=Callable[..., Any])
+Values = npt.NDArray[np.int32]
+Integers = npt.NDArray[np.int64]
+
+
+def _compiled(function: F) -> F:
+    return cast(F, numba.njit(cache=True, nogil=True)(function))
+
+
+@_compiled
+def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[np.uint8]) -> int:
+    """Vectorised: bounds int32[attributes, queries] of every query on every attribute; ``alive`` uint8[tuples,
+    queries].
+
+    As many tuples as ``alive`` has rows share a pass over the bounds.
+    """
+    attributes, rows = values.shape
+    together, queries = alive.shape
+    found = 0
+    for start in range(0, rows, together):
+        count = min(together, rows - start)
+        alive[:] = 1
+        for attribute in range(attributes):
+            for i in range(count):
+                value = values[attribute, start + i]
+                for query in range(queries):
+                    alive[i, query] &= (low[attribute, query] <= value) & (value <= high[attribute, query])
+        for i in range(count):
+            for query in range(queries):
+                found += alive[i, query]
+    return found
+
+
+@_compiled
+def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: Integers, high: Integers) -> int:
+    """One query after the other, its predicates until one fails: those from ``first[q]`` to ``first[q + 1]``."""
+    found = 0
+    for row in range(values.shape[1]):
+        for query in range(first.size - 1):
+            inside = True
+            for i in range(first[query], first[query + 1]):
+                value = values[attribute[i], row]
+                if value < low[i] or value > high[i]:
+                    inside = False
+                    break
+            found += inside
+    return found

@@ -1,0 +1,159 @@
+"""The executor alone, one thread: tuples a second, bytes a query and build time, beside brute force in the same run."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from tqdm import tqdm
+
+from asc.compiler import change_plan, compile_plan
+from asc.executor import match
+from asc.plan import Plan, Query
+from asc.predicate import normalise
+from asc.schema import Schema
+from bench.brute_force import dense_bounds, early_exit_scan
+from bench.machine import machine
+from bench.plot import plot_match
+from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
+
+Contender = Callable[[], int]
+
+TUPLES_TOGETHER = 50
+"""Tuples that share a pass of the vectorised brute force: the best of the sizes that were tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is measured: tuples for the engine, evaluations (tuples x queries) for its rivals, runs of each."""
+
+    tuples: int
+    evaluations: int
+    queries: tuple[int, ...]
+    repetitions: int
+
+
+FULL = Size(400_000, 20_000_000, (10, 100, 1_000, 10_000), 5)
+QUICK = Size(20_000, 1_000_000, (10, 100, 1_000), 1)
+
+WORKLOADS: dict[str, Callable[[int], Workload]] = {"D1": d1_workload, "HEM-like": hem_workload}
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``match.json`` and ``match.png`` into the folder; the result is what the JSON holds.
+
+    The contenders take turns, so that a slow moment of the machine hits all of them. Raises RuntimeError where two of
+    them disagree on the number of matches.
+    """
+    size = QUICK if quick else FULL
+    cases = [(name, queries) for name in WORKLOADS for queries in size.queries]
+    results = [_measured(name, WORKLOADS[name](queries), size) for name, queries in tqdm(cases, leave=False)]
+    result = {"benchmark": "match", "quick": quick, "machine": machine(), "results": results}
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "match.json").write_text(json.dumps(result, indent=2) + "\n")
+    plot_match(result, output_dir / "match.png")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as text: ms a tuple of each contender, and what the index costs."""
+    head = f"{'workload':<10}{'queries':>8}{'tuples/s':>12}" + "".join(
+        f"{title:>12}"
+        for title in ("ms/tuple", "brute", "scan", "matches", "bytes/query", "build ms", "text ms", "add ms")
+    )
+    lines = [head, "-" * len(head)]
+    for row in result["results"]:
+        lines.append(
+            f"{row['workload']:<10}{row['queries']:>8,}{row['tuples_per_s']:>12,.0f}{row['engine_ms']:>12.5f}"
+            f"{row['brute_force_ms']:>12.5f}{row['scan_ms']:>12.5f}{row['matches_per_tuple']:>12.3f}"
+            f"{row['bytes_per_query']:>12.0f}{row['build_ms']:>12.1f}{row['text_ms']:>12.1f}{row['add_ms']:>12.2f}"
+        )
+    return "\n".join(lines)
+
+
+def _measured(name: str, workload: Workload, size: Size) -> dict[str, Any]:
+    queries = workload.standing_queries()
+    plan = compile_plan(queries)
+    tuples = uniform_tuples(size.tuples, attributes=workload.attributes, domain=workload.domain)
+    few = tuples.slice(0, max(TUPLES_TOGETHER, min(size.tuples, size.evaluations // len(queries))))
+    contenders: dict[str, tuple[Contender, int]] = {
+        "engine": (_engine(plan, tuples), size.tuples),
+        "brute_force": (_brute_force(workload, few), few.num_rows),
+        "scan": (_scan(workload, few), few.num_rows),
+    }
+    found = {contender: work() for contender, (work, _) in contenders.items()}
+    expected = _engine(plan, few)()
+    if {found["brute_force"], found["scan"]} != {expected}:
+        raise RuntimeError(f"{name}, {len(queries)} queries: matches differ: {found}, {expected} expected")
+    seconds: dict[str, list[float]] = {contender: [] for contender in contenders}
+    for _ in range(size.repetitions):
+        for contender, (work, _) in contenders.items():
+            seconds[contender].append(_timed(work))
+    ms = {
+        f"{contender}_ms": statistics.median(seconds[contender]) / rows * 1e3
+        for contender, (_, rows) in contenders.items()
+    }
+    return {
+        "workload": name,
+        "queries": len(queries),
+        "tuples_per_s": 1e3 / ms["engine_ms"],
+        **ms,
+        "matches_per_tuple": found["engine"] / size.tuples,
+        "bytes_per_query": plan.nbytes / len(queries),
+        "blocks": len(plan.blocks),
+        **_build_times(workload, queries, plan, size.repetitions),
+    }
+
+
+def _build_times(workload: Workload, queries: list[Query], plan: Plan, repetitions: int) -> dict[str, float]:
+    """Milliseconds: all from normal form, all from text, one query more while the others stand."""
+    schema = Schema.from_arrow(workload.schema())
+    texts = workload.texts()
+
+    def from_text() -> None:
+        compile_plan([replace(q, predicate=normalise(t, schema)) for q, t in zip(queries, texts, strict=True)])
+
+    more = replace(queries[0], id="one more")
+    return {
+        "build_ms": statistics.median(_timed(lambda: compile_plan(queries)) for _ in range(repetitions)) * 1e3,
+        "text_ms": _timed(from_text) * 1e3,
+        "add_ms": statistics.median(_timed(lambda: change_plan(plan, add=[more])) for _ in range(repetitions)) * 1e3,
+    }
+
+
+def _engine(plan: Plan, tuples: pa.Table) -> Contender:
+    columns = [tuples[attribute.sql] for attribute in plan.p_attributes]
+    return lambda: len(match(plan, columns, tuples.num_rows))
+
+
+def _brute_force(workload: Workload, tuples: pa.Table) -> Contender:
+    low = np.zeros((workload.attributes, workload.queries), dtype=np.int32)
+    high = np.full_like(low, workload.domain)
+    low[workload.attribute, workload.owner] = workload.low
+    high[workload.attribute, workload.owner] = workload.high
+    values = _dense(tuples)
+    alive = np.empty((TUPLES_TOGETHER, workload.queries), dtype=np.uint8)
+    return lambda: dense_bounds(values, low, high, alive)
+
+
+def _scan(workload: Workload, tuples: pa.Table) -> Contender:
+    first = np.searchsorted(workload.owner, np.arange(workload.queries + 1))
+    values = _dense(tuples)
+    return lambda: early_exit_scan(values, first, workload.attribute, workload.low, workload.high)
+
+
+def _dense(tuples: pa.Table) -> np.ndarray[Any, np.dtype[np.int32]]:
+    return np.stack([column.to_numpy() for column in tuples.columns])
+
+
+def _timed(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
