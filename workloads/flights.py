@@ -37,11 +37,12 @@ QUERIES: Mapping[str, str] = MappingProxyType(
         "tail-n7": "tailnum LIKE 'N7%'",
         "second-half": "origin = 'JFK' AND dest >= 'M'",
         "lands-next-day": "arr_time < dep_time",
-        "weekend-not-delta": "dayofweek(time_hour) IN (1, 7) AND NOT (carrier = 'DL')",
+        "new-year": "time_hour < TIMESTAMP '2013-01-02 05:00:00'",  # midnight in New York is 5 o'clock UTC
+        "tail-names-carrier": "substring(tailnum, -2) = carrier AND NOT (origin = 'LGA')",
     }
 )
 """Standing predicates by query id: comparisons, OR, IN, BETWEEN, NULL tests, arithmetic, a LIKE prefix, a comparison
-of strings, one column against another, and a function."""
+of strings, one column against another, a timestamp, and a function."""
 
 
 def sample_path() -> Path:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from types import UnionType
-from typing import Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
+import click
 import pytest
 import tomllib
 from pydantic import BaseModel
 
 import cli.reference
 from broker.config import Config, StreamConfig, parse_config
+from cli.main import main
 
 ROOT = Path(cli.reference.__file__).parent.parent
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -60,3 +63,29 @@ def test_links_between_the_pages_lead_somewhere() -> None:
     for page in pages:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def shown_commands() -> list[str]:
+    """Every ``asc ...`` line of the README and of the pages, the examples of the commands' own help among them."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    lines = [line.strip() for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    return sorted({line for line in lines if re.match(r"asc (--debug )?[a-z]", line)})
+
+
+@pytest.mark.parametrize("line", shown_commands())
+def test_every_command_that_is_shown_can_be_parsed(line: str) -> None:
+    words = shlex.split(line.partition(" < ")[0])[1:]
+    command: click.Command = main
+    context = click.Context(main)
+    while isinstance(command, click.Group):
+        command = command.commands[words.pop(0)]
+        context = click.Context(command, parent=context)
+    command.make_parser(context).parse_args(words)
+
+
+def test_the_library_page_says_what_the_matcher_gives() -> None:
+    page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    (block,) = (code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "asc.Matcher" in code)
+    names: dict[str, Any] = {}
+    exec(block, names)
+    assert names["pairs"].to_pylist() == [{"row": 0, "query": "late"}, {"row": 1, "query": "unknown"}]
