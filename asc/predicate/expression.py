@@ -20,21 +20,10 @@ from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.literal import Literal, quoted
 from asc.predicate.pattern import like_regex, rlike_trouble
 from asc.predicate.refusals import refusal
-from asc.predicate.syntax import Node, Source
+from asc.predicate.syntax import KEYWORDS, Node, Source
 from asc.schema import Schema
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_RESERVED = """
-all and anti any array as between both by case cast collate column cross current current_date current_time
-current_timestamp current_user date day dayofweek distinct div else end escape except exists extract false fetch
-filter first from full group having hour identifier ilike in inner insert intersect interval into is join last
-lateral leading left like limit localtime localtimestamp map minus minute month named_struct natural not null
-offset on or order outer overlaps overlay position recursive regexp replace right rlike second select semi
-session_user some struct substr substring table then time timestamp timestamp_ltz timestamp_ntz timestampadd
-timestampdiff trailing trim true try_cast union unique unknown user using values when where window with within
-year years
-"""
-_NEEDS_QUOTES = frozenset(_RESERVED.split())
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
 _BITWISE = frozenset(("&", "|", "^"))
 COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
@@ -68,7 +57,7 @@ def column_sql(path: tuple[str, ...]) -> str:
     'place.`end`.`a-b`'
     """
     return ".".join(
-        part if _PLAIN.match(part) and part.lower() not in _NEEDS_QUOTES else "`" + part.replace("`", "``") + "`"
+        part if _PLAIN.match(part) and part.upper() not in KEYWORDS else "`" + part.replace("`", "``") + "`"
         for part in path
     )
 
@@ -153,14 +142,25 @@ class Typer:
     def _arithmetic(self, node: Node) -> Expression:
         left, right = self.of(node.args[0]), self.of(node.args[1])
         for side in (left, right):
-            if not types.may_be_number(side.type):
-                remedy = "use date_add" if side.type == pa.date32() else "arithmetic needs numbers"
-                raise self._source.error_at(side.node, f"{types.name(side.type)} as an operand of {node.op}:", remedy)
+            self._check_operand(side, node.op)
         if node.op in _BITWISE:
             result = types.widest_integer(left.type, right.type)
         else:
-            result = types.arithmetic(node.op, left, right)
+            result = types.arithmetic(node.op, left.type, right.type, (left.literal, right.literal))
         return self._operator(node, node.op.upper(), left, right, result)
+
+    def _check_operand(self, side: Expression, operator: str) -> None:
+        """PredicateError for an operand that Spark's operator does not take."""
+        fits, wanted = types.may_be_number(side.type), "arithmetic needs numbers"
+        if operator in _BITWISE or operator == "~":
+            fits, wanted = side.type is None or side.type in types.INTEGERS or side.type == pa.null(), "use integers"
+        elif operator == "div":
+            fits = fits and side.type not in (pa.float32(), pa.float64(), pa.string())
+            wanted = "use / , or CAST it to an integer"
+        elif side.type == pa.date32():
+            wanted = "use date_add"
+        if not fits:
+            raise self._source.error_at(side.node, f"{types.name(side.type)} as an operand of {operator}:", wanted)
 
     def check_comparable(self, node: Node, left: Expression, right: Expression) -> None:
         """PredicateError where Spark compares no values of these two types."""
@@ -195,14 +195,7 @@ class Typer:
         if op in ("case", "case_of"):
             return self._case(node)
         if op in ("neg", "pos", "~"):
-            operand = self.of(args[0])
-            if not types.may_be_number(operand.type):
-                raise self._source.error_at(
-                    node, f"{types.name(operand.type)} with a sign:", "arithmetic needs numbers"
-                )
-            sign = {"neg": "-", "pos": "+", "~": "~"}[op]
-            result = operand.type if types.is_number(operand.type) else None
-            return Expression(f"{sign} {operand.argument}", result, node, atomic=False)
+            return self._signed(node)
         if op == "||":
             return self._concatenation(node)
         if op == "index":
@@ -210,6 +203,16 @@ class Typer:
         if op == "field":
             return self._field(node)
         raise self._source.error_at(node, "not supported:", "see the list of functions and operators")
+
+    def _signed(self, node: Node) -> Expression:
+        operand = self.of(node.args[0])
+        sign = {"neg": "-", "pos": "+", "~": "~"}[node.op]
+        self._check_operand(operand, sign)
+        if node.op == "neg" and types.sign_may_throw(operand.type):
+            remedy = "CAST it to DOUBLE or DECIMAL(34, ...) first: Spark's minus can throw"
+            raise self._source.error_at(node, f"minus of {types.name(operand.type)}:", remedy)
+        result = operand.type if types.is_number(operand.type) else None
+        return Expression(f"{sign} {operand.argument}", result, node, atomic=False)
 
     def _in(self, node: Node) -> Expression:
         subject, *values = (self.of(arg) for arg in node.args)
@@ -263,7 +266,7 @@ class Typer:
     def _cast(self, node: Node) -> Expression:
         operand = self.of(node.args[0])
         target, spelling = node.value
-        if not types.castable(operand.type, target):
+        if not types.castable(operand.type, target, attempt=node.op == "try_cast"):
             raise self._source.error_at(
                 node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
             )
@@ -295,7 +298,13 @@ class Typer:
             results.append(self.of(args[0]))
             text.append(f"ELSE {results[-1].sql}")
         text.append("END")
-        return Expression(" ".join(text), types.common([r.type for r in results]), node)
+        kinds = [result.type for result in results]
+        if not types.unifiable(kinds, "numbers and instants"):
+            names = " and ".join(dict.fromkeys(types.name(kind) for kind in kinds))
+            raise self._source.error_at(node, f"CASE with results {names}:", "CAST them to one type")
+        if types.mixed_instants(kinds):
+            raise self._source.error_at(node, "CASE with dates and timestamps:", "CAST the dates to TIMESTAMP")
+        return Expression(" ".join(text), types.common(kinds), node)
 
     def _index(self, node: Node) -> Expression:
         container, index = self.of(node.args[0]), self.of(node.args[1])

@@ -66,39 +66,53 @@ class Function:
         for i in range(count):
             sort = self.sorts[min(i, len(self.sorts) - 1)]
             if not _fits(sort, call.type(i)):
-                return f"argument {i + 1} of {call.name} is {types.name(call.type(i))}, not {_SORT_NAMES[sort]}"
+                return f"argument {i + 1} of {call.name} is {types.name(call.type(i))}, not {_SORTS[sort][0]}"
         return self.check(call) if self.check else None
 
 
-_SORT_NAMES = {
-    "n": "a number",
-    "s": "a string",
-    "i": "an integer",
-    "t": "a date or timestamp",
-    "b": "a condition",
-    "a": "an array or map",
-    "x": "a value",
-    "q": "a value that can be compared",
-}
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 
 
+def _is_array(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_list(data_type) and not pa.types.is_map(data_type))
+
+
+def _is_map(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_map(data_type))
+
+
+def _is_integer(data_type: pa.DataType) -> bool:
+    return data_type in types.INTEGERS
+
+
+def _is_text(data_type: pa.DataType) -> bool:
+    return data_type == pa.string()
+
+
+_SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyType(
+    {
+        "x": ("a value", lambda t: True),
+        "q": ("a value that can be compared", lambda t: not _is_map(t)),
+        "n": ("a number", lambda t: types.is_number(t) or _is_text(t)),
+        "i": ("an integer", lambda t: _is_integer(t) or _is_text(t)),
+        "I": ("an integer", _is_integer),
+        "s": ("a string", lambda t: not types.is_container(t)),
+        "S": ("a string", _is_text),
+        "B": ("a string or binary", lambda t: _is_text(t) or t == pa.binary()),
+        "t": ("a date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
+        "h": ("a timestamp", lambda t: t in (TIMESTAMP, TIMESTAMP_NTZ) or _is_text(t)),
+        "T": ("a TIMESTAMP", lambda t: bool(t == TIMESTAMP)),
+        "D": ("a date", lambda t: bool(t == pa.date32())),
+        "b": ("a condition", lambda t: bool(t == pa.bool_())),
+        "a": ("an array or map", lambda t: _is_array(t) or _is_map(t)),
+        "y": ("an array", _is_array),
+        "m": ("a map", _is_map),
+    }
+)
+
+
 def _fits(sort: str, data_type: pa.DataType | None) -> bool:
-    if data_type is None or data_type == pa.null() or sort == "x":
-        return True
-    if data_type == pa.string() and sort in "nit":
-        return True
-    if sort == "q":
-        return not pa.types.is_map(data_type)
-    if sort == "a":
-        return bool(pa.types.is_list(data_type) or pa.types.is_map(data_type))
-    if sort == "b":
-        return bool(data_type == pa.bool_())
-    if sort == "s":
-        return not types.is_container(data_type)
-    if sort == "t":
-        return data_type in _INSTANTS
-    return bool(pa.types.is_integer(data_type)) if sort == "i" else types.is_number(data_type)
+    return bool(data_type is None or data_type == pa.null() or _SORTS[sort][1](data_type))
 
 
 def _always(data_type: pa.DataType) -> Result:
@@ -129,13 +143,28 @@ def _first(call: Call) -> pa.DataType | None:
     return call.type(0) if call.type(0) != pa.null() else None
 
 
-def _string_or_unknown(call: Call) -> pa.DataType | None:
-    """Binary arguments keep their type in some of the string functions."""
-    return pa.string() if all(data_type == pa.string() for data_type, _ in call.args[:1]) else None
+def _string_or_binary(call: Call) -> pa.DataType | None:
+    """Binary stays binary, everything else becomes a string."""
+    kinds = {data_type for data_type, _ in call.args}
+    return None if pa.binary() in kinds or None in kinds else pa.string()
 
 
-def _all_strings(call: Call) -> pa.DataType | None:
-    return pa.string() if call.args and all(data_type == pa.string() for data_type, _ in call.args) else None
+def _part_of_string(call: Call) -> pa.DataType | None:
+    return None if call.type(0) in (None, pa.binary()) else pa.string()
+
+
+def _remainder(call: Call) -> pa.DataType | None:
+    return types.arithmetic("%", call.type(0), call.type(1), (call.args[0][1], call.args[1][1]))
+
+
+def _rounded(call: Call) -> pa.DataType | None:
+    digits = call.constant(1) if len(call.args) > 1 else 0
+    return types.rounded(call.type(0), digits) if isinstance(digits, int) else None
+
+
+def _shifted(call: Call) -> pa.DataType | None:
+    data_type = call.type(0)
+    return data_type if data_type == pa.int64() else pa.int32() if data_type in types.INTEGERS else None
 
 
 def _whole_number(call: Call) -> pa.DataType | None:
@@ -144,10 +173,29 @@ def _whole_number(call: Call) -> pa.DataType | None:
     return pa.int64() if types.is_number(data_type) and not pa.types.is_decimal(data_type) else None
 
 
-def _mixed_instants(call: Call) -> str | None:
-    found = {data_type for data_type, _ in call.args if data_type in _INSTANTS}
-    if len(found) > 1:
-        return f"{call.name} of a date and a timestamp: CAST the one to the type of the other"
+def _same_kind(call: Call) -> str | None:
+    return _unified([data_type for data_type, _ in call.args], call.name, "numbers and instants")
+
+
+def _same_kind_of_branches(call: Call) -> str | None:
+    return _unified([data_type for data_type, _ in call.args[1:]], call.name, "numbers and instants")
+
+
+def _same_kind_strictly(call: Call) -> str | None:
+    return _unified([data_type for data_type, _ in call.args], call.name, "")
+
+
+def _unified(kinds: list[pa.DataType | None], name: str, strings_with: str) -> str | None:
+    if not types.unifiable(kinds, strings_with):
+        return f"{name} of {' and '.join(dict.fromkeys(map(types.name, kinds)))}: CAST them to one type"
+    if types.mixed_instants(kinds):
+        return f"{name} of a date and a timestamp: CAST the date to TIMESTAMP"
+    return None
+
+
+def _sign(call: Call) -> str | None:
+    if types.sign_may_throw(call.type(0)):
+        return f"{call.name} of {types.name(call.type(0))} can throw: CAST it to DOUBLE or DECIMAL(34, ...) first"
     return None
 
 
@@ -189,7 +237,9 @@ def _constant_scale(call: Call) -> str | None:
 def _comparable_pair(call: Call) -> str | None:
     if not types.comparable("=", call.type(0), call.type(1)):
         return f"{types.name(call.type(0))} and {types.name(call.type(1))} cannot be compared"
-    return _mixed_instants(call)
+    if types.mixed_instants([call.type(0), call.type(1)]):
+        return f"{call.name} of a date and a timestamp: CAST the date to TIMESTAMP"
+    return None
 
 
 _NUMBER_TO_DOUBLE = """
@@ -203,21 +253,21 @@ def _table() -> dict[str, Function]:
     table: dict[str, Function] = {
         **{name: Function(1, 1, "n", _DOUBLE) for name in _NUMBER_TO_DOUBLE.split()},
         **{name: Function(2, 2, "n", _DOUBLE) for name in ("atan2", "hypot", "power", "pow", "log")},
-        "abs": Function(1, 1, "n", _same_number),
-        "negative": Function(1, 1, "n", _same_number),
+        "abs": Function(1, 1, "n", _same_number, _sign),
+        "negative": Function(1, 1, "n", _same_number, _sign),
         "positive": Function(1, 1, "n", _same_number),
         "ceil": Function(1, 1, "n", _whole_number),
         "ceiling": Function(1, 1, "n", _whole_number),
         "floor": Function(1, 1, "n", _whole_number),
-        "round": Function(1, 2, "n", _unknown, _constant_scale),
-        "bround": Function(1, 2, "n", _unknown, _constant_scale),
-        "mod": Function(2, 2, "n", _unknown),
-        "pmod": Function(2, 2, "n", _unknown),
+        "round": Function(1, 2, "n", _rounded, _constant_scale),
+        "bround": Function(1, 2, "n", _rounded, _constant_scale),
+        "mod": Function(2, 2, "n", _remainder),
+        "pmod": Function(2, 2, "n", _remainder),
         "isnan": Function(1, 1, "n", _BOOLEAN),
         "nanvl": Function(2, 2, "n", _unknown),
-        "bit_count": Function(1, 1, "i", _INT),
-        "shiftleft": Function(2, 2, "i", _unknown),
-        "shiftright": Function(2, 2, "i", _unknown),
+        "bit_count": Function(1, 1, "I", _INT),
+        "shiftleft": Function(2, 2, "I", _shifted),
+        "shiftright": Function(2, 2, "I", _shifted),
     }
     table.update(_conditionals(many))
     table.update(_strings(many))
@@ -226,25 +276,25 @@ def _table() -> dict[str, Function]:
 
 
 def _conditionals(many: int) -> dict[str, Function]:
-    either = Function(2, 2, "x", _common, _mixed_instants)
+    either = Function(2, 2, "x", _common, _same_kind)
     return {
-        "coalesce": Function(1, many, "x", _common, _mixed_instants),
+        "coalesce": Function(1, many, "x", _common, _same_kind),
         "ifnull": either,
         "nvl": either,
-        "nvl2": Function(3, 3, "x", _common_of_branches, _mixed_instants),
+        "nvl2": Function(3, 3, "x", _common_of_branches, _same_kind_of_branches),
         "nullif": Function(2, 2, "q", _first, _comparable_pair),
-        "if": Function(3, 3, "bxx", _common_of_branches, _mixed_instants),
-        "greatest": Function(2, many, "q", _common, _mixed_instants),
-        "least": Function(2, many, "q", _common, _mixed_instants),
+        "if": Function(3, 3, "bxx", _common_of_branches, _same_kind_of_branches),
+        "greatest": Function(2, many, "q", _common, _same_kind_strictly),
+        "least": Function(2, many, "q", _common, _same_kind_strictly),
         "isnull": Function(1, 1, "x", _BOOLEAN),
         "isnotnull": Function(1, 1, "x", _BOOLEAN),
         "equal_null": Function(2, 2, "q", _BOOLEAN, _comparable_pair),
         "size": Function(1, 1, "a", _INT),
         "cardinality": Function(1, 1, "a", _INT),
-        "array_size": Function(1, 1, "a", _INT),
-        "array_contains": Function(2, 2, "ax", _BOOLEAN),
-        "array_position": Function(2, 2, "ax", _BIGINT),
-        "map_contains_key": Function(2, 2, "ax", _BOOLEAN),
+        "array_size": Function(1, 1, "y", _INT),
+        "array_contains": Function(2, 2, "yx", _BOOLEAN),
+        "array_position": Function(2, 2, "yx", _BIGINT),
+        "map_contains_key": Function(2, 2, "mx", _BOOLEAN),
     }
 
 
@@ -252,11 +302,11 @@ def _strings(many: int) -> dict[str, Function]:
     to_string = Function(1, 1, "s", _STRING)
     to_length = Function(1, 1, "s", _INT)
     trims = Function(1, 2, "s", _STRING)
-    part = Function(2, 3, "sii", _string_or_unknown)
+    part = Function(2, 3, "sii", _part_of_string)
     test = Function(2, 2, "s", lambda call: pa.bool_())
     regular = Function(2, 2, "s", _BOOLEAN, _regular_expression)
     return {
-        **dict.fromkeys(("lower", "lcase", "upper", "ucase", "initcap", "soundex", "md5", "sha", "sha1"), to_string),
+        **dict.fromkeys(("lower", "lcase", "upper", "ucase", "initcap"), to_string),
         **dict.fromkeys(
             ("length", "len", "char_length", "character_length", "octet_length", "bit_length", "ascii"), to_length
         ),
@@ -264,20 +314,22 @@ def _strings(many: int) -> dict[str, Function]:
         **dict.fromkeys(("substring", "substr"), part),
         **dict.fromkeys(("contains", "startswith", "endswith"), test),
         **dict.fromkeys(("rlike", "regexp", "regexp_like"), regular),
-        **dict.fromkeys(("left", "right"), Function(2, 2, "si", _string_or_unknown)),
-        **dict.fromkeys(("lpad", "rpad"), Function(2, 3, "sis", _string_or_unknown, _padding)),
+        **dict.fromkeys(("left", "right"), Function(2, 2, "si", _part_of_string)),
+        **dict.fromkeys(("lpad", "rpad"), Function(2, 3, "sis", _part_of_string, _padding)),
         **dict.fromkeys(("instr", "levenshtein"), Function(2, 2, "s", _INT)),
         **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", _INT)),
-        "reverse": Function(1, 1, "s", _string_or_unknown),
-        "concat": Function(1, many, "s", _all_strings),
+        **dict.fromkeys(("md5", "sha", "sha1"), Function(1, 1, "B", _STRING)),
+        "soundex": Function(1, 1, "S", _STRING),
+        "reverse": Function(1, 1, "s", _part_of_string),
+        "concat": Function(1, many, "s", _string_or_binary),
         "concat_ws": Function(2, many, "s", _STRING),
         "replace": Function(2, 3, "s", _STRING, _replacement),
         "translate": Function(3, 3, "s", _STRING),
         "substring_index": Function(3, 3, "ssi", _STRING),
         "split_part": Function(3, 3, "ssi", _STRING, _part_number),
         "find_in_set": Function(2, 2, "s", _INT),
-        "sha2": Function(2, 2, "si", _STRING, _digest_bits),
-        "crc32": Function(1, 1, "s", _BIGINT),
+        "sha2": Function(2, 2, "BI", _STRING, _digest_bits),
+        "crc32": Function(1, 1, "B", _BIGINT),
         "hash": Function(1, many, "q", _INT),
         "xxhash64": Function(1, many, "q", _BIGINT),
     }
@@ -290,18 +342,19 @@ def _part_number(call: Call) -> str | None:
 
 def _instants() -> dict[str, Function]:
     field = Function(1, 1, "t", _INT)
-    names = "year quarter month day dayofmonth dayofweek weekday dayofyear weekofyear hour minute second"
+    names = "year quarter month day dayofmonth dayofweek weekday dayofyear weekofyear"
     return {
         **dict.fromkeys(names.split(), field),
+        **dict.fromkeys(("hour", "minute", "second"), Function(1, 1, "h", _INT)),
         "datediff": Function(2, 2, "t", _INT),
         "date_diff": Function(2, 2, "t", _INT),
-        "date_add": Function(2, 2, "ti", _DATE),
-        "date_sub": Function(2, 2, "ti", _DATE),
+        "date_add": Function(2, 2, "tI", _DATE),
+        "date_sub": Function(2, 2, "tI", _DATE),
         "to_date": Function(1, 1, "t", _DATE),
-        "unix_date": Function(1, 1, "t", _INT),
-        "unix_seconds": Function(1, 1, "t", _BIGINT),
-        "unix_millis": Function(1, 1, "t", _BIGINT),
-        "unix_micros": Function(1, 1, "t", _BIGINT),
+        "unix_date": Function(1, 1, "D", _INT),
+        "unix_seconds": Function(1, 1, "T", _BIGINT),
+        "unix_millis": Function(1, 1, "T", _BIGINT),
+        "unix_micros": Function(1, 1, "T", _BIGINT),
     }
 
 

@@ -16,15 +16,10 @@ from asc.predicate.limits import Limits
 from asc.predicate.literal import Literal
 from asc.predicate.literal_reader import LiteralReader
 from asc.predicate.reader import SYNTAX_REMEDY
-from asc.predicate.syntax import Node, Source, shortened
+from asc.predicate.syntax import KEYWORDS, Node, Source, shortened
 from asc.predicate.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD
 from asc.spark_types import ddl_of_type, decimal_type, simple_type
 
-_KEYWORD_LIST = """
-AND OR NOT IN IS BETWEEN LIKE ILIKE RLIKE REGEXP CASE WHEN THEN ELSE END NULL TRUE FALSE CAST TRY_CAST SELECT
-FROM AS DISTINCT EXISTS INTERVAL
-"""
-_KEYWORDS = frozenset(_KEYWORD_LIST.split())
 _BINARY: dict[str, int] = {
     **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"), 1),
     "|": 2,
@@ -256,7 +251,7 @@ class _Parser(LiteralReader):
                 self._fail("a predicate sees one record at a time", "subquery is not allowed:")
             if following == "(":
                 return self._call()
-            if word in _KEYWORDS:
+            if word in KEYWORDS:
                 self._fail(f"{SYNTAX_REMEDY}; a column of that name needs backquotes")
             return self._node("column", (), token.start, (self._part(),))
         if kind in (NUMBER, "-"):

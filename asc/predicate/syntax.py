@@ -6,6 +6,13 @@ from typing import Any
 
 from asc.errors import PredicateError
 
+_KEYWORD_LIST = """
+AND OR NOT IN IS BETWEEN LIKE ILIKE RLIKE REGEXP CASE WHEN THEN ELSE END NULL TRUE FALSE CAST TRY_CAST SELECT WITH FROM
+AS DISTINCT EXISTS INTERVAL ESCAPE DIV
+"""
+KEYWORDS = frozenset(_KEYWORD_LIST.split())
+"""Words that are no column unless in backquotes. Spark reads most of them as columns where nothing else fits."""
+
 
 class Node:
     """One node of a syntax tree, with the span of the text it was read from.

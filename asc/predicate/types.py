@@ -6,6 +6,7 @@ Spark.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ Type: TypeAlias = "pa.DataType | None"
 
 _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _NUMERIC_ORDER = (*_INTEGERS, pa.float32(), pa.float64())
+INTEGERS = frozenset(_INTEGERS)
 _INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 
@@ -62,23 +64,20 @@ def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, i
     return _INTEGER_DIGITS[data_type], 0
 
 
-def arithmetic(operator: str, left: Expression, right: Expression) -> Type:
-    """The type of ``left operator right``."""
-    left_type, right_type = left.type, right.type
-    if not is_number(left_type) or not is_number(right_type):
+def arithmetic(operator: str, left: Type, right: Type, constants: tuple[Literal | None, Literal | None]) -> Type:
+    """The type of ``left operator right``; ``constants`` are the operands that are constants."""
+    if not is_number(left) or not is_number(right):
         return None
-    assert left_type is not None
-    assert right_type is not None
     if operator == "div":
         return pa.int64()
-    if pa.types.is_decimal(left_type) or pa.types.is_decimal(right_type):
-        a, b = _decimal_of(left_type, left.literal), _decimal_of(right_type, right.literal)
+    if pa.types.is_decimal(left) or pa.types.is_decimal(right):
+        a, b = _decimal_of(left, constants[0]), _decimal_of(right, constants[1])
         if a is None or b is None:
             return pa.float64()
         return _decimal_result(operator, *a, *b)
     if operator == "/":
         return pa.float64()
-    return _NUMERIC_ORDER[max(_NUMERIC_ORDER.index(left_type), _NUMERIC_ORDER.index(right_type))]
+    return _NUMERIC_ORDER[max(_NUMERIC_ORDER.index(left), _NUMERIC_ORDER.index(right))]
 
 
 def _decimal_result(operator: str, p1: int, s1: int, p2: int, s2: int) -> pa.DataType:
@@ -97,6 +96,50 @@ def _decimal_result(operator: str, p1: int, s1: int, p2: int, s2: int) -> pa.Dat
         return pa.decimal128(precision, scale)
     whole = precision - scale
     return pa.decimal128(38, max(38 - whole, min(scale, 6)))
+
+
+def rounded(data_type: Type, digits: int) -> Type:
+    """The type of round(x, digits) and bround(x, digits)."""
+    if data_type is None or not pa.types.is_decimal(data_type):
+        return data_type if is_number(data_type) else None
+    whole = data_type.precision - data_type.scale + 1
+    if digits < 0:
+        return pa.decimal128(min(max(whole, 1 - digits), 38), 0)
+    scale = min(data_type.scale, digits)
+    return pa.decimal128(min(whole + scale, 38), scale)
+
+
+def sign_may_throw(data_type: Type) -> bool:
+    """Whether Spark's ``-x`` and ``abs(x)`` can throw even with ANSI mode off: they round decimals to 34 digits."""
+    return data_type is None or (pa.types.is_decimal(data_type) and data_type.precision > 34)
+
+
+def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
+    """Whether Spark finds a common type for the results of CASE, coalesce, greatest and the like.
+
+    ``strings_with`` names what strings go together with: "numbers and instants" (coalesce, CASE) or "" (greatest).
+    """
+    kinds = {c for c in candidates if c is not None and c != pa.null()}
+    families = {_family(kind) for kind in kinds}
+    if "container" in families:
+        return len(kinds) == 1
+    if len(families) <= 1:
+        return True
+    families.discard("string")
+    return len(families) == 1 and bool(strings_with) and families <= {"number", "instant"}
+
+
+def mixed_instants(candidates: Sequence[Type]) -> bool:
+    """Whether dates and timestamps come together, where Spark would cast the dates unguarded (see needs_guard)."""
+    return len({c for c in candidates if c in _INSTANTS}) > 1
+
+
+def _family(data_type: pa.DataType) -> str:
+    if is_number(data_type):
+        return "number"
+    if data_type in _INSTANTS:
+        return "instant"
+    return "container" if is_container(data_type) else str(data_type)
 
 
 def common(candidates: list[Type]) -> Type:
@@ -177,10 +220,12 @@ def suspicion(left: Expression, right: Expression) -> str | None:
     return None
 
 
-def castable(source: Type, target: pa.DataType) -> bool:
-    """Whether Spark casts the one type to the other; True where it cannot be told."""
+def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
+    """Whether Spark casts the one type to the other (``attempt``: with TRY_CAST); True where it cannot be told."""
     if source is None or source in (pa.null(), target):
         return True
+    if attempt and ({source, target} == {pa.bool_(), TIMESTAMP} or (target == pa.binary() and source != pa.string())):
+        return False
     if target == pa.string():
         return not is_container(source)
     if source == pa.string():

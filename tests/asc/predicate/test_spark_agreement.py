@@ -1,0 +1,279 @@
+"""What the predicate front end knows of Spark, held against Spark: types, text, casts, and that nothing throws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from asc.errors import PredicateError
+from asc.predicate.expression import Typer, column_sql
+from asc.predicate.functions import FUNCTIONS
+from asc.predicate.limits import Limits
+from asc.predicate.parser import parse
+from asc.predicate.types import castable, comparable, listable
+from asc.schema import Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+EXTREMES = {
+    "flag": ("true", "false"),
+    "tiny": ("-128Y", "127Y", "0Y"),
+    "n": ("-2147483648", "2147483647", "0", "-1", "7"),
+    "big": ("-9223372036854775808", "9223372036854775807", "0L", "-1L", "253402300800L"),
+    "f": ("CAST('NaN' AS FLOAT)", "CAST('-Infinity' AS FLOAT)", "3.4028234663852886E38F", "-0.0F", "1.5F"),
+    "d": ("CAST('NaN' AS DOUBLE)", "CAST('Infinity' AS DOUBLE)", "-1.7976931348623157E308D", "-0.0D", "1e19"),
+    "price": ("99999999.99", "-99999999.99", "0.00", "0.01"),
+    "wide": (f"{'9' * 32}.999999", f"-{'9' * 32}.999999", "0.000001"),
+    "s": ("''", "'abc'", "' 7 '", "'2013-07-04 12:00:00'", "'東京🚀'", "'+300000-01-01'", "'-1e400'", "'%_'"),
+    "raw": ("X''", "X'FF00FF'", "X'616263'"),
+    "day": (
+        "date_from_unix_date(-2147483648)",
+        "date_from_unix_date(2147483647)",
+        "DATE '0001-01-01'",
+        "DATE '2013-03-10'",
+    ),
+    "ts": (
+        "timestamp_micros(-9223372036854775808)",
+        "timestamp_micros(9223372036854775807)",
+        "TIMESTAMP '2013-03-10 02:30:00'",
+    ),
+    "ntz": ("TIMESTAMP_NTZ '0001-01-01 00:00:00'", "TIMESTAMP_NTZ '9999-12-31 23:59:59.999999'"),
+    "list": ("array(1, NULL)", "array()"),
+    "dict": ("map('a', 1)", "map()"),
+    "place": ("named_struct('x', 1)", "named_struct('x', CAST(NULL AS INT))"),
+}
+DDL = (
+    "flag BOOLEAN, tiny TINYINT, n INT, big BIGINT, f FLOAT, d DOUBLE, price DECIMAL(10,2), wide DECIMAL(38,6), s STRING,"
+    " raw BINARY, day DATE, ts TIMESTAMP, ntz TIMESTAMP_NTZ, list ARRAY<INT>, dict MAP<STRING, INT>, place STRUCT<x: INT>"
+)
+SCHEMA = Schema.from_ddl(DDL)
+ROWS = 8
+
+BY_SORT = {
+    "n": ("n", "tiny", "big", "f", "d", "price", "wide", "s", "NULL", "3", "2.5"),
+    "s": ("s", "raw", "n", "d", "flag", "day", "ts", "wide", "'ab'", "NULL"),
+    "i": ("n", "tiny", "2", "-1", "0", "s"),
+    "t": ("day", "ts", "ntz", "s"),
+    "h": ("ts", "ntz", "s", "day"),
+    "T": ("ts", "ntz", "s"),
+    "D": ("day", "ts"),
+    "I": ("n", "tiny", "2", "-1", "s", "d"),
+    "S": ("s", "raw", "n"),
+    "B": ("s", "raw", "n"),
+    "y": ("list", "dict"),
+    "m": ("dict", "list"),
+    "b": ("flag", "n > 1"),
+    "a": ("list", "dict"),
+    "x": ("n", "big", "d", "wide", "s", "day", "ts", "flag", "NULL", "place", "list"),
+    "q": ("n", "big", "d", "wide", "s", "day", "flag", "NULL", "place"),
+}
+CONSTANTS = {
+    "round": ("2", "-2", "30", "-30"),
+    "bround": ("2", "-2"),
+    "lpad": ("5", "0"),
+    "rpad": ("5", "1000"),
+    "replace": ("'ab'",),
+    "rlike": ("'a[bc]'",),
+    "regexp": ("'^a+'",),
+    "regexp_like": ("'a'",),
+    "sha2": ("256", "0", "512"),
+    "array_contains": ("1", "n"),
+    "array_position": ("1", "n"),
+    "map_contains_key": ("'a'", "s"),
+}
+LAST = {"replace": "'x'", "split_part": "-1", "substring_index": "2"}
+
+
+@pytest.fixture(scope="module")
+def extremes(spark: SparkSession) -> DataFrame:
+    """Eight rows with the extremes of every type in every column, and a row of NULLs."""
+    rows = [
+        ", ".join(f"{values[i % len(values)]} AS `{name}`" for name, values in EXTREMES.items()) for i in range(ROWS)
+    ]
+    rows.append(", ".join(f"NULL AS `{name}`" for name in EXTREMES))
+    casts = ", ".join(
+        f"CAST(`{f.name}` AS {Schema(pa.schema([f])).ddl().split(' ', 1)[1]}) `{f.name}`" for f in SCHEMA.arrow
+    )
+    union = " UNION ALL ".join(f"SELECT {row}" for row in rows)
+    df = spark.sql(f"SELECT {casts} FROM ({union})")
+    # a real relation, so that the optimiser cannot compute the expressions on the driver
+    return df.localCheckpoint()
+
+
+def texts_of_calls() -> Iterator[str]:
+    """Calls of every allowed function with every sort of argument it takes."""
+    for name, function in sorted(FUNCTIONS.items()):
+        for count in range(max(function.least, 1), min(function.most, 3) + 1):
+            pools = [BY_SORT[function.sorts[min(i, len(function.sorts) - 1)]] for i in range(count)]
+            if count > 1 and name in CONSTANTS:
+                pools[1] = CONSTANTS[name]
+            if count > 2:
+                pools[2] = (LAST[name],) if name in LAST else pools[2][:5]
+                pools[1] = pools[1][:5]
+            for i, pool in enumerate(pools):
+                for arg in pool:
+                    # one argument through its whole pool, the others at the ends of theirs
+                    for rest in ({j: p[0] for j, p in enumerate(pools)}, {j: p[-1] for j, p in enumerate(pools)}):
+                        yield f"{name}({', '.join({**rest, i: arg}[j] for j in range(count))})"
+
+
+def texts_of_operators() -> Iterator[str]:
+    numbers = BY_SORT["n"]
+    for operator, left, right in product(("+", "-", "*", "/", "%", "DIV", "&", "|", "^", "||"), numbers, numbers):
+        yield f"{left} {operator} {right}"
+    for operator, operand in product(("-", "+", "~"), ("n", "tiny", "big", "f", "d", "price", "wide", "s")):
+        yield f"{operator} {operand}"
+    for source, target in product(EXTREMES, CASTS):
+        yield f"CAST({source} AS {target})"
+        yield f"TRY_CAST({source} AS {target})"
+    for left, right in product(("day", "ts", "ntz", "s"), repeat=2):
+        yield f"{left} < {right}"
+        yield f"{left} IN ({right}, NULL)"
+        yield f"{left} BETWEEN {right} AND {right}"
+    for results in product(("n", "big", "d", "price", "s", "NULL", "flag"), repeat=2):
+        yield "CASE WHEN flag THEN {} ELSE {} END".format(*results)
+    yield from ("list[n]", "list[0]", "dict[s]", "place.x", "dict['a']", "s LIKE '%a%b_'", "s LIKE 'a/%' ESCAPE '/'")
+
+
+CASTS = "BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL(10,2) DECIMAL(38,18) STRING BINARY DATE TIMESTAMP TIMESTAMP_NTZ"
+CASTS = tuple(CASTS.split())
+NULL_OR_TEXT = ("day", "list", "dict", "place")
+"""Casts that are refused though Spark makes them: a date's to a number is always NULL, a container's text is for display."""
+
+
+def typed(texts: Iterator[str]) -> dict[str, pa.DataType | None]:
+    """The accepted ones: text for Spark -> inferred type."""
+    found: dict[str, pa.DataType | None] = {}
+    for text in texts:
+        tree, source = parse(text, Limits(), "UTC")
+        try:
+            expression = Typer(source, SCHEMA).of(tree)
+        except PredicateError:
+            continue
+        found[expression.sql] = expression.type
+    return found
+
+
+def evaluated(df: DataFrame, sqls: list[str]) -> list[pa.DataType | str]:
+    """The Arrow type of each expression's values, or the error of analysing or computing it."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F  # noqa: N812
+
+    try:
+        return list(df.select(*[F.expr(sql).alias(f"c{i}") for i, sql in enumerate(sqls)]).toArrow().schema.types)
+    except (PySparkException, Py4JJavaError) as error:
+        if len(sqls) == 1:
+            return [" ".join(str(error).split())[:300]]
+        half = len(sqls) // 2
+        return evaluated(df, sqls[:half]) + evaluated(df, sqls[half:])
+
+
+@pytest.mark.parametrize("texts", [texts_of_calls, texts_of_operators], ids=["functions", "operators"])
+def test_nothing_throws_and_types_are_as_inferred(extremes: DataFrame, texts: object) -> None:
+    assert callable(texts)
+    inferred = typed(texts())
+    sqls = list(inferred)
+    assert len(sqls) > 500
+    found = [t for i in range(0, len(sqls), 64) for t in evaluated(extremes, sqls[i : i + 64])]
+    failed = [(sql, kind) for sql, kind in zip(sqls, found, strict=True) if isinstance(kind, str)]
+    assert not failed, f"{len(failed)} are refused by Spark or throw: {failed[:10]}"
+    wrong = [
+        (sql, str(kind), str(inferred[sql]))
+        for sql, kind in zip(sqls, found, strict=True)
+        if inferred[sql] is not None and kind != inferred[sql]
+    ]
+    assert not wrong, f"{len(wrong)} differ: {wrong[:10]}"
+
+
+def analysed(df: DataFrame, sql: str) -> bool:
+    from pyspark.errors import AnalysisException
+
+    try:
+        df.selectExpr(sql)
+    except AnalysisException:
+        return False
+    return True
+
+
+def test_refused_comparisons_are_those_spark_refuses(extremes: DataFrame) -> None:
+    """Nothing that Spark compares is refused, and what it refuses is known, container types aside."""
+    wrong = []
+    names = list(EXTREMES)
+    for i, left in enumerate(names):
+        for right in names[i:]:
+            a, b = (SCHEMA.resolve((name,)).type for name in (left, right))
+            for operator in ("=", "<"):
+                if comparable(operator, a, b) != analysed(extremes, f"{left} {operator} {right}"):
+                    wrong.append(f"{left} {operator} {right}")
+            if listable(a, b) != analysed(extremes, f"{left} IN ({right})"):
+                wrong.append(f"{left} IN ({right})")
+    assert wrong == []
+
+
+def test_refused_casts_are_refused_by_spark_or_always_null(extremes: DataFrame) -> None:
+    wrong = []
+    for source, target in product(EXTREMES, CASTS):
+        tree, _ = parse(f"CAST({source} AS {target})", Limits(), "UTC")
+        allowed = castable(SCHEMA.resolve((source,)).type, tree.value[0])
+        if not allowed and analysed(extremes, f"CAST({source} AS {target})") and source not in NULL_OR_TEXT:
+            wrong.append(f"refused: {source} AS {target}")
+        if allowed and not analysed(extremes, f"CAST({source} AS {target})"):
+            wrong.append(f"allowed: {source} AS {target}")
+    assert wrong == []
+
+
+WORDS = """
+add all and any array as asc between both by case cast char check collate column comment cube current
+current_date current_timestamp current_user data date day desc distinct div double else end escape except exists
+extract false filter first float for from function group having hour if in index int interval is join key
+lateral left like limit list local map minute month not null offset on or order outer overlay position primary
+range rank real record replace right rlike row schema second select set some source sql start string struct
+substring table target then time timestamp to trim true type union unique unknown user using value values view
+when where window with x year zone
+"""
+SHAPES = """
+{w} > 5
+5 < {w}
+(({w}) + {w}) * 2 > {w}
+{w} IN ({w}, 3) AND {w} BETWEEN {w} AND {w}
+CASE WHEN {w} > 1 THEN {w} ELSE {w} END = {w}
+{w} IS NULL
+lower({w}) = 'x' OR p.{w} = 7 AND - {w} < 3
+{w} LIKE '7%'
+NOT ({w} = 7)
+{w} = 'x'
+CAST({w} AS INT)
+{w} RLIKE '7'
+if({w} > 1, {w}, {w})
+{w}
+{w} % {w}
+{w} DIV 2
+coalesce({w}, {w})
+p.{w}
+{w} || 'a'
+{w} <=> {w}
+{w} = 7 OR {w} = 8
+"""
+
+
+def test_columns_named_like_keywords_are_read_back(spark: SparkSession) -> None:
+    """The text of a column means the column wherever it stands, quoted or not."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    shapes = SHAPES.strip().splitlines()
+    wrong = []
+    for word in WORDS.split():
+        df = spark.range(7, 8).selectExpr(f"id AS `{word}`", f"named_struct('{word}', id) AS p")
+        both = [[shape.replace("{w}", text) for shape in shapes] for text in (column_sql((word,)), f"`{word}`")]
+        columns = [[F.expr(sql).alias(f"c{i}") for i, sql in enumerate(sqls)] for sqls in both]
+        if df.select(*columns[0]).collect() != df.select(*columns[1]).collect():
+            wrong.append(word)
+    assert wrong == []
