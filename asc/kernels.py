@@ -221,6 +221,7 @@ def sweep(
     matrix: Array,
     slots: Array,
     bases: Array,
+    constructs: int,
     exact: Any,
     owner: Array,
     rank: Array,
@@ -228,43 +229,49 @@ def sweep(
     found: Array,
     count: int,
 ) -> tuple[int, int, int]:
-    """Evaluate rows ``begin`` to ``end`` along one macro-sequence, four constructs a pass, until the GRB is all zeros.
+    """Evaluate rows ``begin`` to ``end`` along one macro-sequence until the GRB is all zeros.
 
-    ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by verification alone);
-    ``slots``, ``bases`` int64[4 p]: slot and first row of each construct in sequence, filled up with the all-zeros slot
-    and row 0, the GRB itself, which changes nothing. ``exact``: (first, code, low, high, least, greatest) of the
-    block's table, ``first`` empty where nothing needs to be verified. ``found`` int64[n] receives pairs from ``count``
-    on; where fewer places are left than a tuple may need, the sweep ends early. Returns the next row, the number of
-    pairs, and the rows of the matrix that were read.
+    The GRB is looked at after the first four constructs, then after every eight. ``regions`` uint16[slots + 1, rows],
+    the last all zeros; ``keys`` int64[slots, rows] (read by verification alone); ``slots``, ``bases`` int64[4 + 8 p]:
+    slot and first row of each of the ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the GRB
+    to start with, which changes nothing. ``exact``: (first, code, low, high, least, greatest) of the block's table,
+    ``first`` empty where nothing needs to be verified. ``found`` int64[n] receives pairs from ``count`` on; where fewer
+    places are left than a tuple may need, the sweep ends early.
+    Returns the next row, the number of pairs, and the constructs evaluated.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = matrix.shape[1]
-    passes = slots.size >> 2
     evaluated = 0
     for row in range(begin, end):
         if count + (words << 6) > found.size:
             return row, count, evaluated
-        any_left = _ONE
-        for step in range(passes):
-            i = step << 2
+        a = np.uint64(bases[0] + regions[slots[0], row])
+        b = np.uint64(bases[1] + regions[slots[1], row])
+        c = np.uint64(bases[2] + regions[slots[2], row])
+        d = np.uint64(bases[3] + regions[slots[3], row])
+        any_left = np.uint64(0)
+        for word in range(words):
+            left = matrix[0, word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
+            grb[word] = left
+            any_left |= left
+        i = 4
+        while i < slots.size and any_left != 0:
             a = np.uint64(bases[i] + regions[slots[i], row])
             b = np.uint64(bases[i + 1] + regions[slots[i + 1], row])
             c = np.uint64(bases[i + 2] + regions[slots[i + 2], row])
             d = np.uint64(bases[i + 3] + regions[slots[i + 3], row])
-            evaluated += 4
+            e = np.uint64(bases[i + 4] + regions[slots[i + 4], row])
+            f = np.uint64(bases[i + 5] + regions[slots[i + 5], row])
+            g = np.uint64(bases[i + 6] + regions[slots[i + 6], row])
+            h = np.uint64(bases[i + 7] + regions[slots[i + 7], row])
             any_left = np.uint64(0)
-            if step == 0:
-                for word in range(words):
-                    left = matrix[0, word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
-                    grb[word] = left
-                    any_left |= left
-            else:
-                for word in range(words):
-                    left = grb[word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
-                    grb[word] = left
-                    any_left |= left
-            if any_left == 0:
-                break
+            for word in range(words):
+                left = grb[word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
+                left &= matrix[e, word] & matrix[f, word] & matrix[g, word] & matrix[h, word]
+                grb[word] = left
+                any_left |= left
+            i += 8
+        evaluated += min(i, constructs)
         if any_left != 0:
             count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
     return end, count, evaluated
