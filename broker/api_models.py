@@ -143,15 +143,14 @@ def plain_error(error: AscError) -> dict[str, Any]:
     >>> plain_error(QueryError("query id", "a b", "leave out the space"))["message"]
     "query id 'a b': leave out the space"
     """
-    is_predicate = isinstance(error, PredicateError)
     return {
         "message": str(error),
         "subject": error.subject,
         # Not every float is JSON.
         "value": error.value if isinstance(error.value, (str, int, bool, type(None))) else str(error.value),
         "remedy": error.remedy,
-        "caret": (error.caret() or None) if is_predicate else None,
-        "start": error.start if is_predicate else None,
+        "caret": (error.caret() or None) if isinstance(error, PredicateError) else None,
+        "start": error.start if isinstance(error, PredicateError) else None,
     }
 
 

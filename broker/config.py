@@ -17,7 +17,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from asc.errors import AscError
 from broker.errors import BrokerError
 
-
 if TYPE_CHECKING:
     import pyarrow as pa
 

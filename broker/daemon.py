@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.daemon")
 
 _EXPIRY_PAUSE_S = 1.0
+_TOLD_BY_THE_JOB = (
+    "org.apache.spark.executor.Executor",
+    "org.apache.spark.scheduler.TaskSetManager",
+    "org.apache.spark.sql.execution.streaming.MicroBatchExecution",
+)
 
 
 class Daemon:
@@ -168,8 +173,15 @@ class Daemon:
         cluster.ensure_topics(names | {self.config.dead_letter_topic(name) for name in self.config.streams})
 
     def _start_spark(self) -> SparkSession:
-        if self._given_spark is not None:
-            return self._given_spark
+        spark = self._given_spark or self._own_spark()
+        # A job that fails is told in one line by its supervisor; Spark would tell it thrice, in two hundred.
+        jvm: Any = spark._jvm
+        log4j = jvm.org.apache.logging.log4j
+        for name in _TOLD_BY_THE_JOB:
+            log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
+        return spark
+
+    def _own_spark(self) -> SparkSession:
         from broker.runtime.spark import spark_session
 
         self._phase = "starting Spark"

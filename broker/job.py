@@ -20,7 +20,7 @@ from broker.topics import KafkaCluster, Offsets, one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 LOG = logging.getLogger("asc.job")
 
@@ -28,7 +28,7 @@ _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
 """How long a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
 
-_DELIVERIES = "__asc_deliveries"
+_WRAPPINGS = ("org.apache.spark.", "java.util.concurrent.ExecutionException", "java.lang.RuntimeException")
 
 
 class _StoppingError(Exception):
@@ -172,7 +172,7 @@ class StreamJob:
                 raise BrokerError("streaming query", self.name, "was stopped from outside")
 
     def _cause(self, error: BaseException) -> str:
-        text = one_line(self._error or error, 2_000)
+        text = one_line(root_cause(self._error or error), 2_000)
         return text.rpartition("terminated with exception: ")[2][:300]
 
     # -- one batch
@@ -242,3 +242,13 @@ class StreamJob:
             if (self._folder / "spark" / "commits" / str(bound.batch_id)).exists() or self.problem is not None:
                 return
             time.sleep(0.02)
+
+
+def root_cause(error: BaseException) -> object:
+    """What began it: of the JVM's chain of causes the first that is not Spark's own wrapping, else the error itself."""
+    cause = getattr(error, "java_exception", None)
+    if cause is None:
+        return error
+    while cause.getClass().getName().startswith(_WRAPPINGS) and cause.getCause() is not None:
+        cause = cause.getCause()
+    return cause.toString()

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from asc.attribute import PAttribute
-from asc.compiler import CompileOptions, change_plan, compile_plan
+from asc.compiler import change_plan, compile_plan
 from asc.errors import AscError
-from asc.plan import Plan, Query
+from asc.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from asc.predicate.normal_form import Predicate
 from asc.schema import Schema

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer
     from kafka.admin import KafkaAdminClient
 
+_SHARED_OPTIONS = ("security_", "sasl_", "ssl_")
 _CREATE_CHUNK = 200
 """Topics a request: a broker that makes a thousand at once answers after its clients have given up."""
 
@@ -150,10 +151,10 @@ class KafkaCluster:
         return self._admin
 
     def _settings(self, known: Iterable[str]) -> dict[str, Any]:
-        # Kafka's own names, dots for underscores, are kafka-python's for what both have.
+        # How to reach and be admitted is spelled as Kafka does, dots for underscores; the rest is for Spark's clients.
         passed = {key.replace(".", "_"): value for key, value in self._config.options.items()}
         return {
-            **{key: value for key, value in passed.items() if key in set(known)},
+            **{key: value for key, value in passed.items() if key in set(known) and key.startswith(_SHARED_OPTIONS)},
             "bootstrap_servers": self.bootstrap_servers.replace(" ", "").split(","),
             "bootstrap_timeout_ms": round(self._config.timeout_s * 1000),
         }
