@@ -9,9 +9,10 @@ import pyarrow as pa
 from asc.attribute import PAttribute
 from asc.construct import Construct
 from asc.plan import Plan
-from asc.predicate.constraint import Constraint, Cut, Key
+from asc.predicate.constraint import Constraint, Key
+from asc.predicate.describe import constraint_text, value_text
 from asc.reference import Evaluation, evaluate_block
-from asc.values import key_of, text_of
+from asc.values import key_of
 
 
 def explain(plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None = None) -> str:
@@ -57,7 +58,7 @@ def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) ->
             construct = constructs[attribute]
             kind = "exact" if construct.exact else "bounded"
             yield (
-                f"  {attribute.sql} in {constraint_text(attribute, constraint)}   "
+                f"  {constraint_text(attribute, constraint)}   "
                 f"(construct {names.index(attribute.sql) + 1} of {len(names)}: {len(construct.ra)} {kind} regions "
                 f"and NULL, used by {_counted(construct.qub.count(), 'conjunct')})"
             )
@@ -75,7 +76,7 @@ def _way(plan: Plan, number: int, bits: Sequence[int], keys: Sequence[Key | None
         alive = [bit for bit in alive if step.grb[bit]]
         ended = f"; ends conjunct {', '.join(map(str, failed))}" if failed else ""
         yield (
-            f"  {position}. {construct.attribute.sql} = {text_of(construct.attribute, of[construct.attribute])}, "
+            f"  {position}. {construct.attribute.sql} = {_value_text(construct.attribute, of[construct.attribute])}, "
             f"region {_region_text(construct, step.region)}: {step.grb.count()} left{ended}"
         )
     left = {bits.index(bit) + 1: dict(plan.constraints(number, bit)) for bit in alive}
@@ -95,15 +96,8 @@ def _verdict(
     return f"not accepted; {cost}{'; the tuple is dropped by this block' if evaluation.dropped else ''}"
 
 
-def constraint_text(attribute: PAttribute, constraint: Constraint) -> str:
-    """A constraint as intervals: ``(-inf, 30)``, ``{5}``, ``[10, 20] or NULL``."""
-    parts = []
-    for low, high in constraint.intervals:
-        if low is not None and high is not None and low[0] == high[0]:
-            parts.append(f"{{{text_of(attribute, low[0])}}}")
-        else:
-            parts.append(f"{_low_text(attribute, low)}, {_high_text(attribute, high)}")
-    return " or ".join([*parts, *(["NULL"] if constraint.null else [])])
+def _value_text(attribute: PAttribute, key: Key | None) -> str:
+    return "NULL" if key is None else value_text(key, attribute.type)
 
 
 def _region_text(construct: Construct, region: int) -> str:
@@ -112,14 +106,6 @@ def _region_text(construct: Construct, region: int) -> str:
     low = construct.cuts[region - 1] if region else None
     high = construct.cuts[region] if region < len(construct.cuts) else None
     return constraint_text(construct.attribute, Constraint(((low, high),)))
-
-
-def _low_text(attribute: PAttribute, cut: Cut | None) -> str:
-    return "(-inf" if cut is None else f"{'(' if cut[1] else '['}{text_of(attribute, cut[0])}"
-
-
-def _high_text(attribute: PAttribute, cut: Cut | None) -> str:
-    return "+inf)" if cut is None else f"{text_of(attribute, cut[0])}{']' if cut[1] else ')'}"
 
 
 def _counted(number: int, noun: str) -> str:

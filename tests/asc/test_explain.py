@@ -11,11 +11,12 @@ import pytest
 from asc.attribute import PAttribute
 from asc.compiler import compile_plan
 from asc.errors import PlanError
-from asc.explain import constraint_text, explain
+from asc.explain import explain
 from asc.plan import CompileOptions, Plan, Query
 from asc.predicate.constraint import Constraint
+from asc.predicate.describe import value_text
 from asc.predicate.normal_form import Predicate
-from asc.values import key_of, text_of
+from asc.values import key_of
 
 DELAY = PAttribute("delay", pa.int32(), ("delay",))
 CITY = PAttribute("city", pa.string(), ("city",))
@@ -39,16 +40,16 @@ def test_constructs_and_sequence_of_a_query() -> None:
     text = explain(compile_plan(QUERIES), "either")
     assert "either: 2 conjuncts in block 1 of 1, which holds 3 conjuncts" in text
     assert "sequence: city -> delay" in text
-    assert "delay in (30, +inf)   (construct 2 of 2: 3 exact regions and NULL, used by 2 conjuncts)" in text
-    assert "city in {'Oslo'}" in text
+    assert "delay > 30   (construct 2 of 2: 3 exact regions and NULL, used by 2 conjuncts)" in text
+    assert "  city = 'Oslo'   (construct 1 of 2" in text
 
 
 def test_the_way_of_an_accepted_tuple() -> None:
     plan = compile_plan(QUERIES)
     lines = explain(plan, "late", values(plan, 45, "Oslo")).splitlines()
     assert lines[-3:] == [
-        "  1. city = 'Oslo', region {'Oslo'}: 3 left",
-        "  2. delay = 45, region (30, +inf): 3 left",
+        "  1. city = 'Oslo', region city = 'Oslo': 3 left",
+        "  2. delay = 45, region delay > 30: 3 left",
         "accepted by conjunct 1; 2 constructs evaluated",
     ]
 
@@ -57,7 +58,7 @@ def test_the_way_of_a_dropped_tuple() -> None:
     plan = compile_plan(QUERIES)
     lines = explain(plan, "either", values(plan, None, "Bergen")).splitlines()
     assert lines[-3:] == [
-        "  1. city = 'Bergen', region (-inf, 'Oslo'): 1 left; ends conjunct 2",
+        "  1. city = 'Bergen', region city < 'Oslo': 1 left; ends conjunct 2",
         "  2. delay = NULL, region NULL: 0 left; ends conjunct 1",
         "not accepted; 2 constructs evaluated; the tuple is dropped by this block",
     ]
@@ -77,11 +78,6 @@ def test_queries_in_no_construct() -> None:
         explain(plan, "nobody")
 
 
-def test_constraints_as_text() -> None:
-    constraint = Constraint(((None, (3, 0)), ((5, 0), (5, 1)), ((7, 1), (9, 1))), null=True)
-    assert constraint_text(DELAY, constraint) == "(-inf, 3) or {5} or (7, 9] or NULL"
-
-
 @pytest.mark.parametrize(
     ("data_type", "value", "text"),
     [
@@ -94,16 +90,14 @@ def test_constraints_as_text() -> None:
         (pa.decimal128(38, 0), Decimal(10**37), "1" + "0" * 37),
         (pa.string(), "東京", "'東京'"),
         (pa.binary(), b"\x00\xff", "X'00FF'"),
-        (pa.date32(), dt.date(1, 1, 1), "0001-01-01"),
-        (pa.timestamp("us", tz="UTC"), dt.datetime(1969, 12, 31, 23, 59, 59, 999999), "1969-12-31 23:59:59.999999 UTC"),
-        (pa.timestamp("us"), dt.datetime(2013, 7, 4), "2013-07-04 00:00:00"),
-        (pa.int8(), None, "NULL"),
+        (pa.date32(), dt.date(1, 1, 1), "DATE '0001-01-01'"),
+        (pa.timestamp("us"), dt.datetime(2013, 7, 4, microsecond=1), "TIMESTAMP_NTZ '2013-07-04 00:00:00.000001'"),
     ],
 )
-def test_values_as_keys_and_back_as_text(data_type: pa.DataType, value: object, text: str) -> None:
-    attribute = PAttribute("x", data_type)
-    assert text_of(attribute, key_of(attribute, pa.scalar(value, data_type))) == text
+def test_keys_of_values_are_those_of_constants(data_type: pa.DataType, value: object, text: str) -> None:
+    key = key_of(PAttribute("x", data_type), pa.scalar(value, data_type))
+    assert value_text(key, data_type) == text
 
 
-def test_years_beyond_pythons_calendar() -> None:
-    assert text_of(PAttribute("day", pa.date32()), 2**31 - 1) == "2147483647"
+def test_null_has_no_key() -> None:
+    assert key_of(DELAY, pa.scalar(None, pa.int32())) is None
