@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,7 +157,8 @@ def _nested(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    # What json.dumps(text, ensure_ascii=False) does, without making an encoder for every field of every row.
+    return encode_basestring(text)
 
 
 def _json_object(line: bytes, path: Path, number: int) -> dict[str, Any]:

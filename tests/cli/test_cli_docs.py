@@ -14,6 +14,7 @@ import tomllib
 from pydantic import BaseModel
 
 import cli.reference
+from asc.predicate.functions import FUNCTIONS
 from broker.config import Config, StreamConfig, parse_config
 from cli.main import main
 
@@ -89,3 +90,9 @@ def test_the_library_page_says_what_the_matcher_gives() -> None:
     names: dict[str, Any] = {}
     exec(block, names)
     assert names["pairs"].to_pylist() == [{"row": 0, "query": "late"}, {"row": 1, "query": "unknown"}]
+
+
+def test_the_page_on_predicates_lists_every_allowed_function() -> None:
+    page = (ROOT / "docs" / "predicates.md").read_text(encoding="utf-8")
+    section = page.split("## Allowed functions", 1)[1].split("\n\n", 2)[1]
+    assert re.findall(r"`(\w+)`", section) == sorted(FUNCTIONS)
