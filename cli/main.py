@@ -23,7 +23,7 @@ from cli.version import version
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog=examples(
         "asc demo",
-        "asc serve --embedded",
+        "asc serve --config asc.toml",
         'asc query add late --where "arr_delay > 60"',
         "asc publish --stream flights flights.csv.gz",
         "asc subscribe asc.late --from-beginning",

@@ -1,0 +1,50 @@
+"""``asc serve`` where it cannot start: one line, exit code 1."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+STREAM = '[streams.flights]\ntopic = "flights"\nformat = "json"\nschema = "delay INT"\n'
+
+
+def serve(folder: Path, text: str) -> str:
+    """The one line on stderr that is an error; asserts that there is no other, no stack trace, and exit code 1."""
+    path = folder / "asc.toml"
+    path.write_text(text, encoding="utf-8")
+    code = f"from cli.main import main\nmain(['serve', '--config', {str(path)!r}])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    return line
+
+
+def test_no_stream(tmp_path: Path) -> None:
+    assert "streams" in serve(tmp_path, "[api]\nport = 0\n")
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        line = serve(tmp_path, f"[api]\nport = {port}\n{STREAM}")
+    assert f"127.0.0.1:{port}" in line
+    assert "port" in line
+
+
+def test_a_kafka_that_does_not_answer(tmp_path: Path) -> None:
+    line = serve(tmp_path, f'[kafka]\nbootstrap_servers = "127.0.0.1:9"\ntimeout_s = 1\n[api]\nport = 0\n{STREAM}')
+    assert "127.0.0.1:9" in line
+
+
+def test_an_outside_address_without_a_token(tmp_path: Path) -> None:
+    assert "token" in serve(tmp_path, f'[api]\nhost = "0.0.0.0"\n{STREAM}')
+
+
+def test_a_schema_that_is_none(tmp_path: Path) -> None:
+    line = serve(tmp_path, STREAM.replace("delay INT", "delay WHATEVER<"))
+    assert "streams.flights.schema" in line
