@@ -86,7 +86,7 @@ def _is_integer(data_type: pa.DataType) -> bool:
 
 
 def _is_text(data_type: pa.DataType) -> bool:
-    return data_type == pa.string()
+    return bool(data_type == pa.string())
 
 
 _SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyType(
@@ -112,7 +112,7 @@ _SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTy
 
 
 def _fits(sort: str, data_type: pa.DataType | None) -> bool:
-    return bool(data_type is None or data_type == pa.null() or _SORTS[sort][1](data_type))
+    return data_type is None or bool(data_type == pa.null()) or _SORTS[sort][1](data_type)
 
 
 def _always(data_type: pa.DataType) -> Result:

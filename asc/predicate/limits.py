@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MAX_NESTING_DEPTH = 120
+MAX_NESTING_DEPTH = 64
 """What Python's stack and Spark's parser take without doubt; ``Limits.nesting_depth`` cannot be set higher."""
 
 
@@ -17,7 +17,7 @@ class Limits:
     """
 
     length_chars: int = 20_000
-    nesting_depth: int = 60
+    nesting_depth: int = 50
     conjuncts: int = 64
 
     def __post_init__(self) -> None:

@@ -19,6 +19,8 @@ WORD, QUOTED, STRING, RAW_STRING, HEX, NUMBER, END = "word", "quoted", "string",
 
 _NUMBER = re.compile(r"(?:\d+[LSY]|(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?(?:BD|[FD])?)\Z", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d]\w*\Z")
+_WORDS = re.compile(r"[^\W\d]\w*(?:\s+[^\W\d]\w*)+\Z")
+_ANY_WORD = re.compile(r"\w+")
 _HEX = re.compile(r"[xX]'[0-9A-Fa-f]*'\Z")
 _BODY = r"(?:[^'\\]|\\.)*"
 _STRING = re.compile(rf"""(?:'{_BODY}'|"{_BODY.replace("'", '"')}")\Z""", re.DOTALL)
@@ -26,6 +28,8 @@ _RAW_STRING = re.compile(r"""[rR](?:'[^']*'|"[^"]*")\Z""", re.DOTALL)
 _QUOTED = re.compile(r"`(?:[^`]|``)+`\Z", re.DOTALL)
 _SYMBOL_LIST = "( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! :: ->"
 _SYMBOLS = frozenset(_SYMBOL_LIST.split())
+
+_NAME_LIKE = (WORD, QUOTED, NUMBER, "]", ")")
 
 
 class Token(NamedTuple):
@@ -46,36 +50,46 @@ def tokens_of(source: Source) -> list[Token]:
     """The tokens of a text, then one of kind END; PredicateError for what Spark's lexer does not know."""
     text = source.text
     try:
-        scanned = _tokenizer().tokenize(text)
+        # without the parenthesis sqlglot takes a text that begins with SHOW or the like for a command
+        scanned = _tokenizer().tokenize("(" + text)[1:]
     except (SqlglotError, ValueError, OverflowError):
         raise source.error("text cannot be read", text[:60], "is a quote or a comment left open?", 0, 1) from None
     found: list[Token] = []
     last_start = -1
     for scan in scanned:
-        start, end = scan.start, scan.end + 1
+        start, end = scan.start - 1, scan.end
         if start == last_start:
             continue  # a number's suffix comes as tokens of their own over the same span
         last_start = start
         raw = text[start:end]
         if raw in _SYMBOLS:
-            kind, word = raw, ""
+            found.append(Token(raw, "", start, end))
         elif _WORD.match(raw):
-            kind, word = WORD, raw.upper()
+            _check_apart(source, found, WORD, start, end)
+            found.append(Token(WORD, raw.upper(), start, end))
+        elif _WORDS.match(raw):
+            found += [
+                Token(WORD, m.group().upper(), start + m.start(), start + m.end()) for m in _ANY_WORD.finditer(raw)
+            ]
         else:
-            kind, word = _literal_kind(source, raw, start, end), ""
-        if kind == NUMBER and found and found[-1].end == start:
-            if found[-1].kind == ".":  # sqlglot splits .5
-                start = found.pop().start
-            if found and found[-1].end == start and found[-1].kind in (WORD, QUOTED, NUMBER, "]", ")"):
-                raise source.error(
-                    "name", text[start:end], "a part that begins with a digit needs backquotes", start, end
-                )
-        elif kind in (WORD, QUOTED, STRING) and found and found[-1].kind == NUMBER and found[-1].end == start:
-            begin = found[-1].start
-            raise source.error("number or name", text[begin:end], "put a blank or backquotes", begin, end)
-        found.append(Token(kind, word, start, end))
+            kind = _literal_kind(source, raw, start, end)
+            if kind == NUMBER and found and found[-1].kind == "." and found[-1].end == start:
+                start = found.pop().start  # sqlglot splits .5
+            _check_apart(source, found, kind, start, end)
+            found.append(Token(kind, "", start, end))
     found.append(Token(END, "", len(text), len(text)))
     return found
+
+
+def _check_apart(source: Source, found: list[Token], kind: str, start: int, end: int) -> None:
+    """PredicateError for a number and a name that touch: Spark reads them as one name."""
+    if not found or found[-1].end != start:
+        return
+    before = found[-1].kind
+    if (before == NUMBER and kind in (WORD, QUOTED, STRING, NUMBER)) or (kind == NUMBER and before in _NAME_LIKE):
+        begin = found[-1].start
+        remedy = "put a blank between them, or the name in backquotes"
+        raise source.error("number and name", source.text[begin:end], remedy, begin, end)
 
 
 def _literal_kind(source: Source, raw: str, start: int, end: int) -> str:

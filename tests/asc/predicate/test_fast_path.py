@@ -1,0 +1,225 @@
+"""What becomes a constraint, with which constants, and what is left to Spark whole."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pyarrow as pa
+import pytest
+
+from asc.attribute import NAN_KEY, decimal_key, float_key
+from asc.predicate import normalise
+from asc.predicate.constraint import Constraint, Key
+from asc.predicate.describe import describe
+from asc.predicate.pattern import like_regex, rlike_trouble
+from asc.schema import Schema
+from workloads.random_predicates import ALL_TYPES_DDL
+
+SCHEMA = Schema.from_ddl(ALL_TYPES_DDL + ", labels MAP<STRING, INT>, tags ARRAY<STRING>")
+
+
+def at(key: Key) -> Constraint:
+    return Constraint((((key, 0), (key, 1)),))
+
+
+def above(key: Key, null: bool = False) -> Constraint:
+    return Constraint((((key, 1), None),), null)
+
+
+def below(key: Key) -> Constraint:
+    return Constraint(((None, (key, 0)),))
+
+
+def from_(key: Key) -> Constraint:
+    return Constraint((((key, 0), None),))
+
+
+def up_to(key: Key) -> Constraint:
+    return Constraint(((None, (key, 1)),))
+
+
+DAY = (dt.date(2013, 7, 4) - dt.date(1970, 1, 1)).days
+MIDNIGHT = DAY * 86_400 * 10**6
+
+FAST = [
+    ("n > 5", "n", above(5)),
+    ("5 < n", "n", above(5)),
+    ("n > 5.5", "n", above(5)),
+    ("n >= 5.5", "n", above(5)),
+    ("n < 5.5", "n", up_to(5)),
+    ("n <= -5.5", "n", up_to(-6)),
+    ("n < 5.0", "n", below(5)),
+    ("n > 5.5D", "n", above(5)),
+    ("big < 9007199254740991D", "big", below(2**53 - 1)),
+    ("n <=> 5", "n", at(5)),
+    ("NOT n <=> 5", "n", Constraint(((None, (5, 0)), ((5, 1), None)), null=True)),
+    ("n IS DISTINCT FROM NULL", "n", Constraint(((None, None),))),
+    ("n <> 5", "n", Constraint(((None, (5, 0)), ((5, 1), None)))),
+    ("tiny > 100Y", "tiny", above(100)),
+    ("f = 16777216", "f", at(float_key(16777216.0))),
+    ("f > 0.1", "f", above(float_key(0.1))),
+    ("f > 0.5F", "f", above(float_key(0.5))),
+    ("d >= -0.0D", "d", from_(float_key(0.0))),
+    ("d > 1e308", "d", above(float_key(1e308))),
+    ("price = 5.5", "price", at(550)),
+    ("price > 5.555", "price", above(555)),
+    ("price < -5.555", "price", up_to(-556)),
+    ("price <= 5", "price", up_to(500)),
+    ("wide > 5.5", "wide", above(decimal_key(550_000))),
+    ("wide < 1e3BD", "wide", below(decimal_key(100_000_000))),
+    ("s >= 'Zürich'", "s", from_("Zürich".encode())),
+    ("s LIKE 'ab%'", "s", Constraint((((b"ab", 0), (b"ac", 0)),))),
+    ("s LIKE 'a!%' ESCAPE '!'", "s", at(b"a%")),
+    ('s = "it\'s"', "s", at(b"it's")),
+    (r"s = 'it\'s \u00e9\n'", "s", at("it's é\n".encode())),
+    (r"s = r'a\n'", "s", at(rb"a\n")),
+    ("s = 'a' 'b'", "s", at(b"ab")),
+    ("raw = X'F'", "raw", at(b"\x0f")),
+    ("flag", "flag", above(0) if False else Constraint((((1, 0), None),))),
+    ("flag <> TRUE", "flag", Constraint(((None, (1, 0)),))),
+    ("flag IS NOT FALSE", "flag", Constraint((((0, 1), None),), null=True)),
+    ("day = DATE '2013-07-04'", "day", at(DAY)),
+    ("ntz >= TIMESTAMP_NTZ '2013-07-04 00:00:00.5'", "ntz", from_(MIDNIGHT + 500_000)),
+    ("ntz >= DATE '2013-07-04'", "ntz", from_(MIDNIGHT)),
+    ("ts < TIMESTAMP '2013-07-04'", "ts", below(MIDNIGHT)),
+    ("ts >= DATE '2013-07-04'", "ts", from_(MIDNIGHT)),
+    ("place.inner.z IS NULL", "place.inner.z", Constraint((), null=True)),
+    ("n IN (1, 2.0, 3L)", "n", Constraint(tuple(((k, 0), (k, 1)) for k in (1, 2, 3)))),
+    ("lower(city) = 'oslo'", "lower(city)", at(b"oslo")),
+    ("price * n > 1000", "price * n", above(decimal_key(100_000))),
+    ("n % 7 = 0", "n % 7", at(0)),
+    ("year(ts) = 2013", "year(ts)", at(2013)),
+    ("labels['k'] > 3", "labels['k']", above(3)),
+    ("tags[0] = 'x'", "tags[0]", at(b"x")),
+    ("n::STRING = '5'", "CAST(n AS STRING)", at(b"5")),
+    ("(n > 5) = TRUE", "n", above(5)),
+    ("isnull(n)", "n", Constraint((), null=True)),
+]
+
+
+@pytest.mark.parametrize(("text", "sql", "constraint"), FAST, ids=[text for text, _, _ in FAST])
+def test_one_constraint(text: str, sql: str, constraint: Constraint) -> None:
+    predicate = normalise(text, SCHEMA)
+    (((attribute, found),),) = predicate.conjuncts
+    assert attribute.sql == sql
+    assert found == constraint
+    assert (attribute.path is None) == (sql not in {a.name for a in SCHEMA.attributes})
+    assert predicate.warnings == ()
+
+
+WHOLE = [
+    ("n < m", ""),
+    ("big > 9007199254740993D", ""),
+    ("n > 16777217F", ""),
+    ("f = 16777217", ""),
+    ("big > 9223372036854775808", ""),
+    ("price > 5.5D", ""),
+    ("wide > 12345678901234567890123456789012345.678", ""),
+    ("n IN (1, 2.5D)", ""),
+    ("f IN (16777217, 5.5)", ""),
+    ("ntz > TIMESTAMP '2013-01-01 00:00:00'", ""),
+    ("ts > TIMESTAMP '2013-01-01T00:00:00Z'", ""),
+    ("s > 5", "write '5'"),
+    ("n = '5'", "without quotes"),
+    ("day > '2013-01-01'", "write DATE '2013-01-01'"),
+    ("ts > '2013-01-01'", "write TIMESTAMP '2013-01-01'"),
+    ("flag = 1", "write TRUE or FALSE"),
+    ("s LIKE '%b%'", ""),
+    ("s RLIKE '^a[bc]'", ""),
+    ("place IS NULL", ""),
+    ("(n > 5) = (m > 5)", ""),
+    ("round(s, 1) > 2", ""),
+    ("n IN (m, 1)", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "warning"), WHOLE, ids=[text for text, _ in WHOLE])
+def test_left_to_spark(text: str, warning: str) -> None:
+    predicate = normalise(text, SCHEMA)
+    (((attribute, found),),) = predicate.conjuncts
+    assert attribute.path is None
+    if "round" not in text:
+        assert attribute.type == pa.bool_()
+        assert found == Constraint((((1, 0), None),))
+    assert len(predicate.warnings) == bool(warning)
+    assert all(warning in w for w in predicate.warnings)
+
+
+def test_nan_is_the_largest_double() -> None:
+    predicate = normalise("d > 1e308", SCHEMA)
+    assert predicate.conjuncts[0][0][1].admits(NAN_KEY)
+    assert not normalise("d <= 1e308", SCHEMA).conjuncts[0][0][1].admits(NAN_KEY)
+
+
+@pytest.mark.parametrize(
+    ("local", "utc"),
+    [
+        ("2013-07-04 12:00:00", "2013-07-04 16:00:00"),
+        ("2013-03-10 02:30:00", "2013-03-10 07:30:00"),  # a gap: the offset from before it
+        ("2013-11-03 01:30:00", "2013-11-03 05:30:00"),  # an overlap: the earlier offset
+    ],
+)
+def test_timestamps_are_local(local: str, utc: str) -> None:
+    here = normalise(f"ts = TIMESTAMP '{local}'", SCHEMA, time_zone="America/New_York")
+    assert here.conjuncts == normalise(f"ts = TIMESTAMP '{utc}'", SCHEMA).conjuncts
+
+
+def test_description_reads_like_sql() -> None:
+    text = (
+        "price BETWEEN 1 AND 5.5 AND (s IS NULL OR s <> 'a') AND NOT flag AND day >= DATE '2013-07-04' AND d > 1.5D"
+        " AND ts < TIMESTAMP '2013-07-04 00:00:00.25' AND raw IN (X'00', X'FF') AND n + m NOT IN (1, 2) AND wide > 0.1"
+    )
+    assert describe(normalise(text, SCHEMA)).splitlines()[1] == (
+        "     1.00 <= price <= 5.50 AND (s <> 'a' OR s IS NULL) AND NOT flag AND day >= DATE '2013-07-04' AND d > 1.5"
+        " AND ts < TIMESTAMP '2013-07-04 00:00:00.250000Z' AND raw IN (X'00', X'FF') AND (n + m) NOT IN (1, 2)"
+        " AND wide > 0.10000"
+    )
+    assert describe(normalise("n > 5 AND n < 4", SCHEMA)).startswith("accepts no record")
+    assert describe(normalise("TRUE", SCHEMA)).startswith("accepts every record")
+    assert describe(normalise("s > 5", SCHEMA)).splitlines()[-1].startswith("warning: s is a string")
+
+
+@pytest.mark.parametrize("pattern", ["^a[bc]", "a{1,3}b?", "^[0-9]+-[0-9]+$", "^(ab|cd)e{2}", r"^\d+\.\d*$", "", "^.*"])
+def test_harmless_regular_expressions(pattern: str) -> None:
+    assert rlike_trouble(pattern) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+$",
+        "(a|a)*b",
+        "a+b",
+        ".*a",
+        "^a*a*b",
+        "^.*a.*b",
+        "^(a|b)c*",
+        r"(a)\1",
+        "(?=a)",
+        "(?i)a",
+        "a**",
+        "a++",
+        "a+?",
+    ]
+    + [
+        "^a*[a-c]d*",
+        "[a",
+        "a)",
+        "(a",
+        "*a",
+        "a{3,2}",
+        "a{5000}",
+        "a{0,99}b{0,99}",
+        r"\Qa\E",
+        "[[a]]",
+        "[a&&b]",
+        r"\p{L}",
+    ],
+)
+def test_regular_expressions_that_could_stall_or_fail(pattern: str) -> None:
+    assert rlike_trouble(pattern) is not None
+
+
+@pytest.mark.parametrize("pattern", ["a%", "%a", "%a%", "a%b", "_a", "a_%", "%_", "%%", ""])
+def test_like_is_left_alone_where_it_is_linear(pattern: str) -> None:
+    assert like_regex(pattern, "\\") is None
