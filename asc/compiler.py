@@ -113,7 +113,7 @@ def _assembled(
         grids = [Grid.of_constants(own) for own in constants]
         spans = [(0, len(table))] if len(table) else []
     else:
-        grids = [_grid(_cuts(table, slot), options) for slot in range(len(attributes))]
+        grids = [_grid(_cuts(table, slot), len(attributes), options) for slot in range(len(attributes))]
         spans = _spans(table.owner, options.block_conjuncts)
     indices = np.arange(len(table), dtype=np.int64)
     blocks = [build_block(table.take(indices[low:high]), grids, words_of(high - low)) for low, high in spans]
@@ -249,7 +249,9 @@ def _grown(
     if len(attributes) > len(grids):
         labels = {slot: dictionary.label for slot, dictionary in dictionaries.items()}
         table = encoded(_conjuncts(added, 0), slots, labels)
-        grids += [_grid(_cuts(table, slot), plan.options) for slot in range(len(grids), len(attributes))]
+        grids += [
+            _grid(_cuts(table, slot), len(attributes), plan.options) for slot in range(len(grids), len(attributes))
+        ]
     return attributes, grids, dictionaries
 
 
@@ -325,11 +327,11 @@ def _cuts(table: ConjunctTable, slot: int) -> Keys:
     return np.concatenate([starts[starts != KEY_MIN], ends[ends != KEY_MAX] + 1])
 
 
-def _grid(cuts: Keys, options: CompileOptions) -> Grid:
+def _grid(cuts: Keys, attributes: int, options: CompileOptions) -> Grid:
     """The regions of a p-attribute in a plan that is more than one block of the paper's design."""
-    if len(np.unique(cuts)) < options.exact_regions:
-        return Grid.of_cuts(cuts, options.exact_regions)
-    return Grid.of_cuts(cuts, options.bounded_regions)
+    bounded = max(options.bounded_regions, options.bounded_rows // attributes)
+    enough = max(options.exact_regions, bounded)
+    return Grid.of_cuts(cuts, enough if len(np.unique(cuts)) < enough else bounded)
 
 
 def _spans(owner: Integers, limit: int) -> list[tuple[int, int]]:

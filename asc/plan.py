@@ -37,7 +37,8 @@ class CompileOptions:
     block_conjuncts    otherwise, the conjuncts of a block at most: wide rows are read at the speed of memory, tuples
                        leave narrow ones sooner
     exact_regions      otherwise, the regions at most of a p-attribute that has a boundary at every constant
-    bounded_regions    the regions of a p-attribute that would need more than that
+    bounded_regions    the regions at least of a p-attribute that would need more than that
+    bounded_rows       and as many more as bring all p-attributes together to so many: the bits of a conjunct
     spark_attributes   the different p-attributes at most that Spark has to compute
     rebuild_share      everything is compiled anew once this share of the queries changed since it last was
     """
@@ -46,7 +47,8 @@ class CompileOptions:
     always_exact: bool = False
     block_conjuncts: int = 16_384
     exact_regions: int = 256
-    bounded_regions: int = 56
+    bounded_regions: int = 32
+    bounded_rows: int = 1_120
     spark_attributes: int = 200
     rebuild_share: float = 0.25
 

@@ -45,11 +45,11 @@ KEYS = {
     name: sorted({key_of(ATTRIBUTES[name], pa.scalar(value, data_type)) for value in values})
     for name, (data_type, values) in POOLS.items()
 }
-BOUNDED = CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=3, block_conjuncts=128)
+BOUNDED = CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=3, bounded_rows=0, block_conjuncts=128)
 OPTIONS = (
     CompileOptions(),
     CompileOptions(always_exact=True, exact_bytes=0),
-    CompileOptions(exact_bytes=0, exact_regions=9, bounded_regions=6, block_conjuncts=64),
+    CompileOptions(exact_bytes=0, exact_regions=9, bounded_regions=6, bounded_rows=0, block_conjuncts=64),
     BOUNDED,
 )
 quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -19,7 +19,7 @@ from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tup
 
 A = PAttribute("a", pa.int32(), ("a",))
 CITY = PAttribute("city", pa.string(), ("city",))
-BLOCKS = CompileOptions(exact_bytes=0, block_conjuncts=256, bounded_regions=16, exact_regions=0)
+BLOCKS = CompileOptions(exact_bytes=0, block_conjuncts=256, bounded_regions=16, bounded_rows=0, exact_regions=0)
 
 
 def over(low: int, attribute: PAttribute = A) -> Conjunct:

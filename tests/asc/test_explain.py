@@ -65,7 +65,7 @@ def test_the_way_of_a_dropped_tuple() -> None:
 
 
 def test_what_verification_ends() -> None:
-    plan = compile_plan(QUERIES[:1], CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=1))
+    plan = compile_plan(QUERIES[:1], CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=1, bounded_rows=0))
     last = explain(plan, "late", values(plan, 5, "Oslo")).splitlines()[-1]
     assert last == "not accepted; 2 constructs evaluated; conjunct 1 ended by verifying delay"
 

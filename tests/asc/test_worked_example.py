@@ -170,7 +170,7 @@ def test_a_micro_arrow_to_an_evaluated_construct_is_ignored(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [CompileOptions(), CompileOptions(exact_bytes=0, bounded_regions=2, exact_regions=0)]
+    "options", [CompileOptions(), CompileOptions(exact_bytes=0, bounded_regions=2, bounded_rows=0, exact_regions=0)]
 )
 def test_kernels_agree_with_the_example(options: CompileOptions) -> None:
     plan = compile_plan(QUERIES, options)
