@@ -28,6 +28,9 @@ TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")
 """The record's own attributes, beside the fields of the schema."""
 
+_TAKEN_NAMES = ("deliveries", "__asc_record", "__asc_error")
+# Columns that the job puts beside the fields.
+
 _RECORD_DDL = (
     "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
 )
@@ -335,6 +338,8 @@ def _check_schema(where: str, stream: StreamConfig) -> None:
             raise ConfigError(
                 f"{where}.schema: field", field.name, "the name is the record's own attribute: choose another"
             )
+        if field.name.lower() in _TAKEN_NAMES:
+            raise ConfigError(f"{where}.schema: field", field.name, "the broker uses this name itself: choose another")
         if stream.format == "csv" and pa.types.is_nested(field.type):
             raise ConfigError(
                 f"{where}.schema: field", field.name, "CSV holds no nested values: use scalar types or format json"

@@ -94,6 +94,7 @@ class StreamJob:
     def start(self) -> None:
         """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again."""
         self._start_query()
+        self.problem = None
         self._supervisor.start()
 
     def ask_to_stop(self) -> None:
@@ -143,7 +144,6 @@ class StreamJob:
             .trigger(processingTime=f"{self._config.spark.trigger_interval_ms} milliseconds")
             .start()
         )
-        self.problem = None
 
     def _supervise(self) -> None:
         failures = 0
@@ -170,6 +170,9 @@ class StreamJob:
         while not self._stopping.is_set():
             if query.awaitTermination(1) and not self._stopping.is_set():
                 raise BrokerError("streaming query", self.name, "was stopped from outside")
+            # A job that was started again is well once it has done a batch, or found that there is none to do.
+            if self.problem is not None and query.status["message"] == "Waiting for data to arrive":
+                self.problem = None
 
     def _cause(self, error: BaseException) -> str:
         text = one_line(root_cause(self._error or error), 2_000)
@@ -186,7 +189,7 @@ class StreamJob:
             except BaseException as error:
                 self._error = error
                 raise
-            self._error = None
+            self._error = self.problem = None
 
     def _bind(self, batch_id: int) -> Plan:
         with self._plan_lock:

@@ -19,7 +19,7 @@ from asc.predicate.normal_form import Predicate
 from asc.schema import Schema
 from broker.config import Config
 from broker.query import QueryError, RegisteredQuery, UnknownQueryError, check_id, check_labels
-from broker.registry import Registry
+from broker.registry import Registry, RegistryError, RegistryTakenError
 from broker.topics import KafkaCluster, Offsets, check_destination
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class StandingQueries:
             length_chars=limits.length_chars, nesting_depth=limits.nesting_depth, conjuncts=limits.conjuncts
         )
         self._options = CompileOptions(spark_attributes=limits.spark_attributes)
+        self._uncertain = False
         self.queries: Mapping[str, RegisteredQuery] = {}
         self.version = -1
         self.unserved: dict[str, str] = {}
@@ -225,9 +226,16 @@ class StandingQueries:
         return Counter(query.stream for query in self.queries.values())
 
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
+        self._recover()
         plans = self._changed_plans(candidates, removes)
         self._cluster.ensure_topics({candidate.query.topic for candidate in candidates})
-        offsets = self._registry.write([candidate.query for candidate in candidates], removes)
+        try:
+            offsets = self._registry.write([candidate.query for candidate in candidates], removes)
+        except RegistryTakenError:
+            raise
+        except RegistryError:
+            self._uncertain = True
+            raise
         version = max(offsets.values())
         written = tuple(candidate.query.at(offsets[candidate.query.id]) for candidate in candidates)
         queries = dict(self.queries)
@@ -242,6 +250,21 @@ class StandingQueries:
             if query.stream not in effective:
                 effective[query.stream] = self._jobs[query.stream].effective_offsets()
         return Change(version, effective, written)
+
+    def _recover(self) -> None:
+        """After a write that failed: become the writer anew, and learn what the registry really holds."""
+        if not self._uncertain:
+            return
+        self._registry.close()
+        self._registry.open()
+        queries, version = self._registry.load()
+        if queries != self.queries:
+            LOG.warning("the registry holds a change that was thought to have failed: version %d is in place", version)
+            unserved: dict[str, str] = {}
+            for stream, plan in self._plans(queries.values(), version, unserved).items():
+                self._jobs[stream].swap(plan)
+            self.queries, self.version, self.unserved = queries, version, unserved
+        self._uncertain = False
 
     def _changed_plans(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> dict[str, Plan]:
         """The plans of the streams that a change touches, with a version that is yet to be set."""

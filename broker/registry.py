@@ -28,6 +28,10 @@ class RegistryError(KafkaError):
     """The registry cannot be read or written."""
 
 
+class RegistryTakenError(RegistryError):
+    """Another daemon writes the registry now; this one never will again."""
+
+
 class Registry:
     """Reader and only writer of the registry topic.
 
@@ -76,7 +80,8 @@ class Registry:
     def write(self, puts: Iterable[RegisteredQuery], removes: Iterable[str] = ()) -> dict[str, int]:
         """Write queries and removals in one transaction; the offset of each one's record by id.
 
-        On an error nothing is written (RegistryError).
+        Raises RegistryError. Nothing is written then, unless Kafka was lost in the very commit: ``open`` again and
+        ``load`` to know.
         """
         from kafka.errors import InvalidProducerEpochError, ProducerFencedError
 
@@ -92,7 +97,7 @@ class Registry:
             offsets = {query_id: int(future.get(timeout=30).offset) for query_id, future in sent.items()}
             producer.commit_transaction()
         except (ProducerFencedError, InvalidProducerEpochError) as error:
-            raise RegistryError(
+            raise RegistryTakenError(
                 "registry topic", self.topic, "another daemon has taken it over: stop one of the two"
             ) from error
         except Exception as error:

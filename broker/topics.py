@@ -121,7 +121,7 @@ class KafkaCluster:
         return {partition.partition: int(offset) for partition, offset in found.items()}
 
     def _create(self, names: list[str], settings: dict[str, str], check_only: bool) -> None:
-        from kafka.errors import NoError, TopicAlreadyExistsError, for_code
+        from kafka.errors import InvalidTopicError, NoError, TopicAlreadyExistsError, for_code
 
         partitions = 1 if "cleanup.policy" in settings else self._config.partitions
         request = {
@@ -138,8 +138,10 @@ class KafkaCluster:
             for topic in answer["topics"]:
                 kind = for_code(topic["error_code"])
                 if kind is not NoError and kind is not TopicAlreadyExistsError:
-                    reason = topic.get("error_message") or kind.description
-                    raise KafkaError("destination topic", topic["name"], f"cannot be created: {one_line(reason)}")
+                    reason = one_line(topic.get("error_message") or kind.description)
+                    # "a.b" beside "a_b" is the one name that is legal and refused all the same.
+                    refusal = QueryError if kind is InvalidTopicError else KafkaError
+                    raise refusal("topic", topic["name"], f"cannot be created: {reason}")
             if not check_only:
                 admin.wait_for_topics(names)
 

@@ -121,6 +121,7 @@ BAD = {
     "stream name": (STREAM.replace("streams.flights", "streams.'a b'"), "stream name 'a b': use 1 to 100 of"),
     "type in the schema": (STREAM.replace("INT", "INTT"), "streams.flights.schema: unknown type 'INTT'"),
     "reserved field": (STREAM.replace("dep_delay", "_KEY"), "field '_KEY': the name is the record's own attribute"),
+    "taken field": (STREAM.replace("dep_delay", "Deliveries"), "field 'Deliveries': the broker uses this name itself"),
     "nested csv": (STREAM.replace("json", "csv"), "field 'place': CSV holds no nested values"),
     "decoding option": (STREAM + "[streams.flights.options]\ntimestampFormt = 'x'", "did you mean 'timestampFormat'"),
     "no schema": ("[streams.s]\ntopic = 's'\nformat = 'json'", "exactly one of schema (Spark DDL) and schema_file"),

@@ -108,8 +108,9 @@ def test_a_value_is_parsed_once(spark: SparkSession) -> None:
 
 
 def _deliveries() -> str:
-    pairs = "IF(a > 0, array(struct('one' AS topic, array('p', 'q') AS queries), struct('two' AS topic, array('r') AS queries)), array())"
-    return f"CAST({pairs} AS ARRAY<STRUCT<topic: STRING, queries: ARRAY<STRING>>>) AS d"
+    one, two = "struct('one' AS topic, array('p', 'q') AS queries)", "struct('two' AS topic, array('r') AS queries)"
+    kind = "ARRAY<STRUCT<topic: STRING, queries: ARRAY<STRING>>>"
+    return f"CAST(IF(a > 0, array({one}, {two}), array()) AS {kind}) AS d"
 
 
 def test_outgoing_records(spark: SparkSession) -> None:

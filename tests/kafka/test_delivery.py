@@ -13,6 +13,21 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 
+def test_a_stream_without_queries_runs_and_fills_its_dead_letters(site: Site) -> None:
+    (offset,) = site.publish([b"no comma"], "csv")
+    site.drain("csv")
+    dead = site.config.dead_letter_topic(site.stream("csv"))
+    assert [record.value for record in site.read(dead) if record.offset == offset] == [b"no comma"]
+
+
+def test_a_plan_of_nothing_but_match_all_queries(site: Site) -> None:
+    topic = site.register("whatever", "TRUE", stream="csv")["query"]["topic"]
+    offsets = site.publish([b"1,a", b"2", b","], "csv")
+    site.drain("csv")
+    assert [record.offset for record in site.read(topic)] == [offsets[0], offsets[2]]
+    assert site.client.delete("/v1/queries/whatever").status_code == 200
+
+
 def test_a_record_arrives_once_in_each_topic_that_accepts_it(site: Site) -> None:
     shared, own = site.topic("shared"), site.topic("own")
     site.register("b-many", "n >= 10", shared)

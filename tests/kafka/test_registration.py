@@ -245,6 +245,27 @@ def test_the_source_of_another_stream_may_be_a_destination(site: Site) -> None:
     assert site.client.delete("/v1/queries/chained").status_code == 200
 
 
+def test_a_topic_that_kafka_refuses_beside_another_is_refused(site: Site) -> None:
+    name = site.topic("colliding")
+    site.register("dotted", "n > 1", f"a.{name}")
+    answer = site.client.post("/v1/queries", json={**GOOD, "stream": site.stream("json"), "topic": f"a_{name}"})
+    assert answer.status_code == 400
+    assert f"topic 'a_{name}': cannot be created: " in answer.json()["error"]["message"]
+    assert site.client.get("/v1/queries/refused").status_code == 404
+
+
+def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
+    assert site.daemon is not None
+    before = site.register("before-loss", "n = 1")["query"]
+    site.daemon.standing()._registry.close()
+    lost = site.client.post("/v1/queries", json={**GOOD, "stream": site.stream("json"), "topic": site.topic("refused")})
+    assert lost.status_code == 503
+    assert "registry topic" in lost.json()["error"]["message"]
+    assert site.client.get("/v1/queries/refused").status_code == 404
+    site.register("after-loss", "n = 2")
+    assert site.client.get("/v1/queries/before-loss").json() == before
+
+
 def test_an_error_of_a_predicate_has_a_caret(site: Site) -> None:
     body = {**GOOD, "where": "n > 1 AND nn = 2", "stream": site.stream("json")}
     error = site.client.post("/v1/queries", json=body).json()["error"]

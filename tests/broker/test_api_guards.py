@@ -1,0 +1,66 @@
+"""What the API does before it reaches a query: tokens, sizes, a daemon that is not ready."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from broker.api import create_app
+from broker.config import Config, parse_config
+from broker.daemon import Daemon
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return parse_config(
+        {
+            "spark": {"checkpoint_dir": str(tmp_path)},
+            "streams": {"s": {"topic": "s", "format": "json", "schema": "n INT"}},
+        }
+    )
+
+
+@pytest.fixture
+def client(config: Config) -> Iterator[TestClient]:
+    """The API of a daemon that has not started, with a token and a small bound on bodies."""
+    with TestClient(create_app(Daemon(config), "secret", 2_000)) as client:
+        yield client
+
+
+AUTHORISED = {"Authorization": "Bearer secret"}
+
+
+def test_health_needs_no_token_and_readiness_has_a_reason(client: TestClient) -> None:
+    assert client.get("/healthz").json() == {"status": "ok"}
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()) == (503, {"ready": False, "reason": "starting"})
+
+
+@pytest.mark.parametrize("header", [None, "Bearer wrong", "secret", "Basic secret", "Bearer"])
+def test_without_the_token_nothing_is_shown(client: TestClient, header: str | None) -> None:
+    for path in ("/v1/queries", "/v1/streams", "/docs", "/openapi.json"):
+        answer = client.get(path, headers={} if header is None else {"Authorization": header})
+        assert answer.status_code == 401
+        assert answer.json()["error"]["subject"] == "bearer token"
+        assert "secret" not in answer.text
+
+
+def test_with_the_token_a_daemon_that_is_not_ready_says_so(client: TestClient) -> None:
+    answer = client.get("/v1/queries", headers=AUTHORISED)
+    assert answer.status_code == 503
+    assert answer.json()["error"]["message"] == "daemon 'starting': not ready yet: try again when /readyz says so"
+
+
+def test_a_body_over_the_bound_is_refused(client: TestClient) -> None:
+    for body in (b"x" * 2_001, iter([b"x" * 1_500, b"x" * 1_500])):
+        answer = client.post("/v1/queries", content=body, headers=AUTHORISED)
+        assert answer.status_code == 413
+        assert "raise api.max_body_bytes" in answer.json()["error"]["message"]
+
+
+def test_openapi_tells_both_forms_of_a_registration(client: TestClient) -> None:
+    post = client.get("/openapi.json", headers=AUTHORISED).json()["paths"]["/v1/queries"]["post"]
+    assert set(post["requestBody"]["content"]) == {"application/json", "application/x-ndjson"}

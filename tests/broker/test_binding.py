@@ -1,0 +1,51 @@
+"""The binding of batches to versions, and what a torn or foreign file does to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker.binding import BatchBindings, Binding
+from broker.errors import BrokerError
+
+
+@pytest.fixture
+def bindings(tmp_path: Path) -> BatchBindings:
+    return BatchBindings(tmp_path / "bindings", tmp_path)
+
+
+def plan_batch(tmp_path: Path, batch_id: int, end: int) -> None:
+    """The offset log as Spark writes it before it runs a batch."""
+    (tmp_path / str(batch_id)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{{"t":{{"0":{end},"1":7}}}}', "utf-8")
+
+
+def test_a_batch_keeps_its_first_version(tmp_path: Path, bindings: BatchBindings) -> None:
+    plan_batch(tmp_path, 0, 5)
+    assert bindings.last() is None
+    first = bindings.bind(0, 41)
+    assert first == Binding(0, 41, {0: 5, 1: 7})
+    assert bindings.bind(0, 99) == first
+    assert BatchBindings(tmp_path / "bindings", tmp_path).last() == first
+
+
+def test_the_last_two_are_kept(tmp_path: Path, bindings: BatchBindings) -> None:
+    for batch_id in range(12):
+        plan_batch(tmp_path, batch_id, batch_id)
+        bindings.bind(batch_id, batch_id)
+    last = bindings.last()
+    assert last is not None
+    assert last.batch_id == 11
+    assert sorted(path.name for path in (tmp_path / "bindings").iterdir()) == ["10", "11"]
+
+
+def test_a_file_that_a_crash_left_aside_means_nothing(tmp_path: Path, bindings: BatchBindings) -> None:
+    (tmp_path / "bindings" / ".3.new").write_text('{"vers', "utf-8")
+    assert bindings.last() is None
+
+
+@pytest.mark.parametrize("text", ["", "v1\n{}", "v1\n{}\n-", "v1\n{}\n[]"])
+def test_an_offset_log_that_cannot_be_read_is_named(tmp_path: Path, bindings: BatchBindings, text: str) -> None:
+    (tmp_path / "0").write_text(text, "utf-8")
+    with pytest.raises(BrokerError, match="offset log of Spark"):
+        bindings.bind(0, 1)
