@@ -12,7 +12,7 @@ from asc.schema import Schema
 from workloads.random_predicates import ALL_TYPES_DDL
 
 CONTAINERS = (
-    "a INT NOT NULL COMMENT 'it's', `odd name` ARRAY<MAP<STRING, DECIMAL(38,10)>>,"
+    "a INT NOT NULL COMMENT 'it\\'s', `odd name` ARRAY<MAP<STRING, DECIMAL(38,10)>>,"
     " s STRUCT<x: INT NOT NULL, `y.z` DATE>"
 )
 

@@ -75,7 +75,7 @@ FAST = [
     (r"s = r'a\n'", "s", at(rb"a\n")),
     ("s = 'a' 'b'", "s", at(b"ab")),
     ("raw = X'F'", "raw", at(b"\x0f")),
-    ("flag", "flag", above(0) if False else Constraint((((1, 0), None),))),
+    ("flag", "flag", from_(1)),
     ("flag <> TRUE", "flag", Constraint(((None, (1, 0)),))),
     ("flag IS NOT FALSE", "flag", Constraint((((0, 1), None),), null=True)),
     ("day = DATE '2013-07-04'", "day", at(DAY)),
@@ -84,7 +84,8 @@ FAST = [
     ("ts < TIMESTAMP '2013-07-04'", "ts", below(MIDNIGHT)),
     ("ts >= DATE '2013-07-04'", "ts", from_(MIDNIGHT)),
     ("place.inner.z IS NULL", "place.inner.z", Constraint((), null=True)),
-    ("n IN (1, 2.0, 3L)", "n", Constraint(tuple(((k, 0), (k, 1)) for k in (1, 2, 3)))),
+    ("n IN (1, 3.0, 5L)", "n", Constraint(tuple(((k, 0), (k, 1)) for k in (1, 3, 5)))),
+    ("n IN (1, 3, 2)", "n", Constraint((((1, 0), (3, 1)),))),
     ("lower(city) = 'oslo'", "lower(city)", at(b"oslo")),
     ("price * n > 1000", "price * n", above(decimal_key(100_000))),
     ("n % 7 = 0", "n % 7", at(0)),
@@ -167,11 +168,11 @@ def test_timestamps_are_local(local: str, utc: str) -> None:
 def test_description_reads_like_sql() -> None:
     text = (
         "price BETWEEN 1 AND 5.5 AND (s IS NULL OR s <> 'a') AND NOT flag AND day >= DATE '2013-07-04' AND d > 1.5D"
-        " AND ts < TIMESTAMP '2013-07-04 00:00:00.25' AND raw IN (X'00', X'FF') AND n + m NOT IN (1, 2) AND wide > 0.1"
+        " AND ts < TIMESTAMP '2013-07-04 00:00:00.25' AND raw IN (X'00', X'FF') AND n + m NOT IN (1, 3) AND wide > 0.1"
     )
     assert describe(normalise(text, SCHEMA)).splitlines()[1] == (
         "     1.00 <= price <= 5.50 AND (s <> 'a' OR s IS NULL) AND NOT flag AND day >= DATE '2013-07-04' AND d > 1.5"
-        " AND ts < TIMESTAMP '2013-07-04 00:00:00.250000Z' AND raw IN (X'00', X'FF') AND (n + m) NOT IN (1, 2)"
+        " AND ts < TIMESTAMP '2013-07-04 00:00:00.250000Z' AND raw IN (X'00', X'FF') AND (n + m) NOT IN (1, 3)"
         " AND wide > 0.10000"
     )
     assert describe(normalise("n > 5 AND n < 4", SCHEMA)).startswith("accepts no record")
@@ -184,38 +185,13 @@ def test_harmless_regular_expressions(pattern: str) -> None:
     assert rlike_trouble(pattern) is None
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "(a+)+$",
-        "(a|a)*b",
-        "a+b",
-        ".*a",
-        "^a*a*b",
-        "^.*a.*b",
-        "^(a|b)c*",
-        r"(a)\1",
-        "(?=a)",
-        "(?i)a",
-        "a**",
-        "a++",
-        "a+?",
-    ]
-    + [
-        "^a*[a-c]d*",
-        "[a",
-        "a)",
-        "(a",
-        "*a",
-        "a{3,2}",
-        "a{5000}",
-        "a{0,99}b{0,99}",
-        r"\Qa\E",
-        "[[a]]",
-        "[a&&b]",
-        r"\p{L}",
-    ],
-)
+RISKY = r"""
+(a+)+$ (a|a)*b a+b .*a ^a*a*b ^.*a.*b ^(a|b)c* (a)\1 (?=a) (?i)a a** a++ a+? ^a*[a-c]d* [a a) (a *a a{3,2} a{5000}
+a{0,99}b{0,99} \Qa\E [[a]] [a&&b] \p{L}
+"""
+
+
+@pytest.mark.parametrize("pattern", RISKY.split())
 def test_regular_expressions_that_could_stall_or_fail(pattern: str) -> None:
     assert rlike_trouble(pattern) is not None
 

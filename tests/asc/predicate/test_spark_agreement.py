@@ -236,13 +236,9 @@ def test_refused_casts_are_refused_by_spark_or_always_null(extremes: DataFrame) 
 
 
 WORDS = """
-add all and any array as asc between both by case cast char check collate column comment cube current
-current_date current_timestamp current_user data date day desc distinct div double else end escape except exists
-extract false filter first float for from function group having hour if in index int interval is join key
-lateral left like limit list local map minute month not null offset on or order outer overlay position primary
-range rank real record replace right rlike row schema second select set some source sql start string struct
-substring table target then time timestamp to trim true type union unique unknown user using value values view
-when where window with x year zone
+all and any between case current_date date day distinct div end escape exists extract false from group hour if in int
+interval is key left like limit month not null on or order position replace rlike row select start string struct time
+timestamp trim true type user using value values when with year
 """
 SHAPES = """
 {w} > 5
