@@ -20,8 +20,8 @@ from asc.executor import match
 from asc.plan import CompileOptions, Plan, Query
 from asc.predicate.constraint import Constraint, Cut, Interval, Key, merged
 from asc.predicate.normal_form import Predicate
-from asc.reference import accepted_by
-from asc.values import key_of
+from asc.reference import accepted_by, evaluate_block
+from asc.values import key_of, keys_of
 
 TEXTS = ("", "a", "ab", "abc", "abcdefgh", "abcdefghi", "abcdefgh\0", "b", "Zürich", "東京", "🚀", "\uffff", "a\0")
 PRICES = ("0.00", "5.00", "5.01", "-0.01", "99999999.99", "-99999999.99")
@@ -122,6 +122,15 @@ def reference_ids(plan: Plan, table: pa.Table) -> list[list[str]]:
     return found
 
 
+def costs(plan: Plan, table: pa.Table) -> tuple[int, int]:
+    """Constructs evaluated for the whole batch, by the kernels and by the reference."""
+    columns = [table[attribute.sql] for attribute in plan.p_attributes]
+    counted = match(plan, columns, table.num_rows, count_cost=True).evaluated
+    tuples = [keys_of(plan.p_attributes, columns, row) for row in range(table.num_rows)]
+    walked = [evaluate_block(plan, number, keys).cost for keys in tuples for number in range(len(plan.blocks))]
+    return counted, sum(walked)
+
+
 def numbered(found: Sequence[Predicate]) -> list[Query]:
     return [Query(f"q{number}", predicate) for number, predicate in enumerate(found)]
 
@@ -160,6 +169,9 @@ def test_every_way_of_evaluation_agrees(
     hybrid = data.draw(resequenced(plan))
     assert matched_ids(hybrid, table) == expected
     assert reference_ids(hybrid, table) == expected
+    for sequenced in (plan, hybrid):
+        counted, walked = costs(sequenced, table)
+        assert counted == walked
 
 
 @quickly
