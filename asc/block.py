@@ -22,7 +22,7 @@ Bits = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """The constructs of up to ``capacity`` conjuncts over the grids of a plan (section 3; blocks: ``notes/engine.md``).
+    """The constructs of up to ``capacity`` conjuncts over the grids of a plan (section 3).
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
     from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.

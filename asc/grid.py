@@ -29,7 +29,7 @@ class Grid:
 
     ``exact``: the regions of Definition 1. m constants give 2m + 1 regions, constants and the gaps between them, by the
     boundaries c and c + 1 of every constant c; a gap that holds no key (between 7 and 8) is there and never visited.
-    Otherwise at most G bounded regions at quantiles of the cuts (``notes/engine.md``), and a bit of such a region says
+    Otherwise at most G bounded regions at quantiles of the cuts, and a bit of such a region says
     "admits at least a part of it".
 
     ``table`` uint16: the keys from ``origin`` to the last boundary are cut into cells of ``2**shift``, and it holds the

@@ -9,7 +9,7 @@ import pytest
 
 from asc.errors import SchemaError
 from asc.schema import Schema
-from workloads.random_predicates import ALL_TYPES_DDL
+from workloads.random_tuples import ALL_TYPES_DDL
 
 CONTAINERS = (
     "a INT NOT NULL COMMENT 'it\\'s', `odd name` ARRAY<MAP<STRING, DECIMAL(38,10)>>,"

@@ -1,4 +1,4 @@
-"""The worked example: four queries, four attributes, seven tuples (spec/worked-example.md)."""
+"""The worked example: four queries, four attributes, seven tuples."""
 
 from __future__ import annotations
 

@@ -16,12 +16,13 @@ from asc.predicate import normalise
 from asc.reference import accepted_by
 from asc.schema import Schema
 from asc.values import keys_of
-from workloads.random_predicates import ALL_TYPES_DDL, hand_picked_predicates, random_predicates, random_tuples
+from workloads.random_predicates import hand_picked_predicates, random_predicates
+from workloads.random_tuples import ALL_TYPES_DDL, random_tuples
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1_200)]
 
 ROWS = 200
 RANDOM_PREDICATES = 2_000

@@ -13,7 +13,7 @@ from asc.predicate.constraint import Constraint, Key
 from asc.predicate.describe import describe
 from asc.predicate.pattern import like_regex, rlike_trouble
 from asc.schema import Schema
-from workloads.random_predicates import ALL_TYPES_DDL
+from workloads.random_tuples import ALL_TYPES_DDL
 
 SCHEMA = Schema.from_ddl(ALL_TYPES_DDL + ", labels MAP<STRING, INT>, tags ARRAY<STRING>")
 

@@ -12,7 +12,8 @@ from asc.errors import AscError, PredicateError
 from asc.predicate import Limits, normalise
 from asc.predicate.describe import describe
 from asc.schema import Schema
-from workloads.random_predicates import ALL_TYPES_DDL, hand_picked_predicates, random_predicates
+from workloads.random_predicates import hand_picked_predicates, random_predicates
+from workloads.random_tuples import ALL_TYPES_DDL
 
 SCHEMA = Schema.from_ddl(ALL_TYPES_DDL + ", labels MAP<STRING, INT>, tags ARRAY<STRING>, `user` STRING")
 
