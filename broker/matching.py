@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark import Broadcast
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
@@ -22,26 +16,16 @@ from pyspark.sql.types import StructField, StructType
 from asc.attribute import PAttribute
 from asc.compiler import compile_plan
 from asc.errors import PredicateError, SchemaError
-from asc.executor import Matches
-from asc.executor import match as execute
 from asc.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from asc.schema import Schema
 from broker.errors import MatchError
+from broker.judge import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Output, judge_of
 from broker.transport import Transport
 
 QUERIES_COLUMN = "queries"
 DELIVERIES_COLUMN = "deliveries"
 
-Places = npt.NDArray[np.signedinteger[Any]]
-
-Output = Literal["queries", "deliveries"]
-
-# A scalar UDF of PySpark 4.0 makes Python objects of the rows of an array, not of strings. So lists leave Python as
-# strings and are split in the JVM, at characters that neither an id nor a topic may hold.
-_BETWEEN_IDS = "\x1f"
-_AFTER_TOPIC = "\x1e"
-_BETWEEN_TOPICS = "\x1d"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -89,15 +73,14 @@ def match_plan(
     with _ansi_off(df.sparkSession):
         transport = Transport.of(decoded.p_attributes, _analysed(df, decoded.p_attributes))
         raw = _free_name(df)
-        arguments = [sf.expr(text) for text in transport.arguments]
-        matched = df.select("*", _judge(transport, plan, output)(*arguments).alias(raw))
+        matched = df.select("*", _judged(transport, plan, output).alias(raw))
         if observation is not None:
             counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
             matched = matched.observe(observation, *counts)
         if output == DELIVERIES_COLUMN:
             return matched.withColumn(DELIVERIES_COLUMN, _deliveries(raw)).drop(raw)
         accepted = matched.filter(sf.col(raw).isNotNull())
-        return accepted.withColumn(QUERIES_COLUMN, sf.split(raw, _BETWEEN_IDS)).drop(raw)
+        return accepted.withColumn(QUERIES_COLUMN, sf.split(raw, BETWEEN_IDS)).drop(raw)
 
 
 def schema_of(df: DataFrame) -> Schema:
@@ -150,60 +133,19 @@ def _free_name(df: DataFrame) -> str:
     return name
 
 
-# -- what runs in Python
-
-
-def _judge(transport: Transport, plan: Broadcast[bytes], output: Output) -> Callable[..., Column]:
-    """The UDF: p-attributes and flag words in, for each row a string of what accepts it, NULL for nothing."""
-
-    def judge(*arrived: pd.Series) -> pd.Series:
-        decoded = Plan.from_bytes(plan.value)
-        matches = execute(decoded, transport.read(arrived), len(arrived[0]))
-        rows, texts = _delivered(decoded, matches) if output == "deliveries" else _accepted(decoded, matches)
-        series: pd.Series = pd.Series(pd.arrays.ArrowExtensionArray(_spread(rows, texts, matches.tuples)))
-        return series
-
+def _judged(transport: Transport, plan: Broadcast[bytes], output: Output) -> Column:
+    judge = pandas_udf(judge_of(transport, plan, output), "string")  # type: ignore[call-overload]
     # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
-    udf: Callable[..., Column] = pandas_udf(judge, "string").asNondeterministic()  # type: ignore[call-overload]
-    return udf
-
-
-def _accepted(plan: Plan, matches: Matches) -> tuple[Places, pa.Array]:
-    rows, ids = matches.accepted(plan.query_ids)
-    return rows, pc.binary_join(ids, _BETWEEN_IDS)
-
-
-def _delivered(plan: Plan, matches: Matches) -> tuple[Places, pa.Array]:
-    """One text a row: topics with their ids. Ids stay sorted, as the sort by row and topic is stable."""
-    topics = plan.topic_of[matches.queries]
-    order = np.lexsort((topics, matches.rows))
-    rows, topics = matches.rows[order], topics[order]
-    first = np.flatnonzero((np.diff(rows, prepend=-1) != 0) | (np.diff(topics, prepend=-1) != 0))
-    ids = plan.query_ids.take(pa.array(matches.queries[order]))
-    joined = pc.binary_join(_lists(first, ids), _BETWEEN_IDS)
-    names = plan.topic_names.take(pa.array(topics[first]))
-    delivered = pc.binary_join_element_wise(names, joined, _AFTER_TOPIC)
-    first_of_row = np.flatnonzero(np.diff(rows[first], prepend=-1))
-    return rows[first][first_of_row], pc.binary_join(_lists(first_of_row, delivered), _BETWEEN_TOPICS)
-
-
-def _lists(starts: Places, values: pa.Array) -> pa.ListArray:
-    return pa.ListArray.from_arrays(pa.array(np.append(starts, len(values)).astype(np.int32)), values)
-
-
-def _spread(rows: Places, texts: pa.Array, count: int) -> pa.Array:
-    """One text a row of the batch, NULL where the row is not among ``rows``."""
-    places = np.full(count, -1, dtype=np.int64)
-    places[rows] = np.arange(len(rows))
-    return texts.take(pa.array(places, mask=places < 0))
+    column: Column = judge.asNondeterministic()(*map(sf.expr, transport.arguments))
+    return column
 
 
 def _deliveries(raw: str) -> Column:
     return sf.transform(
-        sf.split(raw, _BETWEEN_TOPICS),
+        sf.split(raw, BETWEEN_TOPICS),
         lambda topic: sf.struct(
-            sf.substring_index(topic, _AFTER_TOPIC, 1).alias("topic"),
-            sf.split(sf.substring_index(topic, _AFTER_TOPIC, -1), _BETWEEN_IDS).alias("queries"),
+            sf.substring_index(topic, AFTER_TOPIC, 1).alias("topic"),
+            sf.split(sf.substring_index(topic, AFTER_TOPIC, -1), BETWEEN_IDS).alias("queries"),
         ),
     )
 

@@ -72,6 +72,8 @@ def spark_session(
         "spark.sql.session.timeZone": time_zone,
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # PySpark's work for a column of a batch costs as much as that for some thousand values.
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.sql.shuffle.partitions": "4",
         **(options or {}),
     }

@@ -184,6 +184,17 @@ def test_batches_smaller_than_the_partition(spark: SparkSession) -> None:
         spark.conf.set(name, before or "10000")
 
 
+@pytest.mark.slow
+def test_many_long_ids_for_every_row_leave_python_in_pieces(spark: SparkSession) -> None:
+    """200 MB of ids from one batch: more than one piece, and each row still beside its own."""
+    df = spark.range(0, 2_500, 1, 1).selectExpr("id", "id % 2 AS odd")
+    queries = {f"{number:03d}".ljust(200, "x"): f"odd = {number % 2}" for number in range(800)}
+    matched = broker.match(df, queries).selectExpr("id", "size(queries) AS n", "queries[0] AS least")
+    wanted = {(odd, 400, f"{odd:03d}".ljust(200, "x")) for odd in (0, 1)}
+    assert {(row.id % 2, row.n, row.least) for row in matched.collect()} == wanted
+    assert matched.count() == 2_500
+
+
 def test_no_query_no_rows_and_only_match_all(rows: DataFrame, spark: SparkSession) -> None:
     assert broker.match(rows, {}).collect() == []
     found = _accepted_by(broker.match(rows, {"all": "true", "every": "1 = 1"}))
