@@ -117,7 +117,7 @@ class Site:
         # A second one cannot be in the batch of the first, so the first batch is over when it arrives.
         for _ in range(2):
             (offset,) = self.publish([b"not a record"], stream)
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 180
             while offset not in {record.offset for record in self.read(sentinel)}:
                 assert time.monotonic() < deadline, self.daemon.readiness() if self.daemon else "no daemon"
                 time.sleep(0.05)
