@@ -249,7 +249,7 @@ class Process:
             [spark]
             master = "local[2]"
             driver_memory = "1g"
-            max_records_per_batch = 500
+            max_records_per_batch = 1000
             [streams.{self.stream}]
             topic = "{self.topic}"
             format = "json"
