@@ -7,7 +7,7 @@ A stream must not stall on one long string. Spark hands both to Java's backtrack
   ``(?>.*?segment)``, which never goes back into a segment it has found: for LIKE the leftmost place of each segment
   is always as good as any later one.
 * A regular expression may use literals, classes, ``.``, anchors, groups, alternatives, and repetition of a single
-  character or class only (never of a group). ``{n,m}`` and ``?`` multiply to at most 1,000 ways. An unbounded ``*`` or
+  character or class only (never of a group). ``{n,m}`` and ``?`` multiply to at most 200 ways. An unbounded ``*`` or
   ``+`` needs a leading ``^``, and what follows it must not match what it repeats (then it has one place to stop); the
   last one may be followed by anything. No alternatives or groups beside unbounded repetition. No backreferences,
   lookaround, or inline flags.
@@ -25,7 +25,7 @@ _CLASS_ESCAPES = {
 }
 _ASCII = frozenset(map(chr, range(128)))
 _WORD_BOUNDARIES = "bB"
-_MAX_WAYS = 1_000
+_MAX_WAYS = 200
 _REPEAT = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}")
 
 Characters = tuple[frozenset[str], bool]
@@ -33,8 +33,9 @@ Characters = tuple[frozenset[str], bool]
 
 
 def like_parts(pattern: str, escape: str) -> list[str | None]:
-    """The pattern's segments: a str of literal characters, ``None`` for ``%``, and ``"_"`` marked as the one-item list
-    would be ambiguous, so a single-character wildcard is the empty string. ValueError for an escape Spark refuses.
+    """The pattern cut up: literal characters as they are, None for ``%``, the empty string for ``_``.
+
+    ValueError for an escape that Spark refuses.
 
     >>> like_parts("a%b_", chr(92))
     ['a', None, 'b', '']
@@ -115,6 +116,7 @@ class _Checker:
         self._ways = 1
         self._unbounded: Characters | None = None
         self._any_unbounded = False
+        self._ambiguous = False  # something after * or + matches what it repeats: it has several places to stop
         self._structured = False
 
     def trouble(self) -> str | None:
@@ -145,7 +147,6 @@ class _Checker:
                 self._ways += 1
                 self._position += 1
             elif character in "^$":
-                self._unbounded = None if character == "$" and self._unbounded is None else self._unbounded
                 self._position += 1
                 if pattern[self._position : self._position + 1] in ("*", "+", "?", "{"):
                     raise _RefusedError("an anchor cannot be repeated")
@@ -174,11 +175,11 @@ class _Checker:
             if (before & ascii_set) or (before_other and other):
                 if high is None:
                     raise _RefusedError("two * or + that can match the same characters: give a bound, {0,20}")
-                self._blocked = True
+                self._ambiguous = True
             elif low > 0:
                 self._unbounded = None
         if high is None:
-            if self._unbounded is not None or getattr(self, "_blocked", False):
+            if self._unbounded is not None or self._ambiguous:
                 raise _RefusedError("what follows * or + must not match what it repeats: give a bound, {0,20}")
             self._any_unbounded = True
             self._unbounded = characters

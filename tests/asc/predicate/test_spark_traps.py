@@ -209,8 +209,8 @@ def test_traps(spark: SparkSession) -> None:
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", TIME_ZONE)
     try:
-        # a local relation would be computed before Spark's optimiser unwraps casts, which changes the outcome in a gap of
-        # the clocks (ntz = TIMESTAMP): compare as over a stream
+        # Spark computes a local relation before its optimiser unwraps casts, which changes the outcome of
+        # ntz = TIMESTAMP in a gap of the clocks: compare as over a stream
         df = spark.createDataFrame(tuples, schema=f"{ALL_TYPES_DDL}, id INT").localCheckpoint()
         values = values_of(df, predicates)
         with ThreadPoolExecutor(2) as pool:
