@@ -45,8 +45,12 @@ _JSON_OPTIONS = (
 _CSV_OPTIONS = (
     *("sep", "delimiter", "quote", "escape", "comment", "charToEscapeQuoteEscaping", "unescapedQuoteHandling"),
     *("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace", "nullValue", "emptyValue", "nanValue"),
-    *("positiveInf", "negativeInf", "maxColumns", "maxCharsPerColumn", *_COMMON_OPTIONS),
+    *("positiveInf", "negativeInf", "maxColumns", *_COMMON_OPTIONS),
 )
+CSV_COLUMNS_MAX = 20_480
+"""Columns of a CSV record, where the option maxColumns does not say otherwise."""
+
+_COLUMNS_BOUND = 1_000_000
 DECODE_OPTIONS = {"json": _JSON_OPTIONS, "csv": _CSV_OPTIONS}
 """The options of Spark's from_json and from_csv that a stream may set, by format."""
 
@@ -322,6 +326,12 @@ def _check_options(where: str, stream: StreamConfig) -> None:
             near = difflib.get_close_matches(option, known, n=1, cutoff=0.5)
             remedy = f"did you mean '{near[0]}'?" if near else f"known for {stream.format}: {', '.join(known)}"
             raise ConfigError("unknown decoding option", f"{where}.options.{option}", remedy)
+    columns = stream.options.get("maxColumns", "1")
+    if not (columns.isascii() and columns.isdecimal() and 1 <= int(columns[:9]) <= _COLUMNS_BOUND):
+        raise ConfigError(f"{where}.options.maxColumns", columns[:50], f"use 1 to {_COLUMNS_BOUND}")
+    for option in ("sep", "delimiter"):
+        if stream.options.get(option) == "":
+            raise ConfigError(f"{where}.options.{option}", "", "give the separator at least one character")
 
 
 def _check_schema(where: str, stream: StreamConfig) -> None:

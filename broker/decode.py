@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from broker.config import StreamConfig
+from broker.config import CSV_COLUMNS_MAX, StreamConfig
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
 RECORD = "__asc_record"
@@ -17,8 +20,12 @@ ERROR = "__asc_error"
 
 _DECODED = "__asc_decoded"
 _CORRUPT = "__asc_corrupt"
-_DEFAULTS = {"json": {}, "csv": {"escape": '"'}}
+_UNPARSED = "__asc_unparsed"
+_DEFAULTS = {"json": {}, "csv": {"escape": '"', "maxColumns": str(CSV_COLUMNS_MAX)}}
 # RFC 4180 doubles a quote inside quotes; Spark's own default is a backslash.
+
+_HUGE_EXPONENT = r"(?<![\p{Alnum}_.-])[-+]?[\p{Nd}.]++[eE][-+]?\p{Nd}{4,}+(?![\p{Alnum}_.-])"
+# A number as a token of its own: digits with an e between them inside an identifier are none.
 
 
 def decode(records: DataFrame, stream: StreamConfig, time_zone: str) -> DataFrame:
@@ -29,8 +36,9 @@ def decode(records: DataFrame, stream: StreamConfig, time_zone: str) -> DataFram
     """
     from pyspark.sql import functions as sf
 
-    text = sf.expr("CASE WHEN is_valid_utf8(CAST(value AS STRING)) THEN CAST(value AS STRING) END")
     fields = stream.fields()
+    text = sf.col("value").cast("string")
+    unparsed = _unparsed(sf.col("value"), stream)
     schema = f"{fields.ddl()}, {_CORRUPT} STRING"
     options = {
         "timeZone": time_zone,
@@ -43,7 +51,8 @@ def decode(records: DataFrame, stream: StreamConfig, time_zone: str) -> DataFram
     names = [field.name for field in fields.arrow]
     decoded = records.select(
         sf.struct("key", "value", "headers", "topic", "partition", "offset").alias(RECORD),
-        parse(text, schema, options).alias(_DECODED),
+        unparsed.alias(_UNPARSED),
+        parse(sf.when(unparsed.isNull(), text), schema, options).alias(_DECODED),
         *_record_attributes(),
     )
     # The attributes are read from a projection of their own, so that a value is parsed once, not once a field.
@@ -69,14 +78,47 @@ def _record_attributes() -> list[Column]:
     ]
 
 
+def _unparsed(value: Column, stream: StreamConfig) -> Column:
+    """Why a value is not even given to the parser, NULL where it is: nothing may throw there, or take for ever."""
+    from pyspark.sql import functions as sf
+
+    text = value.cast("string")
+    reason = (
+        sf.when(value.isNull(), "value is null")
+        .when(sf.trim(text) == "", "value is empty")
+        .when(~sf.is_valid_utf8(text), "value is not UTF-8 text")
+    )
+    if stream.format == "csv":
+        # The parser throws at a column too many, whatever the mode. Separators inside quotes are counted with them.
+        separator = _separator(stream.options)
+        most = int(stream.options.get("maxColumns", CSV_COLUMNS_MAX))
+        spare = sf.length(text) - sf.length(sf.replace(text, sf.lit(separator), sf.lit("")))
+        reason = reason.when(spare >= most * len(separator), f"value has more than {most} CSV columns")
+    if any(map(_has_decimal, (field.type for field in stream.fields().arrow))):
+        # A decimal is written out in full before it is found not to fit.
+        huge = sf.rlike(text, sf.lit(_HUGE_EXPONENT))
+        reason = reason.when(huge, "value holds a number with an exponent beyond 999")
+    return reason
+
+
+def _separator(options: Mapping[str, str]) -> str:
+    text = options.get("sep", options.get("delimiter", ","))
+    escapes = {"t": "\t", "r": "\r", "b": "\b", "f": "\f", "u0000": "\0"}
+    return re.sub(r"\\(u0000|.)", lambda found: escapes.get(found[1], found[1]), text)
+
+
+def _has_decimal(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    children = [kind.field(i).type for i in range(kind.num_fields)]
+    return pa.types.is_decimal(kind) or any(map(_has_decimal, children))
+
+
 def _reason(record_format: str) -> Column:
     from pyspark.sql import functions as sf
 
-    value = f"{RECORD}.value"
     malformed = f"value is not a {record_format.upper()} record of the stream's schema"
     return sf.expr(
-        f"""CASE WHEN {value} IS NULL THEN 'value is null'
-                 WHEN trim(CAST({value} AS STRING)) = '' THEN 'value is empty'
-                 WHEN NOT is_valid_utf8(CAST({value} AS STRING)) THEN 'value is not UTF-8 text'
-                 WHEN {_DECODED} IS NULL OR {_DECODED}.{_CORRUPT} IS NOT NULL THEN "{malformed}" END"""
+        f"""coalesce({_UNPARSED},
+                     CASE WHEN {_DECODED} IS NULL OR {_DECODED}.{_CORRUPT} IS NOT NULL THEN "{malformed}" END)"""
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,6 +50,25 @@ CSV_VALUES: list[tuple[bytes | None, Any]] = [
     (b"1", "value is not a CSV record of the stream's schema"),
     (b"1,x,y", "value is not a CSV record of the stream's schema"),
     (b"one,x", "value is not a CSV record of the stream's schema"),
+    (b"1" + b"," * 20_479, "value is not a CSV record of the stream's schema"),
+    (b"1" + b"," * 20_480, "value has more than 20480 CSV columns"),
+    (b"1" + b"," * 900_000, "value has more than 20480 CSV columns"),
+]
+HUGE = "value holds a number with an exponent beyond 999"
+DECIMAL_JSON_VALUES: list[tuple[bytes | None, Any]] = [
+    (b'{"p": 1.5e2, "s": "a"}', (Decimal("150.00"), "a")),
+    (b'{"p": 1, "s": "7f1e23456789-0e55555-x"}', (Decimal("1.00"), "7f1e23456789-0e55555-x")),
+    (b'{"p":1e5000000}', HUGE),
+    (b'{"p":-1.5E+5000000}', HUGE),
+    (b'{"p": "1e-5000000"}', HUGE),
+    ('{"p": "1e٥٥٥٥٥٥٥"}'.encode(), HUGE),
+    (b'{"a": [1,2,3,4e99999]}', HUGE),
+]
+DECIMAL_CSV_VALUES: list[tuple[bytes | None, Any]] = [
+    (b"1.5e2|a,b", (Decimal("150.00"), "a,b")),
+    (b"1e5000000|a", HUGE),
+    (b'"1e5000000"|a', HUGE),
+    (b"1|a|b", "value has more than 2 CSV columns"),
 ]
 
 
@@ -62,7 +82,9 @@ def decoded(spark: SparkSession, stream: StreamConfig, values: list[bytes | None
     ("record_format", "schema", "columns", "cases"),
     [
         ("json", "a INT NOT NULL, b STRING, n STRUCT<x: INT>", ("a", "b", "n.x"), JSON_VALUES),
+        ("json", "p DECIMAL(9, 2), s STRING", ("p", "s"), DECIMAL_JSON_VALUES),
         ("csv", "a INT, b STRING", ("a", "b"), CSV_VALUES),
+        ("csv |", "p DECIMAL(9, 2), s STRING", ("p", "s"), DECIMAL_CSV_VALUES),
     ],
 )
 def test_values_are_decoded_or_have_a_reason(
@@ -72,7 +94,9 @@ def test_values_are_decoded_or_have_a_reason(
     columns: tuple[str, ...],
     cases: list[tuple[bytes | None, Any]],
 ) -> None:
-    stream = StreamConfig.model_validate({"topic": "t", "format": record_format, "schema": schema})
+    record_format, _, separator = record_format.partition(" ")
+    options = {"sep": separator, "maxColumns": 2} if separator else {}
+    stream = StreamConfig.model_validate({"topic": "t", "format": record_format, "schema": schema, "options": options})
     found = decoded(spark, stream, [value for value, _ in cases], *columns)
     for (value, expected), (reason, *fields) in zip(cases, found, strict=True):
         if isinstance(expected, str):
