@@ -8,7 +8,7 @@ spell an expression in different ways share it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -221,8 +221,8 @@ class Typer:
                 remedy = types.comparison_remedy(subject, value)
                 names = f"{types.name(subject.type)} IN {types.name(value.type)}:"
                 raise self._source.error_at(value.node, names, remedy)
-        everything = [subject, *values]
-        sql = f"{_beside(subject, values)} IN ({', '.join(_beside(value, everything) for value in values)})"
+        kinds = {side.type for side in (subject, *values)}
+        sql = f"{_guarded_beside(subject, kinds)} IN ({', '.join(_guarded_beside(value, kinds) for value in values)})"
         return Expression(sql, pa.bool_(), node, atomic=False)
 
     def _concatenation(self, node: Node) -> Expression:
@@ -279,8 +279,9 @@ class Typer:
         subject = None
         if node.op == "case_of":
             subject = self.of(args.pop(0))
-            if any(types.needs_guard(subject, self.of(when).type) for when in args[::2]):
-                raise self._source.error_at(node, "CASE of a date with timestamps:", "CAST the timestamps to DATE")
+            whens = [args[i] for i in range(0, len(args) - 1, 2)]
+            if types.mixed_instants([subject.type, *(self.of(when).type for when in whens)]):
+                raise self._source.error_at(node, "CASE of instants of several types:", "CAST them to one type")
             text.append(subject.argument)
         results: list[Expression] = []
         while len(args) >= 2:
@@ -303,7 +304,7 @@ class Typer:
             names = " and ".join(dict.fromkeys(types.name(kind) for kind in kinds))
             raise self._source.error_at(node, f"CASE with results {names}:", "CAST them to one type")
         if types.mixed_instants(kinds):
-            raise self._source.error_at(node, "CASE with dates and timestamps:", "CAST the dates to TIMESTAMP")
+            raise self._source.error_at(node, "CASE with instants of several types:", "CAST them to one type")
         return Expression(" ".join(text), types.common(kinds), node)
 
     def _index(self, node: Node) -> Expression:
@@ -312,7 +313,7 @@ class Typer:
         if container.type is None:
             return Expression(sql, None, node)
         if pa.types.is_map(container.type):
-            if not types.comparable("=", container.type.key_type, index.type):
+            if not types.searchable(container.type.key_type, index.type):
                 raise self._source.error_at(index.node, f"{types.name(index.type)} as a key:", "use the map's key type")
             return Expression(sql, container.type.item_type, node)
         if pa.types.is_list(container.type):
@@ -351,7 +352,11 @@ class Typer:
 
 def _beside(operand: Expression, others: Sequence[Expression]) -> str:
     """The operand's text in a comparison with others, to whose type Spark may cast it."""
-    guard = any(types.needs_guard(operand, other.type) for other in others)
+    return _guarded_beside(operand, {other.type for other in others})
+
+
+def _guarded_beside(operand: Expression, kinds: Set[pa.DataType | None]) -> str:
+    guard = any(types.needs_guard(operand, kind) for kind in kinds)
     return types.guarded(operand.sql) if guard else operand.argument
 
 

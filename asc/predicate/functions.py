@@ -92,7 +92,7 @@ def _is_text(data_type: pa.DataType) -> bool:
 _SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyType(
     {
         "x": ("a value", lambda t: True),
-        "q": ("a value that can be compared", lambda t: not _is_map(t)),
+        "q": ("a value that can be compared", lambda t: not types.holds_map(t)),
         "n": ("a number", lambda t: types.is_number(t) or _is_text(t)),
         "i": ("an integer", lambda t: _is_integer(t) or _is_text(t)),
         "I": ("an integer", _is_integer),
@@ -189,7 +189,7 @@ def _unified(kinds: list[pa.DataType | None], name: str, strings_with: str) -> s
     if not types.unifiable(kinds, strings_with):
         return f"{name} of {' and '.join(dict.fromkeys(map(types.name, kinds)))}: CAST them to one type"
     if types.mixed_instants(kinds):
-        return f"{name} of a date and a timestamp: CAST the date to TIMESTAMP"
+        return f"{name} of instants of several types: CAST them to one type"
     return None
 
 
@@ -238,7 +238,17 @@ def _comparable_pair(call: Call) -> str | None:
     if not types.comparable("=", call.type(0), call.type(1)):
         return f"{types.name(call.type(0))} and {types.name(call.type(1))} cannot be compared"
     if types.mixed_instants([call.type(0), call.type(1)]):
-        return f"{call.name} of a date and a timestamp: CAST the date to TIMESTAMP"
+        return f"{call.name} of instants of several types: CAST them to one type"
+    return None
+
+
+def _element(call: Call) -> str | None:
+    container, sought = call.type(0), call.type(1)
+    if container is None or container == pa.null():
+        return None
+    held = container.key_type if _is_map(container) else container.value_type
+    if not types.searchable(held, sought):
+        return f"{call.name} seeks {types.name(held)}, not {types.name(sought)}: CAST it"
     return None
 
 
@@ -292,9 +302,9 @@ def _conditionals(many: int) -> dict[str, Function]:
         "size": Function(1, 1, "a", _INT),
         "cardinality": Function(1, 1, "a", _INT),
         "array_size": Function(1, 1, "y", _INT),
-        "array_contains": Function(2, 2, "yx", _BOOLEAN),
-        "array_position": Function(2, 2, "yx", _BIGINT),
-        "map_contains_key": Function(2, 2, "mx", _BOOLEAN),
+        "array_contains": Function(2, 2, "yx", _BOOLEAN, _element),
+        "array_position": Function(2, 2, "yx", _BIGINT, _element),
+        "map_contains_key": Function(2, 2, "mx", _BOOLEAN, _element),
     }
 
 

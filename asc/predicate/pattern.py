@@ -67,12 +67,18 @@ def like_parts(pattern: str, escape: str) -> list[str | None]:
 
 
 def like_regex(pattern: str, escape: str) -> str | None:
-    """The regular expression to use instead of a LIKE pattern; None where LIKE itself is safe."""
+    """The regular expression to use instead of a LIKE pattern; None where LIKE itself is safe.
+
+    ValueError for a pattern that Spark does not match as written.
+    """
     parts = like_parts(pattern, escape)
     if "" not in parts and parts.count(None) == 2 and parts[0] is None and parts[-1] is None:
         return None  # contains
     if sum(part is None for part in parts[:-1]) <= 1:
         return None
+    if any(character > "\uffff" for character in pattern):
+        # Spark's own regular expression for LIKE tears such a character in two and never finds it
+        raise ValueError("several % beside a character beyond U+FFFF: use contains(), startswith(), endswith()")
     segments: list[list[str]] = [[]]
     for part in parts:
         if part is None:

@@ -6,7 +6,7 @@ Spark.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
@@ -129,8 +129,8 @@ def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
     return len(families) == 1 and bool(strings_with) and families <= {"number", "instant"}
 
 
-def mixed_instants(candidates: Sequence[Type]) -> bool:
-    """Whether dates and timestamps come together, where Spark would cast the dates unguarded (see needs_guard)."""
+def mixed_instants(candidates: Iterable[Type]) -> bool:
+    """Whether instants of several types come together, where Spark would cast them unguarded (see needs_guard)."""
     return len({c for c in candidates if c in _INSTANTS}) > 1
 
 
@@ -156,12 +156,12 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
     """Whether Spark compares values of these types at all; True where it cannot be told."""
     if left is None or right is None:
         return True
-    if pa.types.is_map(left) or pa.types.is_map(right):
+    if holds_map(left) or holds_map(right):
         return False
     if pa.null() in (left, right) or left == right:
         return True
     if is_container(left) or is_container(right):
-        return is_container(left) and is_container(right) and left.id == right.id
+        return False  # of two types of container Spark compares some, casting what they hold: unguarded
     if pa.string() in (left, right):
         return True
     if is_number(left) and is_number(right):
@@ -170,6 +170,24 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
         return True
     numeric_and_boolean = (is_number(left) and right == pa.bool_()) or (is_number(right) and left == pa.bool_())
     return numeric_and_boolean and operator in ("=", "<=>")
+
+
+def holds_map(data_type: Type) -> bool:
+    """Whether values of the type are maps or hold maps: Spark neither compares nor hashes them."""
+    if data_type is None or not is_container(data_type):
+        return False
+    if pa.types.is_map(data_type):
+        return True
+    return any(holds_map(data_type.field(i).type) for i in range(data_type.num_fields))
+
+
+def searchable(held: Type, sought: Type) -> bool:
+    """Whether a value may be sought among the elements of an array or the keys of a map: of their own type, or a
+    number among numbers. Spark would cast others unguarded, or not at all.
+    """
+    if held is None or sought is None or sought in (pa.null(), held):
+        return not holds_map(held)
+    return is_number(held) and is_number(sought)
 
 
 def listable(subject: Type, value: Type) -> bool:
@@ -248,11 +266,14 @@ def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
 def needs_guard(operand: Expression, target: Type) -> bool:
     """Whether Spark's cast of the operand to ``target`` can throw even with ANSI mode off.
 
-    That of a date to a timestamp does, where the year is beyond what a timestamp reaches.
+    That of a date to a timestamp does, where the year is beyond what a timestamp reaches; that between timestamps with
+    and without zone, where the zone's offset leads beyond it.
     """
-    return operand.type == pa.date32() and target in (TIMESTAMP, TIMESTAMP_NTZ) and operand.literal is None
+    if operand.type not in _INSTANTS or target not in (TIMESTAMP, TIMESTAMP_NTZ) or target == operand.type:
+        return False
+    return operand.literal is None or not operand.literal.known
 
 
 def guarded(sql: str) -> str:
-    """A date's text, NULL where a cast to a timestamp would throw."""
+    """The text of a date or timestamp, NULL where a cast to a timestamp could throw."""
     return f"if(year({sql}) BETWEEN -290000 AND 290000, {sql}, NULL)"
