@@ -49,11 +49,16 @@ QUICK = Size(100_000, (10, 100), 2)
 
 @dataclass(slots=True)
 class Contender:
-    """One way to do the work. ``pairs`` counts the (row, query) pairs of its result; None where it finds none."""
+    """One way to do the work. ``pairs`` counts the (row, query) pairs of its result; None where it finds none.
+
+    ``in_python``: it runs in Spark's Python workers, which Spark ends after an idle minute; so a run that is not
+    measured goes right before each one that is.
+    """
 
     name: str
     frame: Callable[[], DataFrame]
     pairs: Callable[[DataFrame], int] | None
+    in_python: bool = False
     seconds: list[float] = field(default_factory=list)
     found: int | None = None
     stopped: bool = False
@@ -74,6 +79,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         app_name="asc-bench-spark",
         driver_memory="6g",
     )
+    # Each task of a run that is stopped would be warned of.
+    spark.sparkContext.setLogLevel("ERROR")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
         _write_input(Path(folder), size.rows)
         frame = spark.read.parquet(folder)
@@ -93,15 +100,20 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took."""
+    """The result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took.
+
+    ``>`` stands before what was stopped.
+    """
     lines = [f"{result['input']['rows']:,} rows x {result['input']['columns']} int columns, Parquet; medians", ""]
     lines.append(f"{'predicates':>10}  {'plan':<38} {'seconds':>9}  {'x broker.match':>14}  {'matches':>9}")
     for count, contenders in result["results"].items():
         base = contenders["broker.match"].get("median_s")
         for name, measured in contenders.items():
             seconds = measured.get("median_s")
-            shown = f"{seconds:9.2f}" if seconds else f"{'> ' + format(measured['stopped_after_s'], '.0f'):>9}"
-            ratio = f"{seconds / base:14.2f}" if seconds and base else f"{'stopped':>14}"
+            more = "" if seconds else "> "
+            seconds = seconds or measured["stopped_after_s"]
+            shown = f"{more}{seconds:.2f}".rjust(9)
+            ratio = f"{more}{seconds / base:.2f}".rjust(14) if base else " " * 14
             pairs = f"{measured['pairs']:9,}" if measured["pairs"] is not None else f"{'':>9}"
             lines.append(f"{int(count):>10,}  {name:<38} {shown}  {ratio}  {pairs}".rstrip())
     return "\n".join(lines)
@@ -127,6 +139,8 @@ def _compared(spark: SparkSession, frame: DataFrame, count: int, repetitions: in
     for _ in range(repetitions):
         for contender in contenders:
             if not contender.stopped:
+                if contender.in_python:
+                    _drain(contender.frame())
                 seconds = _within_limit(spark, contender, lambda: _drain(contender.frame()))  # noqa: B023
                 if seconds is not None:
                     contender.seconds.append(round(seconds, 4))
@@ -139,8 +153,9 @@ def _contenders(frame: DataFrame, workload: Workload) -> Iterator[Contender]:
     queries = {f"q{number:06d}": text for number, text in enumerate(workload.texts())}
     # The plan is compiled and shipped once, as a job does.
     matched = broker.match(frame, queries)
-    yield Contender("broker.match", lambda: matched, _listed)
-    yield Contender("identity mapInArrow (the bare transport)", lambda: frame.mapInArrow(_same, frame.schema), None)
+    yield Contender("broker.match", lambda: matched, _listed, in_python=True)
+    bare = "identity mapInArrow (the bare transport)"
+    yield Contender(bare, lambda: frame.mapInArrow(_same, frame.schema), None, in_python=True)
     yield Contender("filter(transform(array of predicates))", lambda: _filtered(frame, queries), _listed)
     yield Contender("broadcast nested-loop join", lambda: _joined(frame, workload), lambda joined: joined.count())
 
@@ -189,13 +204,13 @@ def _drain(frame: DataFrame) -> None:
 
 def _within_limit(spark: SparkSession, contender: Contender, work: Callable[[], None]) -> float | None:
     """Seconds the work took; None, and the contender marked, where it was stopped at the limit."""
-    tag = "asc-bench"
-    spark.addTag(tag)
+    group = "asc-bench"
+    spark.sparkContext.setJobGroup(group, contender.name)
     expired = threading.Event()
 
     def stop() -> None:
         expired.set()
-        spark.interruptTag(tag)
+        spark.sparkContext.cancelJobGroup(group)
 
     timer = threading.Timer(TIME_LIMIT_S, stop)
     timer.start()
@@ -209,5 +224,4 @@ def _within_limit(spark: SparkSession, contender: Contender, work: Callable[[], 
         return None
     finally:
         timer.cancel()
-        spark.removeTag(tag)
     return time.perf_counter() - start
