@@ -8,6 +8,7 @@ import ipaddress
 import os
 import re
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -15,6 +16,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from asc.errors import AscError
+from broker.decode_options import wrong_options
 from broker.errors import BrokerError
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")
 """The record's own attributes, beside the fields of the schema."""
 
-_TAKEN_NAMES = ("deliveries", "__asc_record", "__asc_error")
+_TAKEN_PREFIX = "__asc_"
 # Columns that the job puts beside the fields.
 
 _RECORD_DDL = (
@@ -36,23 +38,6 @@ _RECORD_DDL = (
 )
 _SECRET_OPTION = re.compile(r"password|secret|token|jaas|credential|\.key$", re.IGNORECASE)
 _MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
-_COMMON_OPTIONS = ("dateFormat", "timestampFormat", "timestampNTZFormat", "timeZone", "locale")
-_JSON_OPTIONS = (
-    *("allowComments", "allowUnquotedFieldNames", "allowSingleQuotes", "allowNumericLeadingZeros"),
-    *("allowNonNumericNumbers", "allowBackslashEscapingAnyCharacter", "allowUnquotedControlChars"),
-    *("primitivesAsString", *_COMMON_OPTIONS),
-)
-_CSV_OPTIONS = (
-    *("sep", "delimiter", "quote", "escape", "comment", "charToEscapeQuoteEscaping", "unescapedQuoteHandling"),
-    *("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace", "nullValue", "emptyValue", "nanValue"),
-    *("positiveInf", "negativeInf", "maxColumns", *_COMMON_OPTIONS),
-)
-CSV_COLUMNS_MAX = 20_480
-"""Columns of a CSV record, where the option maxColumns does not say otherwise."""
-
-_COLUMNS_BOUND = 1_000_000
-DECODE_OPTIONS = {"json": _JSON_OPTIONS, "csv": _CSV_OPTIONS}
-"""The options of Spark's from_json and from_csv that a stream may set, by format."""
 
 
 class ConfigError(BrokerError):
@@ -75,6 +60,10 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
+def _masked(options: Mapping[str, str]) -> dict[str, str]:
+    return {key: "********" if _SECRET_OPTION.search(key) else value for key, value in options.items()}
+
+
 def _topic_name(value: str) -> str:
     if not TOPIC_FORM.fullmatch(value) or value in (".", ".."):
         raise ValueError("use 1 to 249 of the characters A-Z a-z 0-9 . _ -")
@@ -95,6 +84,10 @@ class KafkaConfig(_Section):
     replication_factor: int = Field(default=-1, ge=-1, description="-1: the default of the Kafka broker")
     timeout_s: float = Field(default=15, gt=0)
     options: Options = Field(default_factory=dict)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            yield name, _masked(value) if name == "options" else value
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -218,10 +211,7 @@ class Config(_Section):
         {'ssl.key.password': '********', 'security.protocol': 'SSL'}
         """
         plain = self.model_dump(mode="json", by_alias=True)
-        options = plain["kafka"]["options"]
-        plain["kafka"]["options"] = {
-            key: "********" if _SECRET_OPTION.search(key) else value for key, value in options.items()
-        }
+        plain["kafka"]["options"] = _masked(plain["kafka"]["options"])
         return plain
 
     def token(self) -> str | None:
@@ -243,6 +233,10 @@ class Config(_Section):
                 "configuration without a stream", "streams", "add a table [streams.NAME] with topic, format, schema"
             )
         dead_letters = {self.dead_letter_topic(name) for name in self.streams}
+        if self.kafka.registry_topic in dead_letters:
+            raise ConfigError(
+                "kafka.registry_topic", self.kafka.registry_topic, "takes undecodable records: choose another"
+            )
         for name, stream in self.streams.items():
             where = f"streams.{name}"
             _check_stream_name(name)
@@ -278,7 +272,9 @@ def load_config(path: Path | None, *, embedded: bool = False) -> Config:
         config = _resolved(parse_config(document), path.resolve().parent)
         config.check()
     if embedded:
-        config = config.model_copy(update={"kafka": config.kafka.model_copy(update={"bootstrap_servers": None})})
+        # The options are those of another Kafka: how to be admitted there would keep this one out of reach.
+        own = config.kafka.model_copy(update={"bootstrap_servers": None, "options": {}})
+        config = config.model_copy(update={"kafka": own})
     return config
 
 
@@ -290,6 +286,10 @@ def parse_config(document: dict[str, Any]) -> Config:
         first = error.errors(include_url=False)[0]
         location = tuple(str(part) for part in first["loc"])
         key = ".".join(location)
+        if location[:2] == ("kafka", "options"):
+            # Whatever stands there may be a secret; so may the parts of a dotted name that was not quoted.
+            remedy = 'is not text: write "its.name" = "value", the name in quotes when it has dots'
+            raise ConfigError("configuration key", ".".join(location[:3]), remedy) from None
         if first["type"] == "extra_forbidden":
             raise ConfigError("unknown configuration key", key, _nearest_key(location)) from None
         if first["type"] == "missing":
@@ -320,18 +320,8 @@ def _check_stream_name(name: str) -> None:
 
 
 def _check_options(where: str, stream: StreamConfig) -> None:
-    known = DECODE_OPTIONS[stream.format]
-    for option in stream.options:
-        if option not in known:
-            near = difflib.get_close_matches(option, known, n=1, cutoff=0.5)
-            remedy = f"did you mean '{near[0]}'?" if near else f"known for {stream.format}: {', '.join(known)}"
-            raise ConfigError("unknown decoding option", f"{where}.options.{option}", remedy)
-    columns = stream.options.get("maxColumns", "1")
-    if not (columns.isascii() and columns.isdecimal() and 1 <= int(columns[:9]) <= _COLUMNS_BOUND):
-        raise ConfigError(f"{where}.options.maxColumns", columns[:50], f"use 1 to {_COLUMNS_BOUND}")
-    for option in ("sep", "delimiter"):
-        if stream.options.get(option) == "":
-            raise ConfigError(f"{where}.options.{option}", "", "give the separator at least one character")
+    for option, value, remedy in wrong_options(stream.format, stream.options):
+        raise ConfigError(f"{where}.options.{option}", value, remedy)
 
 
 def _check_schema(where: str, stream: StreamConfig) -> None:
@@ -348,8 +338,8 @@ def _check_schema(where: str, stream: StreamConfig) -> None:
             raise ConfigError(
                 f"{where}.schema: field", field.name, "the name is the record's own attribute: choose another"
             )
-        if field.name.lower() in _TAKEN_NAMES:
-            raise ConfigError(f"{where}.schema: field", field.name, "the broker uses this name itself: choose another")
+        if field.name.lower().startswith(_TAKEN_PREFIX):
+            raise ConfigError(f"{where}.schema: field", field.name, "the broker uses such names itself: choose another")
         if stream.format == "csv" and pa.types.is_nested(field.type):
             raise ConfigError(
                 f"{where}.schema: field", field.name, "CSV holds no nested values: use scalar types or format json"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from broker.config import CSV_COLUMNS_MAX, StreamConfig
+from broker.config import StreamConfig
+from broker.decode_options import CSV_COLUMNS_MAX
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -65,9 +65,11 @@ def test_a_whole_file(config_file: Path) -> None:
 
 
 def test_embedded_leaves_the_configured_kafka_out(config_file: Path) -> None:
-    config_file.write_text(STREAM + '[kafka]\nbootstrap_servers = "one:9092"\n', "utf-8")
+    text = STREAM + '[kafka]\nbootstrap_servers = "one:9092"\noptions = {"security.protocol" = "SASL_SSL"}\n'
+    config_file.write_text(text, "utf-8")
     assert load_config(config_file).kafka.bootstrap_servers == "one:9092"
-    assert load_config(config_file, embedded=True).kafka.bootstrap_servers is None
+    embedded = load_config(config_file, embedded=True).kafka
+    assert (embedded.bootstrap_servers, embedded.options) == (None, {})
 
 
 def test_a_record_may_lack_any_field(config_file: Path) -> None:
@@ -118,10 +120,23 @@ BAD = {
     "internal topic": (STREAM.replace('"flights"', '"__x"'), "is the registry or an internal topic"),
     "registry as source": (STREAM.replace('"flights"', '"asc.queries"'), "is the registry or an internal topic"),
     "dead letters as source": (STREAM.replace('"flights"', '"flights.dead-letter"'), "takes undecodable records"),
+    "registry as dead letters": (
+        STREAM + "[kafka]\nregistry_topic = 'flights.dead-letter'",
+        "kafka.registry_topic 'flights.dead-letter': takes undecodable records",
+    ),
+    "too many columns": (
+        STREAM.replace("json", "csv").replace(", place STRUCT<city: STRING NOT NULL>", "")
+        + "options = { maxColumns = 2000000 }",
+        "streams.flights.options.maxColumns '2000000': use 1 to 1000000",
+    ),
+    "no separator": (
+        STREAM.replace("json", "csv").replace(", place STRUCT<city: STRING NOT NULL>", "") + "options = { sep = '' }",
+        "streams.flights.options.sep '': give the separator at least one character",
+    ),
     "stream name": (STREAM.replace("streams.flights", "streams.'a b'"), "stream name 'a b': use 1 to 100 of"),
     "type in the schema": (STREAM.replace("INT", "INTT"), "streams.flights.schema: unknown type 'INTT'"),
     "reserved field": (STREAM.replace("dep_delay", "_KEY"), "field '_KEY': the name is the record's own attribute"),
-    "taken field": (STREAM.replace("dep_delay", "Deliveries"), "field 'Deliveries': the broker uses this name itself"),
+    "taken field": (STREAM.replace("dep_delay", "__ASC_x"), "field '__ASC_x': the broker uses such names itself"),
     "nested csv": (STREAM.replace("json", "csv"), "field 'place': CSV holds no nested values"),
     "decoding option": (STREAM + "[streams.flights.options]\ntimestampFormt = 'x'", "did you mean 'timestampFormat'"),
     "no schema": ("[streams.s]\ntopic = 's'\nformat = 'json'", "exactly one of schema (Spark DDL) and schema_file"),
@@ -158,6 +173,25 @@ def test_a_value_that_may_be_a_secret_is_not_repeated(config_file: Path) -> None
     with pytest.raises(ConfigError) as caught:
         read(config_file, STREAM + "[kafka.options]\n'ssl.key.password' = ['hunter2']\n")
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_dotted_name_without_quotes_is_told_without_its_value(config_file: Path) -> None:
+    for line in ("sasl.jaas.config = 'hunter2'", "sasl = ['hunter2']", "sasl.jaas.config.x = {hunter2 = 'hunter2'}"):
+        with pytest.raises(ConfigError, match="the name in quotes when it has dots") as caught:
+            read(config_file, STREAM + f"[kafka.options]\n{line}\n")
+        assert "hunter2" not in str(caught.value)
+
+
+def test_the_configuration_can_be_printed_without_its_secrets(config_file: Path) -> None:
+    config = read(config_file, STREAM + "[kafka.options]\n'sasl.jaas.config' = 'hunter2'\n'linger.ms' = 7\n")
+    for text in (repr(config), str(config), repr(config.kafka), str(config.kafka)):
+        assert "hunter2" not in text
+        assert "'linger.ms': '7'" in text
+
+
+def test_a_field_may_be_called_deliveries(config_file: Path) -> None:
+    config = read(config_file, STREAM.replace("dep_delay", "deliveries"))
+    assert config.streams["flights"].fields().arrow.names == ["deliveries", "place"]
 
 
 def test_outside_with_a_token_is_allowed(config_file: Path) -> None:
