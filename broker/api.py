@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Protocol
@@ -11,10 +10,10 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from asc.errors import AscError, PlanError, PredicateError, SchemaError
 from broker.analysis import StreamAnalyser
+from broker.api_guards import NDJSON, Guards, content_type
 from broker.api_models import (
     CheckBody,
     ExplainBody,
@@ -39,9 +38,7 @@ from broker.query import QueryError, UnknownQueryError
 from broker.registration import StandingQueries
 from broker.topics import one_line
 
-_NDJSON = "application/x-ndjson"
 _PAGE_MAX = 1_000
-_OPEN_PATHS = ("/healthz", "/readyz")
 
 
 class NotReadyError(BrokerError):
@@ -63,13 +60,16 @@ class Service(Protocol):
     def analysers(self) -> Mapping[str, StreamAnalyser]: ...
 
 
-def create_app(service: Service, token: str | None, max_body_bytes: int) -> FastAPI:
-    """The application. With a token, everything but the health of the process asks for it."""
+def create_app(service: Service, token: str | None, max_body_bytes: int, host: str = "127.0.0.1") -> FastAPI:
+    """The application. With a token, everything but the health of the process asks for it; without one, it answers
+    only requests that were sent to ``host`` or a loopback address, and by no foreign web page.
+    """
     app = FastAPI(title="asc-broker", description="Standing SQL predicates over Kafka streams.", version="1")
-    app.add_middleware(_Guards, token=token, max_body_bytes=max_body_bytes)
+    app.add_middleware(Guards, token=token, max_body_bytes=max_body_bytes, host=host)
     _add_error_answers(app)
     app.include_router(_health(service))
-    app.include_router(_queries(service))
+    app.include_router(_query_changes(service))
+    app.include_router(_query_views(service))
     app.include_router(_views(service))
     return app
 
@@ -93,8 +93,7 @@ def _health(service: Service) -> APIRouter:
 
 
 async def _posted(request: Request) -> tuple[bool, bytes]:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return kind == _NDJSON, await request.body()
+    return content_type(request) == NDJSON, await request.body()
 
 
 _POSTED = Depends(_posted)
@@ -103,13 +102,13 @@ _POST_SCHEMA = {
         "required": True,
         "content": {
             "application/json": {"schema": QueryBody.model_json_schema()},
-            _NDJSON: {"schema": {"type": "string", "description": "one query a line"}},
+            NDJSON: {"schema": {"type": "string", "description": "one query a line"}},
         },
     }
 }
 
 
-def _queries(service: Service) -> APIRouter:
+def _query_changes(service: Service) -> APIRouter:
     router = APIRouter(prefix="/v1/queries", tags=["queries"])
 
     def put(body: QueryBody, response: Response) -> dict[str, Any]:
@@ -131,6 +130,32 @@ def _queries(service: Service) -> APIRouter:
         if is_lines:
             return load_lines(service.standing(), content, keep_going=keep_going)
         return put(parse_line(content), response)
+
+    @router.put("/{query_id}", response_model=Registered, responses={201: {"model": Registered}})
+    def change(query_id: str, body: QueryChange, response: Response) -> dict[str, Any]:
+        """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``."""
+        if body.id is not None and body.id != query_id:
+            raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
+        given = body.model_dump(exclude_unset=True)
+        if query_id in service.standing().queries:
+            return put(changed_body(service.standing().get(query_id), given), response)
+        if body.where is None:
+            raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
+        return put(QueryBody.model_validate({**given, "id": query_id}), response)
+
+    @router.delete("/{query_id}", response_model=Removed)
+    def delete(query_id: str) -> dict[str, Any]:
+        """Remove a query. Answered when no later record can reach it."""
+        standing = service.standing()
+        stream = standing.get(query_id).stream
+        change = standing.remove([query_id])
+        return {"version": change.version, "effective_offsets": plain_offsets(change.offsets.get(stream, {}))}
+
+    return router
+
+
+def _query_views(service: Service) -> APIRouter:
+    router = APIRouter(prefix="/v1/queries", tags=["queries"])
 
     @router.get("", response_model=QueryPage)
     def page(
@@ -161,26 +186,6 @@ def _queries(service: Service) -> APIRouter:
     def show(query_id: str) -> dict[str, Any]:
         """One registered query."""
         return service.standing().get(query_id).plain()
-
-    @router.put("/{query_id}", response_model=Registered, responses={201: {"model": Registered}})
-    def change(query_id: str, body: QueryChange, response: Response) -> dict[str, Any]:
-        """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``."""
-        if body.id is not None and body.id != query_id:
-            raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
-        given = body.model_dump(exclude_unset=True)
-        if query_id in service.standing().queries:
-            return put(changed_body(service.standing().get(query_id), given), response)
-        if body.where is None:
-            raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
-        return put(QueryBody.model_validate({**given, "id": query_id}), response)
-
-    @router.delete("/{query_id}", response_model=Removed)
-    def delete(query_id: str) -> dict[str, Any]:
-        """Remove a query. Answered when no later record can reach it."""
-        standing = service.standing()
-        stream = standing.get(query_id).stream
-        change = standing.remove([query_id])
-        return {"version": change.version, "effective_offsets": plain_offsets(change.offsets.get(stream, {}))}
 
     @router.post("/{query_id}/explain")
     def explain(query_id: str, body: ExplainBody) -> dict[str, Any]:
@@ -247,49 +252,3 @@ def _status(error: AscError) -> int:
     if isinstance(error, (QueryError, PredicateError, SchemaError, PlanError, MatchError)):
         return 400
     return 503 if isinstance(error, BrokerError) else 500
-
-
-class _Guards:
-    """Before a request reaches an endpoint: the bearer token, and the size of the body."""
-
-    def __init__(self, app: ASGIApp, token: str | None, max_body_bytes: int) -> None:
-        self._app = app
-        self._token = token
-        self._max_body_bytes = max_body_bytes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope, receive)
-        if self._token is not None and scope["path"] not in _OPEN_PATHS and not self._authorised(request):
-            wrong = BrokerError("bearer token", "", "is missing or wrong: send the header Authorization: Bearer TOKEN")
-            await JSONResponse({"error": plain_error(wrong)}, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
-            return
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > self._max_body_bytes:
-                wrong = BrokerError(
-                    "body", f"over {self._max_body_bytes} bytes", "send it in parts, or raise api.max_body_bytes"
-                )
-                await JSONResponse({"error": plain_error(wrong)}, 413, {"Connection": "close"})(scope, receive, send)
-                return
-        await self._app(scope, _replay(bytes(body), receive), send)
-
-    def _authorised(self, request: Request) -> bool:
-        kind, _, given = request.headers.get("authorization", "").partition(" ")
-        return kind.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), (self._token or "").encode())
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    sent = False
-
-    async def again() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again

@@ -30,7 +30,7 @@ def client(config: Config) -> Iterator[TestClient]:
         yield client
 
 
-AUTHORISED = {"Authorization": "Bearer secret"}
+AUTHORISED = {"Authorization": "Bearer secret", "Content-Type": "application/json"}
 
 
 def test_health_needs_no_token_and_readiness_has_a_reason(client: TestClient) -> None:
@@ -64,3 +64,35 @@ def test_a_body_over_the_bound_is_refused(client: TestClient) -> None:
 def test_openapi_tells_both_forms_of_a_registration(client: TestClient) -> None:
     post = client.get("/openapi.json", headers=AUTHORISED).json()["paths"]["/v1/queries"]["post"]
     assert set(post["requestBody"]["content"]) == {"application/json", "application/x-ndjson"}
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_body_that_a_web_form_can_send_is_refused(client: TestClient, kind: str | None) -> None:
+    headers = {"Authorization": "Bearer secret", **({} if kind is None else {"Content-Type": kind})}
+    for method, path in (("POST", "/v1/queries"), ("PUT", "/v1/queries/x"), ("POST", "/v1/check")):
+        answer = client.request(method, path, content=b"{}", headers=headers)
+        assert answer.status_code == 415
+        assert "send application/json or application/x-ndjson" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "127.0.0.1:8750"}, 503),
+        ({"Host": "localhost:8750", "Origin": "http://127.0.0.2:99"}, 503),
+        ({"Host": "[::1]:8750"}, 503),
+        ({"Host": "own.example:8750"}, 503),
+        ({"Host": "rebound.example:8750"}, 403),
+        ({"Host": "127.0.0.1.example"}, 403),
+        ({"Host": "[::1"}, 403),
+        ({"Host": "localhost", "Origin": "https://foreign.example"}, 403),
+        ({"Host": "localhost", "Origin": "null"}, 403),
+    ],
+)
+def test_without_a_token_foreign_hosts_and_pages_are_refused(
+    config: Config, headers: dict[str, str], status: int
+) -> None:
+    with TestClient(create_app(Daemon(config), None, 2_000, "own.example")) as client:
+        for method in ("GET", "DELETE"):
+            answer = client.request(method, "/v1/queries/x", headers=headers)
+            assert answer.status_code == status, answer.text

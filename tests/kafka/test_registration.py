@@ -216,7 +216,7 @@ def test_a_refusal_is_one_clear_line_and_changes_nothing(case: str, site: Site) 
     change, said = REFUSED[case]
     before = site.client.get("/v1/plan").json()
     body = {**GOOD, "stream": site.stream("json"), "topic": site.topic("refused"), **change}
-    answer = site.client.post("/v1/queries", content=json.dumps(body))
+    answer = site.client.post("/v1/queries", content=json.dumps(body), headers={"content-type": "application/json"})
     assert answer.status_code == 400, answer.text
     error = answer.json()["error"]
     assert said in error["message"]
