@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from asc.attribute import kind_of_type
 from asc.errors import SchemaError
-from asc.spark_types import ddl_of_type, fields_of_ddl, normalised_arrow_type, quoted_name, type_of_json
+from asc.spark_types import ddl_of_type, fields_of_ddl, folded, normalised_arrow_type, quoted_name, type_of_json
 
 
 @dataclass(frozen=True)
@@ -90,24 +90,33 @@ class Schema:
 
     @cached_property
     def _by_name(self) -> dict[tuple[str, ...], Attribute]:
-        return {tuple(part.casefold() for part in a.path): a for a in _walk(self.arrow, (), False)}
+        return {tuple(map(folded, a.path)): a for a in _walk(self.arrow, (), False)}
 
     def resolve(self, path: Sequence[str]) -> Attribute:
         """The attribute of a path, without regard to case, as Spark resolves it.
 
         Its spelling is the schema's. SchemaError names the nearest attribute where there is none of that path.
         """
-        found = self._by_name.get(tuple(part.casefold() for part in path))
+        found = self._by_name.get(tuple(map(folded, path)))
         if found is None:
             dotted = ".".join(path)
             raise SchemaError("unknown column", dotted, self._nearest(dotted))
         return found
 
+    @property
+    def _dotted(self) -> dict[str, str]:
+        """The names with a dot that is no step into a struct -> how to write them."""
+        with_dots = (a for a in self._by_name.values() if any("." in part for part in a.path))
+        return {a.name: ".".join(map(quoted_name, a.path)) for a in with_dots}
+
     def _nearest(self, dotted: str) -> str:
         names = {a.name.casefold(): a.name for a in self._by_name.values()}
         near = difflib.get_close_matches(dotted.casefold()[:200], names, n=1, cutoff=0.6)
         if near:
-            return f"did you mean {names[near[0]]!r}?"
+            name = names[near[0]]
+            if name in self._dotted:
+                return f"did you mean {self._dotted[name]}?"
+            return f"did you mean {name!r}?"
         shown = [a.name for a in self.attributes[:8]]
         return f"the schema has {', '.join(shown)}{', ...' if len(self.attributes) > len(shown) else ''}"
 
@@ -138,10 +147,10 @@ def _check_names(fields: Iterable[pa.Field], prefix: str) -> None:
     for field in fields:
         if not field.name:
             raise SchemaError("schema", prefix, "a field needs a name")
-        folded = field.name.casefold()
-        if folded in seen:
-            raise SchemaError("duplicate field", prefix + field.name, f"{seen[folded]!r} is there already")
-        seen[folded] = field.name
+        key = folded(field.name)
+        if key in seen:
+            raise SchemaError("duplicate field", prefix + field.name, f"{seen[key]!r} is there already")
+        seen[key] = field.name
         if pa.types.is_struct(field.type):
             inner = (field.type.field(i) for i in range(field.type.num_fields))
             _check_names(inner, f"{prefix}{field.name}.")

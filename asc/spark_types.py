@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from asc.errors import SchemaError
 
-_TOKEN = re.compile(r"\s*(?:(`(?:[^`]|``)*`)|('(?:[^'\\]|\\.)*')|([^\W\d]\w*|\d\w*)|([<>(),:])|(\S))", re.DOTALL)
+_TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_TOKEN = re.compile(rf"\s*(?:(`(?:[^`]|``)*`)|({_TEXT})|(\w+)|([<>(),:])|(\S))", re.DOTALL)
 
 _SIMPLE: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
@@ -56,6 +57,20 @@ MAX_TYPE_DEPTH = 32
 def quoted_name(name: str) -> str:
     """A field's name as DDL has it: bare where it can be, else in backquotes."""
     return name if _PLAIN_NAME.match(name) else "`" + name.replace("`", "``") + "`"
+
+
+def folded(name: str) -> str:
+    """What names that Spark takes for the same have in common: each character in upper, then in lower case.
+
+    A character whose other case is several characters stays itself, as in Java's ``equalsIgnoreCase``.
+
+    >>> folded("StraSSe") == folded("strasse"), folded("straße") == folded("strasse")
+    (True, False)
+    """
+    if name.isascii():
+        return name.lower()
+    upper = (c.upper() if len(c.upper()) == 1 else c for c in name)
+    return "".join(c.lower()[:1] for c in upper)
 
 
 def simple_type(name: str) -> pa.DataType | None:
@@ -141,7 +156,7 @@ class _DdlReader:
         found: list[pa.Field] = []
         while True:
             name = self.take()
-            if not name or name in "<>(),:" or name[0] == "'":
+            if not name or name in "<>(),:" or name[0] in "'\"":
                 raise SchemaError("schema", self._text, f"expected a field name before {name or 'the end'!r}")
             if name[0] == "`":
                 name = name[1:-1].replace("``", "`")
@@ -155,7 +170,7 @@ class _DdlReader:
                 nullable = False
             if self.peek().upper() == "COMMENT":
                 self.take()
-                if not self.take().startswith("'"):
+                if self.peek()[:1] not in ("'", '"') or not self.take():
                     raise SchemaError("schema", self._text, "COMMENT needs a quoted text")
             found.append(pa.field(name, data_type, nullable))
             if self.peek() != ",":
@@ -199,7 +214,7 @@ class _DdlReader:
 
     def _integer(self) -> int:
         token = self.take()
-        if not token.isdecimal() or len(token) > 4:
+        if not (token.isascii() and token.isdecimal()) or len(token) > 4:
             raise SchemaError("schema", self._text, f"expected a number before {token!r}")
         return int(token)
 
@@ -209,7 +224,7 @@ def type_of_json(value: Any, depth: int = 0) -> pa.DataType:
     if depth > MAX_TYPE_DEPTH:
         raise SchemaError("schema", "JSON", f"types are nested deeper than {MAX_TYPE_DEPTH}")
     if isinstance(value, str):
-        match = re.fullmatch(r"decimal\((\d{1,4}),\s*(\d{1,4})\)", value)
+        match = re.fullmatch(r"decimal\(([0-9]{1,4}),\s*([0-9]{1,4})\)", value)
         found = decimal_type(int(match.group(1)), int(match.group(2))) if match else simple_type(value)
         if found is None:
             raise SchemaError("unknown type", value, f"use one of {_KNOWN}")

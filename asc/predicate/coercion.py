@@ -13,7 +13,8 @@ without loss, or where the loss cannot change the outcome. Everything else is No
 * A decimal beside an integer or decimal: in a decimal that holds both, up to 38 digits. Beside a float or double:
   never.
 * A string, binary, boolean, date, timestamp beside a constant of its own type: as they are. A timestamp (with or
-  without zone) beside a DATE: at midnight, local to the session where it has a zone.
+  without zone) beside a DATE: at midnight, local to the session where it has a zone. A date beside a timestamp
+  without zone, or where the session is in UTC: the day that begins then, or between two days.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from asc.predicate.constraint import Constraint, Cut, Interval
 from asc.predicate.literal import INT64_MAX, INT64_MIN, TIMESTAMP, TIMESTAMP_NTZ, Literal, day_start_micros
 
 _DIGITS = {pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 20}
+_DAY_MICROS = 86_400 * 10**6
 _FLOATS = (pa.float32(), pa.float64())
 
 Position = tuple[Cut, Cut]
@@ -64,6 +66,11 @@ def position(data_type: pa.DataType, literal: Literal, time_zone: str) -> Positi
     if data_type in (TIMESTAMP, TIMESTAMP_NTZ) and literal_type == pa.date32():
         micros = day_start_micros(value, time_zone if data_type == TIMESTAMP else None)
         return None if micros is None else _at(micros)
+    if data_type == pa.date32() and (
+        literal_type == TIMESTAMP_NTZ or (literal_type == TIMESTAMP and time_zone == "UTC")
+    ):
+        day, rest = divmod(value, _DAY_MICROS)
+        return _between(day) if rest else _at(day)
     return None
 
 

@@ -22,6 +22,7 @@ from asc.predicate.pattern import like_regex, rlike_trouble
 from asc.predicate.refusals import refusal
 from asc.predicate.syntax import KEYWORDS, Node, Source
 from asc.schema import Schema
+from asc.spark_types import folded
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
@@ -328,7 +329,7 @@ class Typer:
             raise self._source.error_at(node, f"{types.name(inner.type)} with a field:", "only a struct has fields")
         for i in range(inner.type.num_fields):
             field = inner.type.field(i)
-            if field.name.casefold() == node.value.casefold():
+            if folded(field.name) == folded(node.value):
                 return Expression(f"{inner.argument}.{column_sql((field.name,))}", field.type, node)
         raise self._source.error_at(node, "unknown field", "the struct has " + ", ".join(f.name for f in inner.type))
 

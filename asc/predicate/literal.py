@@ -18,8 +18,9 @@ INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(.))", re.DOTALL)
-_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})\Z")
-_TIMESTAMP = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?)?\Z")
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})\Z", re.ASCII)
+_TIMESTAMP = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?)?\Z", re.ASCII)
+_SAME_RULES_YEAR = 2000
 _EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
 _SECOND = dt.timedelta(seconds=1)
 
@@ -81,9 +82,17 @@ def _double(raw: str, digits: str, data_type: pa.DataType) -> Literal:
         if Decimal(digits).copy_abs() > Decimal("3.4028234663852886E+38"):
             raise ValueError(f"outside the range of {data_type}")
         rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
-        # rounding twice (text -> double -> float) may differ from Java's one step in the last bit of a tie
-        return Literal(raw.upper(), data_type, rounded, known=Decimal(digits) == Decimal(value))
+        return Literal(raw.upper(), data_type, rounded, known=not _halfway(value) or Decimal(digits) == Decimal(value))
     return Literal(raw.upper(), data_type, value)
+
+
+def _halfway(value: float) -> bool:
+    """Whether a double lies halfway between two floats, or is too small to tell.
+
+    Only there can rounding twice (text -> double -> float) differ from Java's one step.
+    """
+    mantissa = struct.unpack("<Q", struct.pack("<d", value))[0] & ((1 << 29) - 1)
+    return mantissa == 1 << 28 or 0 < abs(value) < 2.0**-126
 
 
 def _decimal(raw: str, digits: str) -> Literal:
@@ -156,22 +165,31 @@ def timestamp(text: str, time_zone: str | None) -> int | None:
 
 
 def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
-    """Microseconds since the epoch of a local time; None where it is too close to the calendar's ends to tell."""
+    """Microseconds since the epoch of a local time.
+
+    None outside UTC before the year 2000: the time zone tables of Python and of Java differ there for some zones.
+    """
     delta = local - dt.datetime(1970, 1, 1)
     micros = (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
     if time_zone is None or time_zone == "UTC":
         return micros
     offset = local.replace(tzinfo=ZoneInfo(time_zone), fold=0).utcoffset()
-    if offset is None or local.year < 1900:
-        # local mean time before the standard zones: the two time zone databases need not agree on its seconds
+    if offset is None or local.year < _SAME_RULES_YEAR:
         return None
     return micros - round(offset / _SECOND) * 1_000_000
 
 
 def day_start_micros(days: int, time_zone: str | None) -> int | None:
-    """Microseconds since the epoch of local midnight of a day, as Spark casts a DATE to a TIMESTAMP."""
+    """Microseconds since the epoch of the start of a local day, as Spark casts a DATE to a TIMESTAMP.
+
+    None where :func:`local_micros` cannot tell, and where the clocks skip midnight: the day starts later then.
+    """
     try:
         midnight = dt.datetime.fromordinal(days + _EPOCH_ORDINAL)
     except (ValueError, OverflowError):
         return None
-    return local_micros(midnight, time_zone)
+    micros = local_micros(midnight, time_zone)
+    if micros is None or time_zone is None or time_zone == "UTC":
+        return micros
+    back = dt.datetime.fromtimestamp(micros // 1_000_000, ZoneInfo(time_zone)).replace(tzinfo=None)
+    return micros if back == midnight else None

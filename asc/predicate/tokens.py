@@ -17,9 +17,11 @@ from asc.predicate.syntax import Source
 
 WORD, QUOTED, STRING, RAW_STRING, HEX, NUMBER, END = "word", "quoted", "string", "raw", "hex", "number", "end"
 
-_NUMBER = re.compile(r"(?:\d+[LSY]|(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?(?:BD|[FD])?)\Z", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d]\w*\Z")
-_WORDS = re.compile(r"[^\W\d]\w*(?:\s+[^\W\d]\w*)+\Z")
+_NUMBER = re.compile(r"(?:\d+[LSY]|(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?(?:BD|[FD])?)\Z", re.ASCII | re.IGNORECASE)
+_LETTER = r"(?:[A-Za-z_]|(?![\x00-\x7F])[^\W\d])"
+_NAME = rf"{_LETTER}(?:{_LETTER}|[0-9])*"
+_WORD = re.compile(rf"{_NAME}\Z")
+_WORDS = re.compile(rf"{_NAME}(?:\s+{_NAME})+\Z")
 _ANY_WORD = re.compile(r"\w+")
 _HEX = re.compile(r"[xX]'[0-9A-Fa-f]*'\Z")
 _BODY = r"(?:[^'\\]|\\.)*"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import pyarrow as pa
 import pytest
 
 from asc.attribute import NAN_KEY, decimal_key, float_key
-from asc.predicate import normalise
+from asc.predicate import Limits, normalise
 from asc.predicate.constraint import Constraint, Key
 from asc.predicate.describe import describe
 from asc.predicate.pattern import like_regex, rlike_trouble
@@ -92,6 +93,10 @@ FAST = [
     ("year(ts) = 2013", "year(ts)", at(2013)),
     ("labels['k'] > 3", "labels['k']", above(3)),
     ("tags[0] = 'x'", "tags[0]", at(b"x")),
+    ("day > TIMESTAMP '2013-07-04 00:00:00'", "day", above(DAY)),
+    ("day <= TIMESTAMP '2013-07-04 00:00:00.5'", "day", up_to(DAY)),
+    ("day >= TIMESTAMP_NTZ '2013-07-04 00:00:00.5'", "day", above(DAY)),
+    ("f > 0.1F", "f", above(float_key(0.10000000149011612))),
     ("n::STRING = '5'", "CAST(n AS STRING)", at(b"5")),
     ("(n > 5) = TRUE", "n", above(5)),
     ("isnull(n)", "n", Constraint((), null=True)),
@@ -131,6 +136,8 @@ WHOLE = [
     ("(n > 5) = (m > 5)", ""),
     ("round(s, 1) > 2", ""),
     ("n IN (m, 1)", ""),
+    # halfway between two floats once rounded to a double
+    ("f > 1.00000005960464477540F", ""),
 ]
 
 
@@ -165,6 +172,52 @@ def test_timestamps_are_local(local: str, utc: str) -> None:
     assert here.conjuncts == normalise(f"ts = TIMESTAMP '{utc}'", SCHEMA).conjuncts
 
 
+@pytest.mark.parametrize(
+    ("text", "time_zone"),
+    [
+        ("ts > DATE '1919-03-31'", "America/Toronto"),
+        ("ts > DATE '2018-11-04'", "America/Sao_Paulo"),  # midnight is skipped
+        ("ts > DATE '2011-12-30'", "Pacific/Apia"),  # the day is
+        ("ts > TIMESTAMP '1999-12-31 23:59:59'", "Europe/Berlin"),
+        ("day > TIMESTAMP '2013-07-04 00:00:00'", "Europe/Berlin"),
+    ],
+)
+def test_where_time_zones_are_uncertain_spark_judges(text: str, time_zone: str) -> None:
+    (((attribute, _),),) = normalise(text, SCHEMA, time_zone=time_zone).conjuncts
+    assert attribute.path is None
+    near = text.replace("1919", "2019").replace("1999", "2019").replace("-11-04", "-11-05").replace("12-30", "12-31")
+    (((attribute, _),),) = normalise(near, SCHEMA, time_zone=time_zone).conjuncts
+    assert (attribute.path is None) == text.startswith("day")
+
+
+GUARD = "if(year({0}) BETWEEN -290000 AND 290000, {0}, NULL)"
+
+
+@pytest.mark.parametrize(
+    ("text", "sql"),
+    [
+        ("ts < ntz", "{ts} < {ntz}"),
+        ("day < ts", "{day} < ts"),
+        ("ntz > TIMESTAMP '2013-01-01 00:00:00'", "{ntz} > TIMESTAMP '2013-01-01 00:00:00'"),
+        ("ts > DATE '+294300-01-01'", "ts > {DATE '+294300-01-01'}"),
+        ("day IN (ts, ntz)", "{day} IN ({ts}, {ntz})"),
+        ("ts BETWEEN day AND ntz", "{ts} BETWEEN {day} AND {ntz}"),
+        ("CAST(ts AS TIMESTAMP_NTZ) < ntz", "CAST({ts} AS TIMESTAMP_NTZ) < ntz"),
+        ("s LIKE '%%%%b_'", "s LIKE '%b_'"),
+        ("s LIKE '%%!%!!%%' ESCAPE '!'", "s LIKE '%!%!!%' ESCAPE '!'"),
+    ],
+)
+def test_text_for_spark(text: str, sql: str) -> None:
+    (((attribute, _),),) = normalise(text, SCHEMA).conjuncts
+    assert attribute.sql == re.sub(r"\{(.*?)\}", lambda m: GUARD.format(m.group(1)), sql)
+
+
+def test_a_long_list() -> None:
+    text = f"n IN ({', '.join(map(str, range(0, 20_000, 2)))}, m)"
+    (((attribute, _),),) = normalise(text, SCHEMA, limits=Limits(length_chars=10**6)).conjuncts
+    assert attribute.sql == text
+
+
 def test_description_reads_like_sql() -> None:
     text = (
         "price BETWEEN 1 AND 5.5 AND (s IS NULL OR s <> 'a') AND NOT flag AND day >= DATE '2013-07-04' AND d > 1.5D"
@@ -180,13 +233,16 @@ def test_description_reads_like_sql() -> None:
     assert describe(normalise("s > 5", SCHEMA)).splitlines()[-1].startswith("warning: s is a string")
 
 
-@pytest.mark.parametrize("pattern", ["^a[bc]", "a{1,3}b?", "^[0-9]+-[0-9]+$", "^(ab|cd)e{2}", r"^\d+\.\d*$", "", "^.*"])
+@pytest.mark.parametrize(
+    "pattern", ["^a[bc]", "a{1,3}b?", "^[0-9]+-[0-9]+$", "^(ab|cd)e{2}", r"^\d+\.\d*$", "", "^.*", "(a|b|c)(d|e|f)"]
+)
 def test_harmless_regular_expressions(pattern: str) -> None:
     assert rlike_trouble(pattern) is None
 
 
 RISKY = r"""
-(a+)+$ (a|a)*b a+b .*a ^a*a*b ^.*a.*b ^(a|b)c* (a)\1 (?=a) (?i)a a** a++ a+? ^a*[a-c]d* [a a) (a *a a{3,2} a{5000}
+(a+)+$ (a|a)*b a+b (a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)
+((a|b){2}|c)(ab?|a?b)(x?y?z?|x?y?z?)(x?y?z?|x?y?z?)(x?y?z?|x?y?z?) a{1000}b{2} ^a*b{900}c{900} .*a ^a*a*b ^.*a.*b ^(a|b)c* (a)\1 (?=a) (?i)a a** a++ a+? ^a*[a-c]d* [a a) (a *a a{3,2} a{5000}
 a{0,99}b{0,99} \Qa\E [[a]] [a&&b] \p{L}
 """
 

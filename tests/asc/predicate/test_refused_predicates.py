@@ -15,7 +15,10 @@ from asc.schema import Schema
 from workloads.random_predicates import hand_picked_predicates, random_predicates
 from workloads.random_tuples import ALL_TYPES_DDL
 
-SCHEMA = Schema.from_ddl(ALL_TYPES_DDL + ", labels MAP<STRING, INT>, tags ARRAY<STRING>, `user` STRING")
+SCHEMA = Schema.from_ddl(
+    ALL_TYPES_DDL + ", labels MAP<STRING, INT>, tags ARRAY<STRING>, `user` STRING, ats ARRAY<TIMESTAMP>,"
+    " adays ARRAY<DATE>, mts MAP<TIMESTAMP, INT>, maps ARRAY<MAP<STRING, INT>>, `x.y` INT, `straße` INT"
+)
 
 REFUSED = [
     # text, part of the message, the text under the caret
@@ -102,6 +105,22 @@ REFUSED = [
     ("hour(day) = 1", "not a timestamp", "hour(day)"),
     ("abs(flag) = 1", "not a number", "abs(flag)"),
     ("coalesce(ts, day) > DATE '2013-01-01'", "CAST them", None),
+    ("array_contains(ats, day)", "seeks TIMESTAMP, not DATE", None),
+    ("array_position(ats, ntz) = 1", "seeks TIMESTAMP, not TIMESTAMP_NTZ", None),
+    ("array_contains(tags, 5)", "seeks STRING, not INT", None),
+    ("map_contains_key(mts, DATE '2013-01-01')", "seeks TIMESTAMP, not DATE", None),
+    ("mts[day] = 1", "use the map's key type", "day"),
+    ("adays = ats", "field or an element", "adays = ats"),
+    ("adays IN (ats)", "field or an element", "ats"),
+    ("maps = maps", "field or an element", "maps = maps"),
+    ("hash(maps) = 1", "can be compared", None),
+    ("CASE ts WHEN day THEN TRUE END", "CAST them", None),
+    ("CASE ts WHEN ntz THEN TRUE END", "CAST them", None),
+    ("CASE WHEN flag THEN ts ELSE ntz END > ts", "CAST them", None),
+    ("n > \u0661", "no such token", "\u0661"),
+    ("n\u0661 > 1", "no such token", "n\u0661"),
+    ("strasse > 1", "did you mean 'straße'", "strasse"),
+    ("x.y > 1", "did you mean `x.y`?", "x.y"),
     ("n BETWEEN 1 AND 2 = TRUE", "BOOLEAN", None),
     ("place = 1", "field or an element", "place = 1"),
     ("tags[s] = 'x'", "as an index", "s"),
