@@ -18,7 +18,7 @@ from asc.errors import SchemaError
 from asc.predicate import types
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.literal import Literal, quoted
-from asc.predicate.pattern import like_regex, rlike_trouble
+from asc.predicate.pattern import like_parts, like_regex, like_text, rlike_trouble
 from asc.predicate.refusals import refusal
 from asc.predicate.syntax import KEYWORDS, Node, Source
 from asc.schema import Schema
@@ -262,7 +262,8 @@ class Typer:
         if regex is not None:
             return Expression(f"{subject.argument} RLIKE {quoted(regex)}", pa.bool_(), node, atomic=False)
         suffix = f" ESCAPE {quoted(escape)}" if len(node.args) > 2 else ""
-        return Expression(f"{subject.argument} LIKE {pattern.sql}{suffix}", pa.bool_(), node, atomic=False)
+        like = quoted(like_text(like_parts(text, escape), escape))
+        return Expression(f"{subject.argument} LIKE {like}{suffix}", pa.bool_(), node, atomic=False)
 
     def _cast(self, node: Node) -> Expression:
         operand = self.of(node.args[0])

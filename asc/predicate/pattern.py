@@ -7,7 +7,8 @@ A stream must not stall on one long string. Spark hands both to Java's backtrack
   ``(?>.*?segment)``, which never goes back into a segment it has found: for LIKE the leftmost place of each segment
   is always as good as any later one.
 * A regular expression may use literals, classes, ``.``, anchors, groups, alternatives, and repetition of a single
-  character or class only (never of a group). ``{n,m}`` and ``?`` multiply to at most 200 ways. An unbounded ``*`` or
+  character or class only (never of a group). ``{n,m}``, ``?`` and alternatives multiply to at most 200 ways, the upper
+  counts of repetitions add up to at most 1,000. An unbounded ``*`` or
   ``+`` needs a leading ``^``, and what follows it must not match what it repeats (then it has one place to stop); the
   last one may be followed by anything. No alternatives or groups beside unbounded repetition. No backreferences,
   lookaround, or inline flags.
@@ -26,7 +27,8 @@ _CLASS_ESCAPES = {
 _ASCII = frozenset(map(chr, range(128)))
 _WORD_BOUNDARIES = "bB"
 _MAX_WAYS = 200
-_REPEAT = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}")
+_MAX_REPETITIONS = 1_000
+_REPEAT = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}", re.ASCII)
 
 Characters = tuple[frozenset[str], bool]
 """The characters one atom matches: its ASCII (and literal) ones, and whether it may match others as well."""
@@ -66,18 +68,30 @@ def like_parts(pattern: str, escape: str) -> list[str | None]:
     return parts
 
 
+def like_text(parts: list[str | None], escape: str) -> str:
+    """The pattern of these segments, each run of ``%`` a single one: Spark's matcher tries every way to share them.
+
+    >>> like_text(like_parts("a%%b|_%", "|"), "|")
+    'a%b|_%'
+    """
+    wild = {None: "%", "": "_"}
+    special = re.compile(f"[%_{re.escape(escape)}]")
+    return "".join(special.sub(lambda m: escape + m.group(), part) if part else wild[part] for part in parts)
+
+
 def like_regex(pattern: str, escape: str) -> str | None:
     """The regular expression to use instead of a LIKE pattern; None where LIKE itself is safe.
 
     ValueError for a pattern that Spark does not match as written.
     """
     parts = like_parts(pattern, escape)
+    if like_text(parts, escape) != pattern and _torn(pattern):
+        raise ValueError("%% beside a character beyond U+FFFF: write a single %")
     if "" not in parts and parts.count(None) == 2 and parts[0] is None and parts[-1] is None:
         return None  # contains
     if sum(part is None for part in parts[:-1]) <= 1:
         return None
-    if any(character > "\uffff" for character in pattern):
-        # Spark's own regular expression for LIKE tears such a character in two and never finds it
+    if _torn(pattern):
         raise ValueError("several % beside a character beyond U+FFFF: use contains(), startswith(), endswith()")
     segments: list[list[str]] = [[]]
     for part in parts:
@@ -88,6 +102,11 @@ def like_regex(pattern: str, escape: str) -> str | None:
     first, *middle, last = ("".join(segment) for segment in segments)
     found = "".join(f"(?>.*?{segment})" for segment in middle if segment)
     return f"(?s)\\A{first}{found}" + (f".*{last}\\z" if last else "")
+
+
+def _torn(pattern: str) -> bool:
+    """Whether Spark's own regular expression for LIKE tears a character in two and never finds it."""
+    return any(character > "\uffff" for character in pattern)
 
 
 def _java_literal(text: str) -> str:
@@ -120,6 +139,9 @@ class _Checker:
         self._pattern = pattern
         self._position = 0
         self._ways = 1
+        self._groups: list[tuple[int, int]] = []
+        self._other_ways = 0
+        self._repetitions = 0
         self._unbounded: Characters | None = None
         self._any_unbounded = False
         self._ambiguous = False  # something after * or + matches what it repeats: it has several places to stop
@@ -128,29 +150,31 @@ class _Checker:
     def trouble(self) -> str | None:
         pattern = self._pattern
         anchored = pattern.startswith("^")
-        depth = 0
         while self._position < len(pattern):
             character = pattern[self._position]
             if character == "(":
                 self._structured = True
-                depth += 1
+                self._groups.append((self._other_ways, self._ways))
+                self._other_ways, self._ways = 0, 1
                 self._position += 1
                 if pattern.startswith("?", self._position):
                     if not pattern.startswith("?:", self._position):
                         raise _RefusedError("only plain groups ( ) and (?: ) are allowed")
                     self._position += 2
             elif character == ")":
-                depth -= 1
                 self._position += 1
-                if depth < 0:
+                if not self._groups:
                     raise _RefusedError("a ) has no (")
+                inside = self._other_ways + self._ways
+                self._other_ways, self._ways = self._groups.pop()
+                self._multiply(inside)
                 if pattern[self._position : self._position + 1] in ("*", "+", "?", "{"):
                     raise _RefusedError(
                         "a repeated group can take exponential time: repeat single characters or classes only"
                     )
             elif character == "|":
                 self._structured = True
-                self._ways += 1
+                self._other_ways, self._ways = self._other_ways + self._ways, 1
                 self._position += 1
             elif character in "^$":
                 self._position += 1
@@ -158,7 +182,7 @@ class _Checker:
                     raise _RefusedError("an anchor cannot be repeated")
             else:
                 self._atom()
-        if depth:
+        if self._groups:
             raise _RefusedError("a ( has no )")
         if self._any_unbounded and not anchored:
             raise _RefusedError("* and + need a leading ^ , or give a bound: {0,20}")
@@ -166,9 +190,13 @@ class _Checker:
             raise _RefusedError(
                 "* and + beside groups or alternatives: give a bound, {0,20}, or split the condition with OR"
             )
-        if self._ways > _MAX_WAYS:
-            raise _RefusedError(f"repetitions multiply to more than {_MAX_WAYS} ways")
+        self._multiply(1)
         return None
+
+    def _multiply(self, ways: int) -> None:
+        self._ways *= ways
+        if self._other_ways + self._ways > _MAX_WAYS:
+            raise _RefusedError(f"repetitions and alternatives multiply to more than {_MAX_WAYS} ways")
 
     def _atom(self) -> None:
         characters = self._characters()
@@ -190,9 +218,7 @@ class _Checker:
             self._any_unbounded = True
             self._unbounded = characters
         else:
-            self._ways *= max(1, high - low + 1)
-            if self._ways > _MAX_WAYS or high > _MAX_WAYS:
-                raise _RefusedError(f"repetitions multiply to more than {_MAX_WAYS} ways")
+            self._multiply(high - low + 1)
 
     def _repetition(self) -> tuple[int, int | None]:
         """Least and greatest number of repetitions; None without bound."""
@@ -210,8 +236,9 @@ class _Checker:
             high = low if match.group(2) is None else (int(match.group(3)) if match.group(3) else None)
             if high is not None and high < low:
                 raise _RefusedError("a repetition {n,m} with m < n")
-            if low > _MAX_WAYS:
-                raise _RefusedError(f"at most {_MAX_WAYS} repetitions")
+            self._repetitions += low if high is None else high
+            if self._repetitions > _MAX_REPETITIONS:
+                raise _RefusedError(f"at most {_MAX_REPETITIONS} repetitions, together")
             bounds = (low, high)
         else:
             return bounds
