@@ -27,6 +27,7 @@ from asc.spark_types import folded
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
 _BITWISE = frozenset(("&", "|", "^"))
+_MAX_JOINED = 100
 COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
 
 
@@ -70,6 +71,7 @@ class Typer:
         self._source = source
         self._schema = schema
         self._cache: dict[Node, Expression] = {}
+        self._joined = 0
 
     def of(self, node: Node) -> Expression:
         """The expression of a node of any kind."""
@@ -228,11 +230,18 @@ class Typer:
 
     def _concatenation(self, node: Node) -> Expression:
         sides = [self.of(arg) for arg in node.args]
+        self._count_joined(node, sides)
         for side in sides:
             if types.is_container(side.type):
                 raise self._source.error_at(side.node, f"{types.name(side.type)} as an operand of ||:", "join strings")
         known = all(side.type == pa.string() for side in sides)
         return self._operator(node, "||", sides[0], sides[1], pa.string() if known else None)
+
+    def _count_joined(self, node: Node, parts: list[Expression]) -> None:
+        """PredicateError where a predicate joins so many strings that one long string of a record becomes too long."""
+        self._joined += sum(part.literal is None for part in parts)
+        if self._joined > _MAX_JOINED:
+            raise self._source.error_at(node, "joined strings", f"at most {_MAX_JOINED} in a predicate")
 
     def _pattern(self, node: Node) -> Expression:
         subject, pattern = self.of(node.args[0]), self.of(node.args[1])
@@ -344,11 +353,13 @@ class Typer:
             if arg.op == "star":
                 raise self._source.error_at(arg, "not allowed:", "name the columns")
         args = [self.of(arg) for arg in node.args]
+        if node.value in ("concat", "concat_ws"):
+            self._count_joined(node, args)
         call = Call(node.value, [(arg.type, arg.literal) for arg in args])
         trouble = function.trouble(call)
         if trouble:
             raise self._source.error_at(node, "call of a function", trouble)
-        sql = f"{function.spelling or node.value}({', '.join(arg.sql for arg in args)})"
+        sql = f"{node.value}({', '.join(arg.sql for arg in args)})"
         return Expression(sql, function.result(call), node)
 
 

@@ -1,9 +1,10 @@
 """The functions a predicate may call, and why others may not be.
 
 Every function here is a pure scalar built-in of Spark that, with ANSI mode off, throws for no input, and whose
-result is not much longer than its arguments: one record must not stop the stream. So there is no add_months,
-last_day, trunc or timestamp_seconds (they throw on overflow), no element_at (throws at 0), no repeat, space or hex
-(nested, they grow without bound), no format_string, no to_json, no regular expressions that are not constant.
+result is not much longer than its arguments: one record must not stop the stream. So there is
+no add_months, last_day, trunc or timestamp_seconds (they throw on overflow), no element_at (throws at 0), no repeat,
+space or hex (nested, they grow without bound), no levenshtein (it takes the product of two lengths), no format_string,
+no to_json, no regular expressions that are not constant.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from asc.predicate import types
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.pattern import rlike_trouble
 
+_MAX_SOUGHT = 1_000
 Argument = tuple[pa.DataType | None, Literal | None]
 
 
@@ -55,7 +57,6 @@ class Function:
     sorts: str
     result: Result
     check: Check | None = None
-    spelling: str | None = None
 
     def trouble(self, call: Call) -> str | None:
         """Why this call is refused; None for one that is allowed."""
@@ -311,9 +312,9 @@ def _conditionals(many: int) -> dict[str, Function]:
 def _strings(many: int) -> dict[str, Function]:
     to_string = Function(1, 1, "s", _STRING)
     to_length = Function(1, 1, "s", _INT)
-    trims = Function(1, 2, "s", _STRING)
+    trims = Function(1, 2, "s", _STRING, _searched)
     part = Function(2, 3, "sii", _part_of_string)
-    test = Function(2, 2, "s", lambda call: pa.bool_())
+    test = Function(2, 2, "s", _BOOLEAN)
     regular = Function(2, 2, "s", _BOOLEAN, _regular_expression)
     return {
         **dict.fromkeys(("lower", "lcase", "upper", "ucase", "initcap"), to_string),
@@ -322,12 +323,13 @@ def _strings(many: int) -> dict[str, Function]:
         ),
         **dict.fromkeys(("trim", "btrim", "ltrim", "rtrim"), trims),
         **dict.fromkeys(("substring", "substr"), part),
-        **dict.fromkeys(("contains", "startswith", "endswith"), test),
+        **dict.fromkeys(("startswith", "endswith"), test),
+        "contains": Function(2, 2, "s", _BOOLEAN, _searched),
         **dict.fromkeys(("rlike", "regexp", "regexp_like"), regular),
         **dict.fromkeys(("left", "right"), Function(2, 2, "si", _part_of_string)),
         **dict.fromkeys(("lpad", "rpad"), Function(2, 3, "sis", _part_of_string, _padding)),
-        **dict.fromkeys(("instr", "levenshtein"), Function(2, 2, "s", _INT)),
-        **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", _INT)),
+        "instr": Function(2, 2, "s", _INT, _searched),
+        **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", _INT, _searched)),
         **dict.fromkeys(("md5", "sha", "sha1"), Function(1, 1, "B", _STRING)),
         "soundex": Function(1, 1, "S", _STRING),
         "reverse": Function(1, 1, "s", _part_of_string),
@@ -335,9 +337,9 @@ def _strings(many: int) -> dict[str, Function]:
         "concat_ws": Function(2, many, "s", _STRING),
         "replace": Function(2, 3, "s", _STRING, _replacement),
         "translate": Function(3, 3, "s", _STRING),
-        "substring_index": Function(3, 3, "ssi", _STRING),
+        "substring_index": Function(3, 3, "ssi", _STRING, _searched),
         "split_part": Function(3, 3, "ssi", _STRING, _part_number),
-        "find_in_set": Function(2, 2, "s", _INT),
+        "find_in_set": Function(2, 2, "s", _INT, _searched),
         "sha2": Function(2, 2, "BI", _STRING, _digest_bits),
         "crc32": Function(1, 1, "B", _BIGINT),
         "hash": Function(1, many, "q", _INT),
@@ -345,9 +347,21 @@ def _strings(many: int) -> dict[str, Function]:
     }
 
 
+def _searched(call: Call) -> str | None:
+    """One string sought in another takes the product of their lengths: one of the two must be short."""
+    if len(call.args) == 1:
+        return None
+    constants = [literal.value for _, literal in call.args[:2] if literal is not None]
+    if not any(len(str(constant)) <= _MAX_SOUGHT for constant in constants):
+        return f"one of the strings given to {call.name} must be a constant of at most {_MAX_SOUGHT} characters"
+    return None
+
+
 def _part_number(call: Call) -> str | None:
     number = call.constant(2)
-    return None if isinstance(number, int) and number != 0 else "split_part takes a constant part number other than 0"
+    if not isinstance(number, int) or number == 0:
+        return "split_part takes a constant part number other than 0"
+    return _searched(call)
 
 
 def _instants() -> dict[str, Function]:
