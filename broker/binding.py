@@ -27,7 +27,8 @@ class BatchBindings:
     """One small file a batch, named by its id, in a folder beside Spark's checkpoint of the same stream.
 
     Invariant: a file is whole (written aside, synced, renamed, folder synced) and never changes: a batch that is
-    replayed after a crash finds the version that it was first run with. Cost: two syncs a batch.
+    replayed after a crash finds the version that it was first run with. Bindings that Spark's offset log does not know
+    (its folder was removed) are removed, for their ids will be given again. Cost: two syncs a batch.
     Source: spec, section 3.
     """
 
@@ -35,6 +36,9 @@ class BatchBindings:
         self._folder = folder
         self._offsets_log = offsets_log
         folder.mkdir(parents=True, exist_ok=True)
+        last = max(_ids_in(offsets_log), default=-1)
+        for outlived in (batch_id for batch_id in self._ids() if batch_id > last):
+            (folder / str(outlived)).unlink()
 
     def last(self) -> Binding | None:
         """The binding of the last batch that was bound."""
@@ -55,7 +59,7 @@ class BatchBindings:
         return binding
 
     def _ids(self) -> list[int]:
-        return sorted(int(path.name) for path in self._folder.iterdir() if path.name.isdecimal())
+        return _ids_in(self._folder)
 
     def _read(self, batch_id: int) -> Binding:
         path = self._folder / str(batch_id)
@@ -76,6 +80,12 @@ class BatchBindings:
             }
         except (OSError, ValueError, IndexError, AttributeError) as error:
             raise BrokerError("offset log of Spark", str(path), f"cannot be read: {error}") from error
+
+
+def _ids_in(folder: Path) -> list[int]:
+    if not folder.is_dir():
+        return []
+    return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
 
 
 def write_durably(path: Path, text: str) -> None:

@@ -44,6 +44,19 @@ def test_a_file_that_a_crash_left_aside_means_nothing(tmp_path: Path, bindings: 
     assert bindings.last() is None
 
 
+def test_bindings_that_outlive_the_log_are_dropped(tmp_path: Path, bindings: BatchBindings) -> None:
+    for batch_id in (4, 5):
+        plan_batch(tmp_path, batch_id, batch_id)
+        bindings.bind(batch_id, 41)
+    (tmp_path / "5").unlink()
+    kept = BatchBindings(tmp_path / "bindings", tmp_path).last()
+    assert kept is not None
+    assert kept.batch_id == 4
+    assert BatchBindings(tmp_path / "bindings", tmp_path / "removed").last() is None
+    plan_batch(tmp_path, 4, 9)
+    assert bindings.bind(4, 77) == Binding(4, 77, {0: 9, 1: 7})
+
+
 @pytest.mark.parametrize("text", ["", "v1\n{}", "v1\n{}\n-", "v1\n{}\n[]"])
 def test_an_offset_log_that_cannot_be_read_is_named(tmp_path: Path, bindings: BatchBindings, text: str) -> None:
     (tmp_path / "0").write_text(text, "utf-8")
