@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from asc.attribute import Kind, PAttribute
 from asc.dictionary import Dictionary
-from asc.errors import PlanError
 from asc.grid import KEY_MAX, KEY_MIN, Keys
 from asc.predicate.constraint import Constraint, Cut, Interval, Key, merged
 from asc.predicate.normal_form import Conjunct
@@ -207,8 +206,3 @@ def decoded(
 def _cut(key: int, after: bool, dictionary: Dictionary | None) -> Cut:
     constant: Key = key if dictionary is None else dictionary.value(key)[0]
     return (constant, int(after))
-
-
-def check_slots(attributes: Sequence[PAttribute]) -> None:
-    if len(attributes) > SLOTS_MAX:
-        raise PlanError("too many p-attributes in one plan", len(attributes), f"at most {SLOTS_MAX}")

@@ -13,6 +13,7 @@ from asc.executor import match
 from asc.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from asc.schema import Schema
+from asc.spark_types import folded
 
 
 class Matcher:
@@ -81,6 +82,12 @@ class Matcher:
         return pa.table({"row": pa.array(matches.rows), "query": queries})
 
     def _query(self, query_id: str, where: str) -> Query:
+        if not isinstance(query_id, str) or not query_id:
+            raise PlanError("query id", query_id, "it must be a string of at least one character")
+        if any("\ud800" <= character <= "\udfff" for character in query_id):
+            raise PlanError("query id", query_id, "half a surrogate pair cannot be stored")
+        if not isinstance(where, str):
+            raise PredicateError(f"query {query_id!r} has the predicate", where, "it must be a string")
         predicate = normalise(where, self.schema, limits=self._limits, time_zone=self._time_zone)
         for attribute in predicate.p_attributes:
             if attribute.path is None:
@@ -93,13 +100,25 @@ class Matcher:
 
 
 def _column(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str) -> pa.ChunkedArray:
-    """A column of a batch; a field of a struct is NULL where the struct is."""
-    if path[0] not in batch.schema.names:
-        near = [column for column in batch.schema.names if column.casefold() == path[0].casefold()]
-        if len(near) != 1:
-            raise PlanError("missing column", name, f"the batch has {', '.join(batch.schema.names[:8])}")
-        path = (near[0], *path[1:])
-    column = batch.column(path[0])
+    """A column of a batch; a field of a struct is NULL where the struct is.
+
+    Names are the batch's own spelling where they are the same, else any that Spark takes for the same.
+    """
+    column = batch.column(_place(batch.schema.names, path[0], name))
     for part in path[1:]:
-        column = pc.struct_field(column, [part])
+        if not pa.types.is_struct(column.type):
+            raise PlanError("column", name, f"the batch has {column.type} where a struct must be")
+        fields = [column.type.field(i).name for i in range(column.type.num_fields)]
+        column = pc.struct_field(column, [_place(fields, part, name)])
     return column
+
+
+def _place(names: list[str], wanted: str, name: str) -> int:
+    """Which of the names is the wanted one."""
+    found = [i for i, own in enumerate(names) if own == wanted]
+    found = found or [i for i, own in enumerate(names) if folded(own) == folded(wanted)]
+    if len(found) > 1:
+        raise PlanError("column", name, "the batch has several of that name")
+    if not found:
+        raise PlanError("missing column", name, f"the batch has {', '.join(names[:8])}")
+    return found[0]

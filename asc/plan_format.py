@@ -1,10 +1,11 @@
 """A plan as bytes: a short header and the flat arrays, which are read where they lie.
 
-    magic (8 bytes), length of the header (8 bytes, little-endian), header (JSON), then each array on a multiple of 64
-    bytes
+    magic (8 bytes), CRC-32 of all that follows it (4 bytes, little-endian), length of the header (4 bytes), header
+    (JSON), then each array on a multiple of 64 bytes
 
-The header names version, options and, for every array, its type, shape and place. P-attributes, ids and topic names are
-Arrow IPC messages among the arrays. Nothing is pickled, so reading bytes from elsewhere runs no code.
+The header names version, options and, for every array, its type, shape and place. The sum finds damage, not malice.
+P-attributes, ids and topic names are Arrow IPC messages among the arrays. Nothing is pickled, so reading bytes from
+elsewhere runs no code.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +28,7 @@ from asc.errors import PlanError
 from asc.grid import Grid
 from asc.plan import CompileOptions, Plan
 
-_MAGIC = b"ASCPLAN1"
+_MAGIC = b"ASCPLAN2"
 _ALIGNMENT = 64
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -50,24 +52,32 @@ def to_bytes(plan: Plan) -> bytes:
     }
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 16) % _ALIGNMENT)
-    parts = [_MAGIC, len(text).to_bytes(8, "little"), text]
+    parts = [len(text).to_bytes(4, "little"), text]
     for array in arrays.values():
         parts += (array.tobytes(), b"\0" * (-array.nbytes % _ALIGNMENT))
-    return b"".join(parts)
+    checksum = 0
+    for part in parts:
+        checksum = crc32(part, checksum)
+    return b"".join((_MAGIC, checksum.to_bytes(4, "little"), *parts))
 
 
 def from_bytes(buffer: bytes | memoryview) -> Plan:
-    """The plan that :func:`to_bytes` wrote, its arrays views of ``buffer``."""
-    view = memoryview(buffer).cast("B")
+    """The plan that :func:`to_bytes` wrote, its arrays views of ``buffer``; PlanError for any other bytes."""
+    try:
+        view = memoryview(buffer).cast("B")
+    except TypeError as error:
+        raise PlanError("plan", type(buffer).__name__, f"expected contiguous bytes ({error})") from None
     if bytes(view[:8]) != _MAGIC:
         raise PlanError("plan", bytes(view[:8]), f"expected bytes that begin with {_MAGIC!r}")
+    if len(view) < 16 or crc32(view[12:]) != int.from_bytes(view[8:12], "little"):
+        raise PlanError("plan", f"{len(view)} bytes", "they are cut short or damaged")
     try:
-        start = 16 + int.from_bytes(view[8:16], "little")
+        start = 16 + int.from_bytes(view[12:16], "little")
         header = json.loads(bytes(view[16:start]))
         arrays = {name: _view(view, start, *place) for name, place in header["arrays"].items()}
         return _plan(header, arrays)
-    except (ValueError, KeyError, TypeError, pa.ArrowInvalid) as error:
-        raise PlanError("plan", f"{len(view)} bytes", f"they are cut short or damaged ({error})") from error
+    except (LookupError, ValueError, TypeError, AttributeError, OSError, MemoryError, pa.ArrowException) as error:
+        raise PlanError("plan", f"{len(view)} bytes", f"another version wrote them ({error})") from error
 
 
 def _arrays(plan: Plan) -> Iterator[tuple[str, npt.NDArray[Any]]]:

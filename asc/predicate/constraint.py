@@ -85,6 +85,28 @@ class Constraint:
                 j += 1
         return Constraint(tuple(found), self.null and other.null)
 
+    def includes(self, other: Constraint) -> bool:
+        """Whether every value of the other set is in this one.
+
+        >>> Constraint(((None, (5, 0)), ((7, 0), None))).includes(Constraint((((1, 0), (2, 0)), ((7, 1), None))))
+        True
+        """
+        if other.null and not self.null:
+            return False
+        i = 0
+        for low, high in other.intervals:
+            while i < len(self.intervals):
+                _, end = self.intervals[i]
+                if end is None or (high is not None and high <= end):
+                    break
+                i += 1
+            else:
+                return False
+            start = self.intervals[i][0]
+            if start is not None and (low is None or low < start):
+                return False
+        return True
+
     def union(self, other: Constraint) -> Constraint:
         """The values in either set."""
         return Constraint(merged((*self.intervals, *other.intervals)), self.null or other.null)

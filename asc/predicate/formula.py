@@ -76,8 +76,11 @@ class TooManyConjunctsError(Exception):
     """The normal form has more conjuncts than allowed."""
 
 
-_WORK = 16
+_WORK = 4
 """Conjuncts that one step may make before it is simplified, as a multiple of those allowed: bounds time and memory."""
+
+_ABSORBED = 256
+"""Conjuncts that are compared each with each, at most."""
 
 
 def conjuncts_of(formula: Formula, limit: int) -> list[Conjunction]:
@@ -215,7 +218,7 @@ def union_of(constraints: list[Constraint]) -> Constraint:
 
 def simplified(conjuncts: list[Conjunction]) -> list[Conjunction]:
     """An equal disjunction with fewer conjuncts: those that another one includes go, those that differ in one
-    p-attribute only become one. Not minimal. Cost: the square of their number.
+    p-attribute only become one. Not minimal. Cost: the square of their number, up to _ABSORBED.
     """
     if len(conjuncts) < 2:
         return conjuncts
@@ -228,6 +231,8 @@ def simplified(conjuncts: list[Conjunction]) -> list[Conjunction]:
 
 
 def _absorbed(conjuncts: list[Conjunction]) -> list[Conjunction]:
+    if len(conjuncts) > _ABSORBED:
+        return conjuncts
     kept: list[Conjunction] = []
     for conjunct in sorted(conjuncts, key=len):
         if not any(_includes(wide, conjunct) for wide in kept):
@@ -238,7 +243,7 @@ def _absorbed(conjuncts: list[Conjunction]) -> list[Conjunction]:
 def _includes(wide: Conjunction, narrow: Conjunction) -> bool:
     for attribute, constraint in wide.items():
         inner = narrow.get(attribute)
-        if inner is None or (inner != constraint and inner.intersect(constraint) != inner):
+        if inner is None or not constraint.includes(inner):
             return False
     return True
 

@@ -31,6 +31,7 @@ class Node:
     between             subject, low, high
     in                  subject, then the list
     is                  subject                                    NULL, TRUE or FALSE
+    is_unknown          subject, a condition                       NULL
     like, rlike         subject, pattern, escape if given
     call                arguments                                  name, lower case
     cast, try_cast      one                                        (Arrow type, its text)
@@ -40,6 +41,7 @@ class Node:
     field               struct                                     name
     column                                                         the parts of its name
     literal                                                        asc.predicate.literal.Literal
+    star                                                           (refused: ``*`` as an argument)
     ==================  =========================================  =================================
 
     Invariant: ``depth`` is one more than the deepest argument's.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -127,7 +129,24 @@ def test_a_plan_travels_and_cannot_be_written() -> None:
             copy.ranks[0] = 0
 
 
-@pytest.mark.parametrize("data", [b"", b"nonsense", b"ASCPLAN1", b"ASCPLAN1" + b"\xff" * 30])
+def summed(rest: bytes) -> bytes:
+    return b"ASCPLAN2" + crc32(rest).to_bytes(4, "little") + rest
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"nonsense",
+        b"ASCPLAN2",
+        b"ASCPLAN2" + b"\xff" * 30,
+        summed(b""),
+        summed(b"\xff" * 40),
+        summed(b"\x02\0\0\0{}"),
+        summed(b"\x02\0\0\0[]"),
+        summed(b'\x14\0\0\0{"arrays":[[1,2,3]]}'),
+    ],
+)
 def test_bytes_that_are_no_plan(data: bytes) -> None:
     with pytest.raises(PlanError, match="plan"):
         Plan.from_bytes(data)
@@ -137,6 +156,18 @@ def test_bytes_cut_short() -> None:
     data = plan_of(positive=(A, POSITIVE)).to_bytes()
     with pytest.raises(PlanError, match="cut short"):
         Plan.from_bytes(data[: len(data) // 2])
+
+
+def test_any_damaged_byte_is_found() -> None:
+    data = plan_of(positive=(A, POSITIVE)).to_bytes()
+    for position in range(0, len(data), 7):
+        damaged = bytearray(data)
+        damaged[position] ^= 0x10
+        with pytest.raises(PlanError, match="plan"):
+            Plan.from_bytes(bytes(damaged))
+        # a sum that fits lies: whatever comes out, no other exception does
+        with contextlib.suppress(PlanError):
+            Plan.from_bytes(summed(bytes(damaged[12:])))
 
 
 def run(code: str, **environment: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from asc import Matcher, PlanError, PredicateError, Schema
+from asc import AscError, Matcher, PlanError, PredicateError, Schema
 
 SCHEMA = Schema.from_ddl("delay INT, city STRING, place STRUCT<x: DOUBLE, name: STRING>")
 PLACES = [{"x": 1.5, "name": "a"}, {"x": None, "name": "b"}, None, {"x": float("nan"), "name": None}]
@@ -81,6 +81,62 @@ def test_refusals_change_nothing() -> None:
     with pytest.raises(PlanError, match="unknown query"):
         matcher.remove("x")
     assert found(matcher) == [(0, "late"), (3, "late")]
+
+
+@pytest.mark.parametrize(
+    ("query_id", "where", "message"),
+    [
+        ("", "delay > 1", "query id '': it must be a string"),
+        (5, "delay > 1", "query id 5: it must be a string"),
+        (None, "delay > 1", "query id None: it must be a string"),
+        ("a\ud800", "delay > 1", "surrogate"),
+        ("q", None, "query 'q' has the predicate None: it must be a string"),
+    ],
+)
+def test_ids_and_predicates_that_are_none(query_id: object, where: object, message: str) -> None:
+    matcher = Matcher(SCHEMA)
+    with pytest.raises(AscError, match=message):
+        matcher.add(query_id, where)  # type: ignore[arg-type]
+    assert len(matcher) == 0
+
+
+def test_columns_are_found_in_any_case() -> None:
+    matcher = Matcher(SCHEMA)
+    matcher.add_many([("late", "delay > 30"), ("big", "place.x > 1")])
+    place = pa.array([{"X": 1.5}, {"X": 0.5}])
+    assert found(matcher, pa.record_batch({"DELAY": pa.array([45, 1], pa.int32()), "Place": place})) == [
+        (0, "big"),
+        (0, "late"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"delay": [1], "DELAY": [1], "place": [{"y": 1.0}]}, "missing column 'place.x': the batch has y"),
+        ({"place": [{"x": 1.0, "X": 2.0}]}, None),
+        ({"place": [{"X": 1.0, "x ": 2.0, "\uff58": 1.0}]}, None),
+        ({"place": [5]}, "column 'place.x': the batch has int64 where a struct"),
+        ({"Place": [{"x": 1.0}], "PLACE": [{"x": 1.0}]}, "column 'place.x': the batch has several"),
+    ],
+)
+def test_nested_columns_that_are_not_there(columns: dict[str, object], message: str | None) -> None:
+    matcher = Matcher(SCHEMA)
+    matcher.add("any", "place.x IS NOT NULL")
+    batch = pa.record_batch(columns)
+    if message is None:
+        assert found(matcher, batch) == [(0, "any")]
+    else:
+        with pytest.raises(PlanError, match=message):
+            matcher.match(batch)
+
+
+def test_a_column_twice() -> None:
+    matcher = Matcher(SCHEMA)
+    matcher.add("late", "delay > 30")
+    twice = pa.record_batch([pa.array([1], pa.int32())] * 2, names=["delay", "delay"])
+    with pytest.raises(PlanError, match="several of that name"):
+        matcher.match(twice)
 
 
 def test_a_batch_without_the_column() -> None:

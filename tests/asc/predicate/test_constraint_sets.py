@@ -60,6 +60,8 @@ def test_operations_are_those_of_sets(a: Constraint, b: Constraint) -> None:
     ):
         assert members(made) == expected
         assert valid(made)
+    assert a.includes(b) == (members(b) <= members(a))
+    assert a.union(b).includes(b)
 
 
 @given(constraints())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from itertools import product
 
@@ -192,6 +193,35 @@ def test_more_conjuncts_than_allowed_are_kept_whole() -> None:
     assert "more than 64 conjuncts" in predicate.warnings[0]
     assert len(normalise(" OR ".join(f"c{i} = 1" for i in range(64)), wide).conjuncts) == 64
     assert len(normalise(" OR ".join(f"c{i} = 1" for i in range(65)), wide).conjuncts) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " AND ".join(f"(a <> {i} OR b <> {i})" for i in range(10)),
+        " AND ".join(f"(a <> {i} OR b <> {i})" for i in range(100)),
+        " OR ".join(f"(a = {i % 120} AND b = {i})" for i in range(800)),
+        f"a IN ({', '.join(map(str, range(120)))}, b)",
+    ],
+    ids=["and10", "and100", "or800", "list"],
+)
+def test_large_forms_are_given_up_early(text: str) -> None:
+    """Counted in calls, not in seconds."""
+    calls = 0
+
+    def count(frame: object, event: str, arg: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    normalise("a > 1", SCHEMA)
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        predicate = normalise(text, SCHEMA)
+    finally:
+        sys.setprofile(before)
+    assert [a.path for a in predicate.p_attributes] == [None]
+    assert calls < 400_000
 
 
 def test_one_p_attribute_for_one_expression() -> None:
