@@ -144,3 +144,24 @@ def test_unknown_column_names_the_nearest() -> None:
             schema.resolve(path)
     with pytest.raises(SchemaError, match=r"the schema has dep_delay, place\.city"):
         schema.resolve(["zzz"])
+
+
+def test_a_comment_in_either_quotes() -> None:
+    assert Schema.from_ddl('a INT COMMENT "it\'s, x", b STRING') == Schema.from_ddl("a INT, b STRING")
+    with pytest.raises(SchemaError, match="field name"):
+        Schema.from_ddl('"a" INT')
+
+
+def test_names_are_the_same_where_spark_takes_them_for_the_same() -> None:
+    schema = Schema.from_ddl("straße INT, strasse INT, `Île` INT, ΣΑΣ INT")
+    assert schema.resolve(("STRAßE",)).name == "straße"
+    assert schema.resolve(("STRASSE",)).name == "strasse"
+    assert schema.resolve(("îLE",)).name == "Île"
+    assert schema.resolve(("σας",)).name == "ΣΑΣ"
+    with pytest.raises(SchemaError, match="duplicate field"):
+        Schema.from_ddl("`Île` INT, `îLE` INT")
+
+
+def test_unknown_column_like_one_with_a_dot() -> None:
+    with pytest.raises(SchemaError, match="did you mean `x.y`"):
+        Schema.from_ddl("`x.y` INT, x STRUCT<z: INT>").resolve(("x", "y"))
