@@ -163,5 +163,5 @@ def test_names_are_the_same_where_spark_takes_them_for_the_same() -> None:
 
 
 def test_unknown_column_like_one_with_a_dot() -> None:
-    with pytest.raises(SchemaError, match="did you mean `x.y`"):
+    with pytest.raises(SchemaError, match=r"did you mean `x\.y`"):
         Schema.from_ddl("`x.y` INT, x STRUCT<z: INT>").resolve(("x", "y"))
