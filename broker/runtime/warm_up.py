@@ -1,0 +1,35 @@
+"""Compile the kernels ahead of the first record: Numba keeps what it compiled on disk, for every later process."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+
+def compile_kernels() -> None:
+    """Match a few tuples of every kind of column, with exact and with verified regions.
+
+    Costs seconds the first time on a machine, a fraction of one later.
+    """
+    from asc import Matcher, Schema
+    from asc.plan import CompileOptions
+
+    schema = Schema.from_ddl(
+        "b BOOLEAN, t TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, x STRING, y DATE, z TIMESTAMP"
+    )
+    rows = {"b": [True], "t": [1], "s": [1], "i": [1], "l": [1], "f": [1.0], "d": [1.0], "x": ["a"], "y": [0], "z": [0]}
+    types = {field.name: field.type for field in schema.arrow}
+    batches = [
+        pa.table({name: pa.array(values if full else [None], types[name]) for name, values in rows.items()})
+        for full in (True, False)
+    ]
+    where = (
+        "b AND t > 0 AND s > 0 AND i > 0 AND l > {0} AND f > 0 AND d > 0 AND x > 'A{0}' "
+        "AND y >= DATE '1970-01-01' AND z >= TIMESTAMP '1970-01-01 00:00:00'"
+    )
+    verified = CompileOptions(exact_bytes=0, exact_regions=2, bounded_regions=2, bounded_rows=0)
+    for options in (CompileOptions(), verified):
+        for wide in (0, 1 << 40):
+            matcher = Matcher(schema, options=options)
+            matcher.add_many((f"q{n}", where.format(n - wide)) for n in range(-3, 1))
+            for batch in batches:
+                matcher.match(batch)
