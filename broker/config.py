@@ -31,11 +31,15 @@ RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", 
 """The record's own attributes, beside the fields of the schema."""
 
 _TAKEN_PREFIX = "__asc_"
+_TAKEN_NAME = "deliveries"
 # Columns that the job puts beside the fields.
 
 _RECORD_DDL = (
     "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
 )
+REQUEST_BYTES = 16 * 1024 * 1024
+"""The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
+
 _SECRET_OPTION = re.compile(r"password|secret|token|jaas|credential|\.key$", re.IGNORECASE)
 _MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
 
@@ -84,6 +88,18 @@ class KafkaConfig(_Section):
     replication_factor: int = Field(default=-1, ge=-1, description="-1: the default of the Kafka broker")
     timeout_s: float = Field(default=15, gt=0)
     options: Options = Field(default_factory=dict)
+
+    @property
+    def request_bytes(self) -> int:
+        """The largest record, headers and all, that is sent to Kafka; ConfigError where the options have no number."""
+        bounds = {"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES}
+        found = []
+        for key, default in bounds.items():
+            text = self.options.get(key, str(default))
+            if not re.fullmatch(r"[1-9][0-9]{3,9}", text):
+                raise ConfigError(f"kafka.options.{key}", text[:50], "write a number of bytes, 1000 or more")
+            found.append(int(text))
+        return min(found)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():
@@ -232,6 +248,7 @@ class Config(_Section):
             raise ConfigError(
                 "configuration without a stream", "streams", "add a table [streams.NAME] with topic, format, schema"
             )
+        _ = self.kafka.request_bytes
         dead_letters = {self.dead_letter_topic(name) for name in self.streams}
         if self.kafka.registry_topic in dead_letters:
             raise ConfigError(
@@ -338,7 +355,7 @@ def _check_schema(where: str, stream: StreamConfig) -> None:
             raise ConfigError(
                 f"{where}.schema: field", field.name, "the name is the record's own attribute: choose another"
             )
-        if field.name.lower().startswith(_TAKEN_PREFIX):
+        if field.name.lower().startswith(_TAKEN_PREFIX) or field.name.lower() == _TAKEN_NAME:
             raise ConfigError(f"{where}.schema: field", field.name, "the broker uses such names itself: choose another")
         if stream.format == "csv" and pa.types.is_nested(field.type):
             raise ConfigError(

@@ -16,6 +16,7 @@ from broker.config import Config
 from broker.decode import decode
 from broker.delivery import outgoing
 from broker.errors import BrokerError
+from broker.failure import root_cause
 from broker.topics import KafkaCluster, Offsets, one_line
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
 """How long a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
 
-_WRAPPINGS = ("org.apache.spark.", "java.util.concurrent.ExecutionException", "java.lang.RuntimeException")
+_IDLE_LOOKS = 2
+"""How many looks, a second apart, have to find a query waiting for data: a trigger lies between them."""
 
 
 class _StoppingError(Exception):
@@ -73,6 +75,8 @@ class StreamJob:
         self._query: StreamingQuery | None = None
         self._supervisor = threading.Thread(target=self._supervise, name=f"job-{name}", daemon=True)
         self._error: BaseException | None = None
+        self._limits: tuple[Plan, dict[str, int]] | None = None
+        self._batches_done = 0
         self.problem: str | None = "is starting"
         """Why the job does not run, in one line; None while it runs."""
 
@@ -94,7 +98,6 @@ class StreamJob:
     def start(self) -> None:
         """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again."""
         self._start_query()
-        self.problem = None
         self._supervisor.start()
 
     def ask_to_stop(self) -> None:
@@ -148,7 +151,7 @@ class StreamJob:
     def _supervise(self) -> None:
         failures = 0
         while not self._stopping.is_set():
-            started = time.monotonic()
+            done = self._batches_done
             try:
                 if self._query is None:
                     self._start_query()
@@ -156,23 +159,27 @@ class StreamJob:
             except Exception as error:
                 if self._stopping.is_set():
                     return
-                failures = 0 if time.monotonic() - started > 60 else failures
+                # However long it took to fail: only a batch that was done ends a row of failures.
+                failures = 0 if self._batches_done > done else failures
                 pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
                 failures += 1
                 self.problem = f"stopped and is started again every {pause} s: {self._cause(error)}"
                 LOG.error("stream '%s' %s", self.name, self.problem)
-                self._query, self._error = None, None
+                self._query, self._error, self._limits = None, None, None
                 self._stopping.wait(pause)
 
     def _watch(self) -> None:
         query = self._query
         assert query is not None
+        idle = 0
         while not self._stopping.is_set():
             if query.awaitTermination(1) and not self._stopping.is_set():
                 raise BrokerError("streaming query", self.name, "was stopped from outside")
             # A job that was started again is well once it has done a batch, or found that there is none to do.
-            if self.problem is not None and query.status["message"] == "Waiting for data to arrive":
-                self.problem = None
+            if self.problem is not None:
+                idle = idle + 1 if query.status["message"] == "Waiting for data to arrive" else 0
+                if idle == _IDLE_LOOKS:
+                    self.problem = None
 
     def _cause(self, error: BaseException) -> str:
         text = one_line(root_cause(self._error or error), 2_000)
@@ -190,6 +197,7 @@ class StreamJob:
                 self._error = error
                 raise
             self._error = self.problem = None
+            self._batches_done += 1
 
     def _bind(self, batch_id: int) -> Plan:
         with self._plan_lock:
@@ -206,15 +214,29 @@ class StreamJob:
 
         attributes = decode(records, self._stream, self._config.spark.time_zone)
         matched = match_plan(attributes, self._broadcast_of(plan), output="deliveries")
+        dead_letters = self._config.dead_letter_topic(self.name)
         (
-            outgoing(matched, "deliveries", self._config.dead_letter_topic(self.name))
+            outgoing(matched, "deliveries", dead_letters, self._limits_of(plan, dead_letters))
             .write.format("kafka")
             .options(**self._cluster.spark_options())
             .option("kafka.acks", "all")
             .option("kafka.enable.idempotence", "true")
+            .option("kafka.max.request.size", str(self._config.kafka.request_bytes))
             .option("includeHeaders", "true")
             .save()
         )
+
+    def _limits_of(self, plan: Plan, dead_letters: str) -> dict[str, int]:
+        """The largest record of each topic. Topics not seen since the last failure are made where they are missing."""
+        if self._limits is None or self._limits[0] is not plan:
+            topics = {dead_letters, *plan.topics.unique().to_pylist()}
+            known = {} if self._limits is None else self._limits[1]
+            unseen = topics - known.keys()
+            if unseen:
+                self._cluster.ensure_topics(unseen)
+            found = {**known, **self._cluster.record_limits(unseen)}
+            self._limits = (plan, {topic: found[topic] for topic in topics})
+        return self._limits[1]
 
     def _broadcast_of(self, plan: Plan) -> Any:
         if self._broadcast is None or self._broadcast[0] is not plan:
@@ -245,13 +267,3 @@ class StreamJob:
             if (self._folder / "spark" / "commits" / str(bound.batch_id)).exists() or self.problem is not None:
                 return
             time.sleep(0.02)
-
-
-def root_cause(error: BaseException) -> object:
-    """What began it: of the JVM's chain of causes the first that is not Spark's own wrapping, else the error itself."""
-    cause = getattr(error, "java_exception", None)
-    if cause is None:
-        return error
-    while cause.getClass().getName().startswith(_WRAPPINGS) and cause.getCause() is not None:
-        cause = cause.getCause()
-    return cause.toString()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
 _SHARED_OPTIONS = ("security_", "sasl_", "ssl_")
+_RECORD_LIMIT = "max.message.bytes"
 _CREATE_CHUNK = 200
 """Topics a request: a broker that makes a thousand at once answers after its clients have given up."""
 
@@ -47,6 +49,8 @@ class KafkaCluster:
         self.bootstrap_servers = bootstrap_servers
         self._config = config
         self._admin: KafkaAdminClient | None = None
+        # Jobs and the API ask at the same time; the client is made for one thread.
+        self._admin_lock = threading.RLock()
 
     def close(self) -> None:
         if self._admin is not None:
@@ -78,7 +82,7 @@ class KafkaCluster:
 
     def topics(self) -> set[str]:
         """The names of all topics."""
-        with self._clear_errors():
+        with self._admin_lock, self._clear_errors():
             return set(self._connected().list_topics())
 
     def ensure_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
@@ -96,14 +100,28 @@ class KafkaCluster:
         """The settings of a topic, defaults included."""
         from kafka.admin import ConfigResource, ConfigResourceType
 
-        with self._clear_errors():
+        with self._admin_lock, self._clear_errors():
             resource = ConfigResource(ConfigResourceType.TOPIC, name)
             found = self._connected().describe_configs([resource], config_filter="all")
         return {key: str(setting["value"]) for key, setting in found["topic"][name].items()}
 
+    def record_limits(self, names: Collection[str]) -> dict[str, int]:
+        """The largest record, in bytes, that each topic takes from this daemon."""
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        wanted, most = sorted(names), self._config.request_bytes
+        limits: dict[str, int] = {}
+        for start in range(0, len(wanted), _CREATE_CHUNK):
+            resources = [ConfigResource(ConfigResourceType.TOPIC, n) for n in wanted[start : start + _CREATE_CHUNK]]
+            with self._admin_lock, self._clear_errors():
+                found = self._connected().describe_configs(resources, config_filter="all")["topic"]
+            for name, settings in found.items():
+                limits[name] = min(most, int(settings[_RECORD_LIMIT]["value"]))
+        return limits
+
     def partitions(self, name: str) -> list[int]:
         """The partitions of a topic, sorted."""
-        with self._clear_errors():
+        with self._admin_lock, self._clear_errors():
             (description,) = self._connected().describe_topics([name])
         return sorted(int(partition["partition_index"]) for partition in description["partitions"])
 
@@ -123,7 +141,11 @@ class KafkaCluster:
     def _create(self, names: list[str], settings: dict[str, str], check_only: bool) -> None:
         from kafka.errors import InvalidTopicError, NoError, TopicAlreadyExistsError, for_code
 
-        partitions = 1 if "cleanup.policy" in settings else self._config.partitions
+        if "cleanup.policy" in settings:
+            partitions = 1
+        else:
+            partitions = self._config.partitions
+            settings = {_RECORD_LIMIT: str(self._config.request_bytes), **settings}
         request = {
             name: {
                 "num_partitions": partitions,
@@ -132,7 +154,7 @@ class KafkaCluster:
             }
             for name in names
         }
-        with self._clear_errors():
+        with self._admin_lock, self._clear_errors():
             admin = self._connected()
             answer = admin.create_topics(request, validate_only=check_only, raise_errors=False)
             for topic in answer["topics"]:

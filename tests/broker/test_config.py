@@ -120,6 +120,11 @@ BAD = {
     "internal topic": (STREAM.replace('"flights"', '"__x"'), "is the registry or an internal topic"),
     "registry as source": (STREAM.replace('"flights"', '"asc.queries"'), "is the registry or an internal topic"),
     "dead letters as source": (STREAM.replace('"flights"', '"flights.dead-letter"'), "takes undecodable records"),
+    "taken column": (STREAM.replace("dep_delay", "Deliveries"), "field 'Deliveries': the broker uses such names"),
+    "size of a request": (
+        STREAM + "[kafka.options]\n'max.request.size' = '1 MB'",
+        "kafka.options.max.request.size '1 MB': write a number of bytes",
+    ),
     "registry as dead letters": (
         STREAM + "[kafka]\nregistry_topic = 'flights.dead-letter'",
         "kafka.registry_topic 'flights.dead-letter': takes undecodable records",
@@ -187,11 +192,6 @@ def test_the_configuration_can_be_printed_without_its_secrets(config_file: Path)
     for text in (repr(config), str(config), repr(config.kafka), str(config.kafka)):
         assert "hunter2" not in text
         assert "'linger.ms': '7'" in text
-
-
-def test_a_field_may_be_called_deliveries(config_file: Path) -> None:
-    config = read(config_file, STREAM.replace("dep_delay", "deliveries"))
-    assert config.streams["flights"].fields().arrow.names == ["deliveries", "place"]
 
 
 def test_outside_with_a_token_is_allowed(config_file: Path) -> None:

@@ -122,13 +122,49 @@ def test_a_value_is_parsed_once(spark: SparkSession) -> None:
     stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "a INT, b INT, c INT"})
     frame = decode(spark.createDataFrame([(b"k", b"{}", "t", 0, 0, None, 0, None)], RECORD_DDL), stream, "UTC")
     assert (
-        outgoing(frame.selectExpr("*", _deliveries()), "d", "dead")
+        outgoing(frame.selectExpr("*", _deliveries()), "d", "dead", LIMITS)
         ._jdf.queryExecution()
         .optimizedPlan()
         .toString()
         .count("from_json(")
         == 1
     )
+
+
+LIMITS = {"one": 1_000_000, "two": 1_000_000, "dead": 1_000_000}
+
+
+def test_what_is_too_large_for_its_topic_is_a_dead_letter_without_value(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "a INT"})
+    value = b'{"a": 1, "x": "' + b"x" * 2_000 + b'"}'
+    rows = [
+        (b"k", value, "t", 0, 0, None, 0, None),
+        (b"k" * 70_000, b'{"a": 1}', "t", 0, 1, None, 0, None),
+        (b"k", b'{"a": 0}', "t", 0, 2, None, 0, [("h", b"x" * 20_000)]),
+        (b"k", b"{" + b"x" * 50_000, "t", 0, 3, None, 0, None),
+    ]
+    frame = decode(spark.createDataFrame(rows, RECORD_DDL), stream, "UTC").selectExpr("*", _deliveries())
+    limits = {"one": 1_000, "two": 10_000, "dead": 30_000}
+    found = [_plain(row) for row in outgoing(frame, "d", "dead", limits).collect()]
+    said = "record for topic {} takes {} bytes with its headers, over the limit of {}"
+
+    def dead(offset: int, key: bytes | None, topic: str, size: int) -> tuple[Any, ...]:
+        error = said.format(topic, size, limits[topic]).encode()
+        return ("dead", key, None, [("asc-error", error), ("asc-source", f"t-0-{offset}".encode())])
+
+    assert found[0][:3] == ("dead", b"k", None)
+    assert b"record for topic one takes " in dict(found[0][3])["asc-error"]
+    assert found[1] == ("two", b"k", value, [("asc-query", b"r"), ("asc-source", b"t-0-0")])
+    sizes = {record: len(record) for record in (rows[1][0], rows[3][1]) if record is not None}
+    overhead = 150 + 10 + len("asc-source") + len("t-0-1")
+    per_query = 10 + len("asc-query") + 1
+    keyed = sizes[rows[1][0]] + len(b'{"a": 1}') + overhead
+    assert found[2:4] == [
+        dead(1, None, "one", keyed + 2 * per_query),
+        dead(1, None, "two", keyed + per_query),
+    ]
+    reason = 10 + len("asc-error") + len(MALFORMED)
+    assert found[4:] == [dead(3, b"k", "dead", 1 + sizes[rows[3][1]] + overhead + reason)]
 
 
 def _deliveries() -> str:
@@ -147,7 +183,7 @@ def test_outgoing_records(spark: SparkSession) -> None:
         (b"k", None, "t", 1, 3, None, 0, headers),
     ]
     frame = decode(spark.createDataFrame(rows, RECORD_DDL), stream, "UTC")
-    found = outgoing(frame.selectExpr("*", _deliveries()), "d", "dead").collect()
+    found = outgoing(frame.selectExpr("*", _deliveries()), "d", "dead", LIMITS).collect()
     queries = {"one": [("asc-query", b"p"), ("asc-query", b"q")], "two": [("asc-query", b"r")]}
     expected = [
         *[

@@ -136,3 +136,31 @@ def test_evaluation_errors_are_null_and_never_stop_the_stream(site: Site) -> Non
     assert found == [["overflow", "sane"]]
     assert site.daemon is not None
     assert site.daemon.readiness() is None
+
+
+def test_records_over_a_mebibyte_are_delivered_and_what_a_topic_cannot_take_is_a_dead_letter(site: Site) -> None:
+    from kafka import KafkaProducer
+    from kafka.admin import KafkaAdminClient
+
+    small = site.topic("small")
+    admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
+    admin.create_topics(
+        {small: {"num_partitions": 1, "replication_factor": 1, "configs": {"max.message.bytes": "100000"}}}
+    )
+    admin.close()
+    large = site.register("large", "n = 424242")["query"]["topic"]
+    site.register("small", "n = 424242", small)
+    value = b'{"n": 424242, "x": "' + b"x" * 3_000_000 + b'"}'
+    producer = KafkaProducer(bootstrap_servers=site.bootstrap_servers, max_request_size=5_000_000)
+    source = site.config.streams[site.stream("json")].topic
+    offset = producer.send(source, value, key=b"k", partition=0).get(timeout=30).offset
+    producer.close()
+    site.drain()
+    assert [(record.offset, record.value) for record in site.read(large)] == [(offset, value)]
+    assert site.read(small) == []
+    dead = site.read(site.config.dead_letter_topic(site.stream("json")))
+    (letter,) = [record for record in dead if record.offset == offset]
+    assert (letter.key, letter.value) == (b"k", None)
+    reason = dict(letter.headers)["asc-error"] or b""
+    assert reason.startswith(f"record for topic {small} takes 3000".encode())
+    assert reason.endswith(b"over the limit of 100000")
