@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from asc.attribute import PAttribute
-from broker.config import StreamConfig
+from broker.config import ConfigError, StreamConfig
 from broker.decode import decode
+from broker.failure import root_cause
 from broker.query import QueryError
 from broker.topics import one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_KAFKA_DDL = (
-    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT, "
-    "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+_KAFKA_FIELDS = (
+    *(("key", "BINARY"), ("value", "BINARY"), ("topic", "STRING"), ("partition", "INT"), ("offset", "BIGINT")),
+    *(("timestamp", "TIMESTAMP"), ("timestampType", "INT")),
+    ("headers", "ARRAY<STRUCT<key: STRING, value: BINARY>>"),
 )
+_KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in _KAFKA_FIELDS)
 
 
 class StreamAnalyser:
@@ -34,6 +38,26 @@ class StreamAnalyser:
         self._lock = threading.Lock()
         self._accepted: set[PAttribute] = set()
         self._empty: DataFrame | None = None
+
+    def check_decoding(self) -> None:
+        """ConfigError where Spark cannot decode with the stream's options, found on a sample record."""
+        from pyspark.sql import functions as sf
+
+        stream = self._stream
+        names = [field.name for field in stream.fields().arrow]
+        separator = stream.options.get("sep", stream.options.get("delimiter", ","))
+        sample = (
+            json.dumps(dict.fromkeys(names, "1")) if stream.format == "json" else separator.join("1" for _ in names)
+        )
+        row = self._spark.range(1, numPartitions=1).select(
+            *(sf.lit(None).cast(kind).alias(name) for name, kind in _KAFKA_FIELDS if name != "value"),
+            sf.encode(sf.concat(sf.lit(sample), sf.col("id").cast("string")), "utf-8").alias("value"),
+        )
+        try:
+            decode(row, stream, self._time_zone).collect()
+        except Exception as error:
+            remedy = f"Spark cannot decode with them: {one_line(root_cause(error))}"
+            raise ConfigError(f"options of stream with topic {stream.topic}", dict(stream.options), remedy) from error
 
     def refusals(self, attributes: Iterable[PAttribute]) -> dict[PAttribute, QueryError]:
         """The expressions among these p-attributes that Spark refuses, each with the reason in one line."""

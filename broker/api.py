@@ -114,10 +114,11 @@ def _query_changes(service: Service) -> APIRouter:
     def put(body: QueryBody, response: Response) -> dict[str, Any]:
         standing = service.standing()
         candidate = standing.judge(new_query(body, standing), datetime.now(timezone.utc))
-        for refusal in standing.refusals([candidate]).values():
-            raise refusal
-        response.status_code = 200 if body.id in standing.queries else 201
-        change = standing.register([candidate])
+        with standing.changing():
+            for refusal in standing.refusals([candidate]).values():
+                raise refusal
+            response.status_code = 200 if body.id in standing.queries else 201
+            change = standing.register([candidate])
         return registered(change.queries[0], change, list(candidate.predicate.warnings))
 
     @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": Registered}})
@@ -137,8 +138,11 @@ def _query_changes(service: Service) -> APIRouter:
         if body.id is not None and body.id != query_id:
             raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
         given = body.model_dump(exclude_unset=True)
-        if query_id in service.standing().queries:
-            return put(changed_body(service.standing().get(query_id), given), response)
+        standing = service.standing()
+        # Two changes of different fields at a time: the second one is made to what the first one left.
+        with standing.changing():
+            if query_id in standing.queries:
+                return put(changed_body(standing.get(query_id), given), response)
         if body.where is None:
             raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
         return put(QueryBody.model_validate({**given, "id": query_id}), response)
@@ -171,21 +175,26 @@ def _query_views(service: Service) -> APIRouter:
         key, equals, value = (label or "").partition("=")
         if label is not None and not equals:
             raise QueryError("label", label[:200], "write key=value")
+        standing = service.standing()
         found = [
             query
-            for query_id, query in sorted(service.standing().queries.items())
+            for query_id, query in sorted(standing.queries.items())
             if query_id.startswith(prefix)
             and (cursor is None or query_id > cursor)
             and (label is None or query.labels.get(key) == value)
             and (stream is None or query.stream == stream)
         ]
         more = len(found) > limit
-        return {"queries": [query.plain() for query in found[:limit]], "cursor": found[limit - 1].id if more else None}
+        return {
+            "queries": [standing.shown(query) for query in found[:limit]],
+            "cursor": found[limit - 1].id if more else None,
+        }
 
     @router.get("/{query_id}", response_model=QueryModel)
     def show(query_id: str) -> dict[str, Any]:
         """One registered query."""
-        return service.standing().get(query_id).plain()
+        standing = service.standing()
+        return standing.shown(standing.get(query_id))
 
     @router.post("/{query_id}/explain")
     def explain(query_id: str, body: ExplainBody) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class ExplainBody(_Body):
 
 
 class QueryModel(_Body):
-    """A registered query."""
+    """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more."""
 
     id: str
     stream: str
@@ -77,6 +77,8 @@ class QueryModel(_Body):
     paused: bool
     expires_at: str | None
     version: int
+    served: bool = True
+    reason: str | None = None
 
 
 class Registered(_Body):
@@ -125,7 +127,7 @@ def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody
 def registered(query: RegisteredQuery, change: Change, warnings: list[str]) -> dict[str, Any]:
     """The answer to a registration."""
     return {
-        "query": query.plain(),
+        "query": {**query.plain(), "served": True, "reason": None},
         "version": change.version,
         "effective_offsets": plain_offsets(change.offsets.get(query.stream, {})),
         "warnings": warnings,

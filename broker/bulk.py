@@ -25,17 +25,18 @@ def load_lines(standing: StandingQueries, content: bytes, *, keep_going: bool) -
     Raises BulkRefusedError when a line is refused (``keep_going``: when every line is), and registers nothing then.
     """
     judged, errors = _judged(standing, content)
-    refused = standing.refusals([candidate for _, candidate in judged])
-    errors += [_refusal(judged[i][0], judged[i][1].query.id, error) for i, error in refused.items()]
-    errors.sort(key=lambda error: error["line"])
-    taken = [candidate for i, (_, candidate) in enumerate(judged) if i not in refused]
-    if errors and not (keep_going and taken):
-        first = errors[0]
-        remedy = f"nothing was registered; line {first['line']}: {first['error']['message']}"
-        raise BulkRefusedError("refused lines", f"{len(errors)} of {len(errors) + len(taken)}", remedy, errors)
-    if not taken:
-        raise QueryError("bulk load", "no lines", "send one query a line, as JSON")
-    change = standing.register(taken)
+    with standing.changing():
+        refused = standing.refusals([candidate for _, candidate in judged])
+        errors += [_refusal(judged[i][0], judged[i][1].query.id, error) for i, error in refused.items()]
+        errors.sort(key=lambda error: error["line"])
+        taken = [candidate for i, (_, candidate) in enumerate(judged) if i not in refused]
+        if errors and not (keep_going and taken):
+            first = errors[0]
+            remedy = f"nothing was registered; line {first['line']}: {first['error']['message']}"
+            raise BulkRefusedError("refused lines", f"{len(errors)} of {len(errors) + len(taken)}", remedy, errors)
+        if not taken:
+            raise QueryError("bulk load", "no lines", "send one query a line, as JSON")
+        change = standing.register(taken)
     return {
         "registered": len(taken),
         "version": change.version,

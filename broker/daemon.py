@@ -24,10 +24,15 @@ if TYPE_CHECKING:
     from broker.analysis import StreamAnalyser
     from broker.job import StreamJob
     from broker.registration import StandingQueries
+    from broker.runtime.kafka import EmbeddedKafka
 
 LOG = logging.getLogger("asc.daemon")
 
+STOP_TIMEOUT_S = 20
+"""How long the whole of an orderly stop may take."""
+
 _EXPIRY_PAUSE_S = 1.0
+_WATCH_PAUSE_S = 1.0
 _TOLD_BY_THE_JOB = (
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
@@ -50,6 +55,8 @@ class Daemon:
         self._jobs: dict[str, StreamJob] = {}
         self._standing: StandingQueries | None = None
         self._cluster: KafkaCluster | None = None
+        self._embedded: EmbeddedKafka | None = None
+        self._spark: SparkSession | None = None
         self._phase: str | None = "starting"
         self._started = ExitStack()
         self._stop = threading.Event()
@@ -75,6 +82,17 @@ class Daemon:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until a stop is asked for; False when the time is over first."""
         return self._stop.wait(timeout_s)
+
+    def check_processes(self) -> None:
+        """BrokerError when a process that the daemon started has died: only a new daemon makes up for it."""
+        if self._embedded is not None and not self._embedded.running:
+            raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), "has died: start the daemon again")
+        if self._spark is not None:
+            gateway: Any = self._spark.sparkContext._gateway
+            if gateway.proc.poll() is not None:
+                raise BrokerError(
+                    "Spark", "its JVM", f"has died with {gateway.proc.returncode}: start the daemon again"
+                )
 
     def ask_to_stop(self) -> None:
         """Make ``wait`` return; safe in a signal handler."""
@@ -128,7 +146,7 @@ class Daemon:
         self._started.callback(listener.close)
         host, port = listener.getsockname()[:2]
         self._url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        app = create_app(self, self.config.token(), self.config.api.max_body_bytes)
+        app = create_app(self, self.config.token(), self.config.api.max_body_bytes, self.config.api.host)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3))
         thread = threading.Thread(target=server.run, args=([listener],), name="api", daemon=True)
         thread.start()
@@ -160,7 +178,8 @@ class Daemon:
             from broker.runtime.kafka import EmbeddedKafka
 
             self._phase = "starting the embedded Kafka"
-            embedded = self._started.enter_context(EmbeddedKafka(self.config.kafka.data_dir, progress=LOG.info))
+            embedded = EmbeddedKafka(self.config.kafka.data_dir, progress=LOG.info)
+            self._embedded = self._started.enter_context(embedded)
             servers = embedded.bootstrap_servers
             LOG.info("embedded Kafka at %s, data in %s", servers, self.config.kafka.data_dir)
         self._phase = "connecting to Kafka"
@@ -196,6 +215,7 @@ class Daemon:
             progress=LOG.info,
         )
         self._started.callback(spark.stop)
+        self._spark = spark
         return spark
 
     def _start_jobs(self, spark: SparkSession, cluster: KafkaCluster) -> None:
@@ -209,11 +229,13 @@ class Daemon:
         self.analysers = {
             name: StreamAnalyser(spark, stream, time_zone) for name, stream in self.config.streams.items()
         }
+        for analyser in self.analysers.values():
+            analyser.check_decoding()
         registry = Registry(cluster, self.config.kafka.registry_topic)
         self._started.callback(registry.close)
         registry.open()
         standing = StandingQueries(self.config, cluster, registry, self.analysers)
-        plans = standing.load()
+        plans = standing.load(datetime.now(timezone.utc))
         LOG.info("%d queries at version %d", len(standing.queries), standing.version)
         self._phase = "starting the streaming jobs"
         for name, plan in plans.items():
@@ -248,25 +270,70 @@ class Daemon:
 
 
 def serve(config: Config) -> None:
-    """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start."""
+    """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start, or when a process it needs has died.
+
+    A signal during the start ends the process at once: nothing that is under way then is lost.
+    """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     quiet_client_log()
     daemon = Daemon(config)
+    asked: list[signal.Signals] = []
 
-    def asked(signum: int, _: Any) -> None:
-        LOG.info("%s: ending the running batches", signal.Signals(signum).name)
+    def ask(signum: int, _: Any) -> None:
+        asked.append(signal.Signals(signum))
         daemon.ask_to_stop()
 
     for signum in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signum, asked)
-    daemon.start()
+        signal.signal(signum, ask)
+    _start_beside(daemon, asked)
+    LOG.info("ready at %s", daemon.url)
     try:
-        LOG.info("ready at %s", daemon.url)
-        daemon.wait()
+        while not daemon.wait(_WATCH_PAUSE_S):
+            daemon.check_processes()
+        LOG.info("%s: ending the running batches", asked[0].name if asked else "stop")
     finally:
-        daemon.stop()
+        _stop_in_time(daemon)
     LOG.info("stopped")
+
+
+def _start_beside(daemon: Daemon, asked: list[signal.Signals]) -> None:
+    # In a thread of its own: PySpark takes SIGINT over where it is started in the main one.
+    failures: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            daemon.start()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=start, name="start", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.2)
+        if asked and thread.is_alive():
+            LOG.info("%s: stopped during the start", asked[0].name)
+            # The children (Spark's JVM, the embedded Kafka) end with the pipes that this process holds.
+            logging.shutdown()
+            os._exit(128 + asked[0])
+    if failures:
+        raise failures[0]
+
+
+def _stop_in_time(daemon: Daemon) -> None:
+    def stop() -> None:
+        try:
+            daemon.stop()
+        except Exception as error:
+            LOG.warning("not everything could be stopped: %s", one_line(error))
+
+    thread = threading.Thread(target=stop, name="stop", daemon=True)
+    thread.start()
+    thread.join(STOP_TIMEOUT_S)
+    if thread.is_alive():
+        LOG.error("not stopped after %d s: left as a crash would leave it, to be replayed", STOP_TIMEOUT_S)
+        logging.shutdown()
+        os._exit(1)
 
 
 def _plan_at(standing: StandingQueries, stream: str) -> Any:

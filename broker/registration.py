@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from asc.attribute import PAttribute
 from asc.compiler import change_plan, compile_plan
@@ -75,7 +76,7 @@ class StandingQueries:
         self._cluster = cluster
         self._registry = registry
         self._analysers = analysers
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._jobs: Mapping[str, RunningPlan] = {}
         self.schemas: dict[str, Schema] = {name: stream.attributes() for name, stream in config.streams.items()}
         limits = config.limits
@@ -91,10 +92,13 @@ class StandingQueries:
 
     # -- start
 
-    def load(self) -> dict[str, Plan]:
-        """Read the registry; the plan of every stream."""
+    def load(self, now: datetime) -> dict[str, Plan]:
+        """Read the registry, remove what has expired; the plan of every stream."""
         queries, self.version = self._registry.load()
-        self.queries = queries
+        expired = _expired(queries.values(), now)
+        if expired:
+            self.version = max(self._registry.write((), expired).values())
+        self.queries = queries = {key: query for key, query in queries.items() if key not in expired}
         plans = self._plans(queries.values(), self.version, self.unserved)
         for query_id, reason in self.unserved.items():
             LOG.warning("query '%s' is not served: %s", query_id, reason)
@@ -121,7 +125,19 @@ class StandingQueries:
                     unserved[query.id] = str(error)
                 else:
                     by_stream[query.stream].append(Query(query.id, predicate, query.topic))
-        return {name: compile_plan(found, self._options, version) for name, found in by_stream.items()}
+        return {
+            name: compile_plan(self._analysed(name, found, unserved), self._options, version)
+            for name, found in by_stream.items()
+        }
+
+    def _analysed(self, stream: str, queries: list[Query], unserved: dict[str, str]) -> list[Query]:
+        # What Spark took once it may refuse now: the schema of the stream, or Spark itself, is another one.
+        refused = self._analysers[stream].refusals(a for query in queries for a in query.predicate.p_attributes)
+        for query in queries if refused else ():
+            reasons = [str(refused[a]) for a in query.predicate.p_attributes if a in refused]
+            if reasons:
+                unserved[query.id] = reasons[0]
+        return [query for query in queries if query.id not in unserved]
 
     # -- judging
 
@@ -152,9 +168,9 @@ class StandingQueries:
 
     def refusals(self, candidates: Sequence[Candidate]) -> dict[int, AscError]:
         """Position to reason of the candidates that Spark refuses, or that would have it compute too much."""
-        refused: dict[int, AscError] = {}
+        refused: dict[int, AscError] = self._loops(candidates)
         for stream in {candidate.query.stream for candidate in candidates}:
-            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
+            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream and i not in refused]
             wanted = [a for _, candidate in own for a in candidate.predicate.p_attributes]
             by_attribute = self._analysers[stream].refusals(wanted)
             standing = _spark_attributes(self._jobs[stream].plan.p_attributes)
@@ -171,6 +187,26 @@ class StandingQueries:
                     standing |= needed
         return refused
 
+    def _loops(self, candidates: Sequence[Candidate]) -> dict[int, AscError]:
+        """The candidates that would close a loop of streams, each feeding the next one's source."""
+        sources = {stream.topic for stream in self.config.streams.values()}
+        replaced = {candidate.query.id for candidate in candidates}
+        feeds: dict[str, set[str]] = {}
+        for query in self.queries.values():
+            if query.id not in replaced and query.topic in sources and query.stream in self.config.streams:
+                feeds.setdefault(self.config.streams[query.stream].topic, set()).add(query.topic)
+        refused: dict[int, AscError] = {}
+        for position, candidate in enumerate(candidates):
+            source, topic = self.config.streams[candidate.query.stream].topic, candidate.query.topic
+            if topic not in sources:
+                continue
+            if source in _reached(topic, feeds):
+                remedy = f"leads back to the source '{source}' of the query's own stream: choose another"
+                refused[position] = QueryError("destination topic", topic, remedy)
+            else:
+                feeds.setdefault(source, set()).add(topic)
+        return refused
+
     def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
         limit = self.config.limits.spark_attributes
         return QueryError(
@@ -182,25 +218,37 @@ class StandingQueries:
 
     # -- changing
 
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold every other change off, so that what is read and judged meanwhile still holds when it is registered."""
+        with self._lock:
+            self._recover()
+            yield
+
     def register(self, candidates: Sequence[Candidate]) -> Change:
         """Register candidates in one step, replacing those of the same id. Candidates have passed ``refusals``."""
-        with self._lock:
+        with self.changing():
             return self._change(candidates, ())
 
     def remove(self, ids: Sequence[str]) -> Change:
         """Remove queries in one step; UnknownQueryError when there is no such id."""
-        with self._lock:
+        with self.changing():
             for query_id in ids:
                 self.get(query_id)
             return self._change((), ids)
 
     def expire(self, now: datetime) -> list[str]:
-        """Remove the queries whose time has come; their ids."""
-        with self._lock:
-            ids = [q.id for q in self.queries.values() if q.expires_at is not None and q.expires_at <= now]
+        """Remove the queries whose time has come; their ids. To be called often: it also mends a write that failed."""
+        with self.changing():
+            ids = _expired(self.queries.values(), now)
             if ids:
                 self._change((), ids)
         return ids
+
+    def shown(self, query: RegisteredQuery) -> dict[str, Any]:
+        """A standing query as the API shows it: whether a plan may hold it, and the reason where none can."""
+        reason = self.unserved.get(query.id)
+        return {**query.plain(), "served": reason is None, "reason": reason}
 
     def get(self, query_id: str) -> RegisteredQuery:
         """A standing query; UnknownQueryError."""
@@ -226,7 +274,6 @@ class StandingQueries:
         return Counter(query.stream for query in self.queries.values())
 
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
-        self._recover()
         plans = self._changed_plans(candidates, removes)
         self._cluster.ensure_topics({candidate.query.topic for candidate in candidates})
         try:
@@ -294,6 +341,22 @@ class StandingQueries:
         if query is None or query.paused or query_id in self.unserved:
             return None
         return query.stream
+
+
+def _expired(queries: Iterable[RegisteredQuery], now: datetime) -> list[str]:
+    return [query.id for query in queries if query.expires_at is not None and query.expires_at <= now]
+
+
+def _reached(topic: str, feeds: Mapping[str, set[str]]) -> set[str]:
+    """The topics that records of a topic can reach, itself included."""
+    reached: set[str] = set()
+    ahead = [topic]
+    while ahead:
+        at = ahead.pop()
+        if at not in reached:
+            reached.add(at)
+            ahead.extend(feeds.get(at, ()))
+    return reached
 
 
 def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:

@@ -149,7 +149,8 @@ def site_config(kafka: EmbeddedKafka, folder: Path) -> Config:
             "kafka": {
                 "bootstrap_servers": kafka.bootstrap_servers,
                 "registry_topic": f"registry-{own}",
-                "options": {"max.block.ms": 4000},
+                # A topic that is gone is noticed in half a minute, not in two.
+                "options": {"max.block.ms": 4000, "request.timeout.ms": 20_000, "delivery.timeout.ms": 25_000},
             },
             "api": {"port": 0},
             "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]"},

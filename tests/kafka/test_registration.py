@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -34,6 +36,8 @@ def test_a_registered_query_is_shown(site: Site) -> None:
         "paused": False,
         "expires_at": "2098-12-31T23:00:00Z",
         "version": answer["version"],
+        "served": True,
+        "reason": None,
     }
     assert set(answer["effective_offsets"]) == {"0"}
     assert site.client.get("/v1/queries/shown").json() == query
@@ -181,18 +185,18 @@ GOOD = {"id": "refused", "where": "n > 1"}
 REFUSED = {
     "unknown column": ({"where": "nn > 1"}, "unknown column 'nn': did you mean 'n'?"),
     "type mismatch": ({"where": "place > 1"}, "place"),
-    "syntax": ({"where": "n > > 1"}, ""),
+    "syntax": ({"where": "n > > 1"}, "syntax error at '>'"),
     "unknown function": ({"where": "launch(n) = 1"}, "launch"),
     "non-deterministic": ({"where": "rand() > n"}, "rand"),
     "reflect": ({"where": "reflect('java.lang.System', 'exit', 0) IS NULL"}, "reflect"),
     "java_method": ({"where": "java_method('java.lang.System', 'exit', 0) IS NULL"}, "java_method"),
     "aggregate": ({"where": "max(n) > 1"}, "max"),
-    "subquery": ({"where": "n IN (SELECT 1)"}, ""),
+    "subquery": ({"where": "n IN (SELECT 1)"}, "subquery"),
     "too long": ({"where": "n > 1 AND " * 5_000 + "n > 1"}, "at most 20000 characters"),
-    "too nested": ({"where": "(" * 300 + "n > 1" + ")" * 300}, ""),
+    "too nested": ({"where": "(" * 300 + "n > 1" + ")" * 300}, "nested too deeply"),
     "NUL": ({"where": "s = 'a\0b'"}, "NUL"),
     "half a character": ({"where": "s = '\ud800'"}, "surrogate"),
-    "empty": ({"where": ""}, ""),
+    "empty": ({"where": ""}, "predicate '': write a Spark SQL"),
     "id": ({"id": "no spaces"}, "query id 'no spaces': use 1 to 200 of A-Z a-z 0-9 . _ -"),
     "long id": ({"id": "x" * 201}, "use 1 to 200"),
     "topic": ({"topic": "a/b"}, "destination topic 'a/b': use 1 to 249 of"),
@@ -207,7 +211,7 @@ REFUSED = {
     "past": ({"expires_at": "2020-01-01T00:00:00Z"}, "is in the past"),
     "unknown field": ({"wear": "n > 1"}, "unknown field 'wear'"),
     "paused": ({"paused": "yes"}, "field paused 'yes': input should be a valid boolean"),
-    "expression that Spark refuses": ({"where": "array_contains(s, 1)"}, ""),
+    "expression that Spark refuses": ({"where": "array_contains(s, 1)"}, "Spark refuses it: "),
 }
 
 
@@ -245,6 +249,40 @@ def test_the_source_of_another_stream_may_be_a_destination(site: Site) -> None:
     assert site.client.delete("/v1/queries/chained").status_code == 200
 
 
+def test_streams_cannot_feed_each_other_in_a_loop(site: Site) -> None:
+    json_source, csv_source = (site.config.streams[site.stream(kind)].topic for kind in ("json", "csv"))
+    site.register("there", "n = 12345", csv_source)
+    back = {"id": "back", "where": "n = 12345", "topic": json_source, "stream": site.stream("csv")}
+    answer = site.client.post("/v1/queries", json=back)
+    assert answer.status_code == 400
+    assert f"leads back to the source '{csv_source}' of the query's own stream" in answer.json()["error"]["message"]
+    assert site.client.delete("/v1/queries/there").status_code == 200
+    there = {"id": "there", "where": "n = 12345", "topic": csv_source, "stream": site.stream("json")}
+    both = bulk(site, [there, back], keep_going="true")
+    assert (both.json()["registered"], [error["id"] for error in both.json()["errors"]]) == (1, ["back"])
+    # The one that stands in the way is replaced in the same step.
+    turned = bulk(site, [{**there, "topic": site.topic("there")}, back])
+    assert turned.json()["registered"] == 2, turned.text
+    for query_id in ("there", "back"):
+        assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
+
+
+def test_changes_of_different_fields_at_a_time_all_hold(site: Site) -> None:
+    site.register("shared", "n = 1")
+    changes: list[dict[str, Any]] = [{"where": "n = 2"}, {"paused": True}, {"labels": {"a": "b"}}]
+    url = f"{site.client.base_url}/v1/queries/shared"
+
+    def change(body: dict[str, Any]) -> int:
+        return httpx.put(url, json=body, timeout=60).status_code
+
+    for _ in range(5):
+        site.register("shared", "n = 1")
+        with ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(change, changes)) == [200, 200, 200]
+        query = site.client.get("/v1/queries/shared").json()
+        assert (query["where"], query["paused"], query["labels"]) == ("n = 2", True, {"a": "b"})
+
+
 def test_a_topic_that_kafka_refuses_beside_another_is_refused(site: Site) -> None:
     name = site.topic("colliding")
     site.register("dotted", "n > 1", f"a.{name}")
@@ -262,6 +300,11 @@ def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert lost.status_code == 503
     assert "registry topic" in lost.json()["error"]["message"]
     assert site.client.get("/v1/queries/refused").status_code == 404
+    # Without a further change: the writer is made anew in the background.
+    deadline = time.monotonic() + 60
+    while site.daemon.standing()._uncertain:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     site.register("after-loss", "n = 2")
     assert site.client.get("/v1/queries/before-loss").json() == before
 

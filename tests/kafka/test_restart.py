@@ -12,6 +12,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from broker.runtime.kafka import EmbeddedKafka
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+PAST = datetime(2020, 1, 1, tzinfo=timezone.utc)
 
 
 def numbers(start: int, count: int) -> list[bytes]:
@@ -139,6 +143,9 @@ def test_a_query_that_no_longer_fits_its_stream_is_kept_and_said_so(site: Site) 
         [
             RegisteredQuery("gone-stream", "gone", "n > 1", "asc.gone"),
             RegisteredQuery("gone-column", site.stream("json"), "gone > 1", "asc.gone"),
+            RegisteredQuery("gone-function", site.stream("json"), "array_contains(s, 1)", "asc.gone"),
+            RegisteredQuery("gone-time", site.stream("json"), "n >= 0", "asc.gone", expires_at=PAST),
+            RegisteredQuery("stays", site.stream("json"), "n >= 0", site.topic("stays")),
         ]
     )
     registry.close()
@@ -147,12 +154,25 @@ def test_a_query_that_no_longer_fits_its_stream_is_kept_and_said_so(site: Site) 
     assert site.client.get("/v1/queries/gone-stream").status_code == 200
     answer = site.client.post("/v1/queries/gone-column/explain", json={})
     assert "is not served: unknown column 'gone'" in answer.json()["error"]["message"]
-    for query_id in ("gone-stream", "gone-column"):
+    function = site.client.get("/v1/queries/gone-function").json()
+    assert function["served"] is False
+    assert "Spark refuses it: " in function["reason"]
+    listed = site.client.get("/v1/queries", params={"prefix": "gone"}).json()["queries"]
+    assert {query["id"]: query["served"] for query in listed} == dict.fromkeys(
+        ("gone-stream", "gone-column", "gone-function"), False
+    )
+    # What is not served does not keep the others from their records, and what has expired never runs again.
+    offsets = site.publish(numbers(0, 3))
+    site.drain()
+    assert [(record.offset, record.queries) for record in site.read(site.topic("stays"))] == [
+        (offset, ["stays"]) for offset in offsets
+    ]
+    for query_id in ("gone-stream", "gone-column", "gone-function", "stays"):
         assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
 
 
 @pytest.mark.slow
-def test_a_failing_job_says_why_and_recovers(site: Site) -> None:
+def test_a_deleted_destination_is_made_again(site: Site) -> None:
     from kafka.admin import KafkaAdminClient
 
     topic = site.register("vanishing", "n >= 0")["query"]["topic"]
@@ -160,21 +180,18 @@ def test_a_failing_job_says_why_and_recovers(site: Site) -> None:
     try:
         admin.delete_topics([topic])
         offsets = site.publish(numbers(0, 3))
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 180
         while site.client.get("/readyz").status_code == 200:
             assert time.monotonic() < deadline
-            time.sleep(0.2)
-        # The first failure may name the partition that is gone, the next ones the topic.
-        while topic not in (reason := site.client.get("/readyz").json()["reason"] or ""):
-            assert time.monotonic() < deadline, reason
-            time.sleep(0.2)
+            time.sleep(0.1)
+        reason = site.client.get("/readyz").json()["reason"]
         assert f"stream '{site.stream('json')}' stopped and is started again every " in reason
         assert "\n" not in reason
         assert site.client.get("/healthz").status_code == 200
-        admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
+        # The topic is made again, and the batch that failed is run again.
         while site.client.get("/readyz").status_code != 200:
-            assert time.monotonic() < deadline + 60
-            time.sleep(0.2)
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
     finally:
         admin.close()
     site.drain()
@@ -227,6 +244,16 @@ def test_a_missing_topic_that_may_not_be_made_is_named(site: Site, spark: SparkS
     assert f"missing topic '{missing}': create it, or set kafka.allow_topic_creation" in line
 
 
+def test_options_that_spark_cannot_decode_with_are_named(site: Site, spark: SparkSession, tmp_path: Path) -> None:
+    name = site.stream("json")
+    for kind, options in (("json", {"timestampFormat": "no pattern"}), ("csv", {"quote": "several"})):
+        stream = site.config.streams[site.stream(kind)].model_copy(update={"options": options})
+        config = changed(site.config, "api", port=0).model_copy(update={"streams": {name: stream}})
+        line = started(changed(config, "spark", checkpoint_dir=tmp_path / kind), spark)
+        assert f"options of stream with topic {stream.topic}" in line
+        assert "Spark cannot decode with them: " in line
+
+
 # -- a process of its own
 
 
@@ -261,18 +288,37 @@ class Process:
         self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
         self.child: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def launch(self) -> subprocess.Popen[bytes]:
         code = "import sys, pathlib; from broker import config, daemon; "
         code += "daemon.serve(config.load_config(pathlib.Path(sys.argv[1])))"
         with self.log.open("ab") as log:
             self.child = subprocess.Popen([sys.executable, "-c", code, str(self.file)], stderr=log, stdout=log)
+        return self.child
+
+    def start(self) -> None:
+        self.child = self.launch()
         deadline = time.monotonic() + 180
-        while not self._ready():
+        while not self.ready():
             assert self.child.poll() is None, self.log.read_text("utf-8")
             assert time.monotonic() < deadline, self.log.read_text("utf-8")
             time.sleep(0.2)
 
-    def _ready(self) -> bool:
+    def await_phase(self, phase: str) -> None:
+        """Wait until /readyz names a phase of the start, or one that comes after it."""
+        phases = ("connecting to Kafka", "starting Spark", "reading the registry", "starting the streaming jobs")
+        wanted = phases[phases.index(phase) :]
+        deadline = time.monotonic() + 180
+        while self._reason() not in wanted:
+            assert time.monotonic() < deadline, self.log.read_text("utf-8")
+            time.sleep(0.02)
+
+    def _reason(self) -> Any:
+        try:
+            return self.client.get("/readyz").json()["reason"]
+        except httpx.TransportError:
+            return None
+
+    def ready(self) -> bool:
         try:
             return self.client.get("/readyz").status_code == 200
         except httpx.TransportError:
@@ -310,7 +356,9 @@ def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
 
     try:
         publish(4_000)
+        deadline = time.monotonic() + 120
         while not site.read(destination):
+            assert time.monotonic() < deadline, process.log.read_text("utf-8")
             time.sleep(0.05)
         assert process.child is not None
         os.kill(process.child.pid, signal.SIGKILL)
@@ -323,23 +371,54 @@ def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
             time.sleep(0.2)
         assert {json.loads(record.value or b"")["n"] for record in site.read(destination)} == set(range(count))
 
-        # SIGTERM in the middle of a flow: in good order, so that nothing comes twice.
-        before = len(site.read(destination))
-        publish(4_000)
-        while len(site.read(destination)) == before:
-            time.sleep(0.05)
-        asked = time.monotonic()
-        process.child.send_signal(signal.SIGTERM)
-        assert process.child.wait(timeout=20) == 0, process.log.read_text("utf-8")
-        assert time.monotonic() - asked < 20
-        process.start()
-        while len(site.read(destination)) < before + 4_000:
-            assert time.monotonic() < deadline + 120
-            time.sleep(0.2)
-        tail = [json.loads(record.value or b"")["n"] for record in site.read(destination)[before:]]
-        assert tail == list(range(count - 4_000, count))
+        # Asked in the middle of a flow: in good order, so that nothing comes twice.
+        for asked in (signal.SIGTERM, signal.SIGINT):
+            before = len(site.read(destination))
+            publish(4_000)
+            deadline = time.monotonic() + 120
+            while len(site.read(destination)) == before:
+                assert time.monotonic() < deadline, process.log.read_text("utf-8")
+                time.sleep(0.05)
+            process.child.send_signal(asked)
+            assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
+            assert f"{asked.name}: ending the running batches" in process.log.read_text("utf-8")
+            process.start()
+            while len(site.read(destination)) < before + 4_000:
+                assert time.monotonic() < deadline + 120, process.log.read_text("utf-8")
+                time.sleep(0.2)
+            tail = [json.loads(record.value or b"")["n"] for record in site.read(destination)[before:]]
+            assert tail == list(range(count - 4_000, count))
     finally:
         producer.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("phase", ["connecting to Kafka", "starting Spark", "starting the streaming jobs"])
+def test_a_signal_during_the_start_ends_it(process: Process, asked: signal.Signals, phase: str) -> None:
+    child = process.launch()
+    process.await_phase(phase)
+    child.send_signal(asked)
+    assert child.wait(timeout=10) == 128 + asked
+    log = process.log.read_text("utf-8")
+    assert f"{asked.name}: stopped during the start" in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.slow
+def test_a_daemon_whose_jvm_dies_ends_with_a_line(process: Process) -> None:
+    process.start()
+    child = process.child
+    assert child is not None
+    (jvm,) = [
+        int(pid)
+        for children in Path(f"/proc/{child.pid}/task").glob("*/children")
+        for pid in children.read_text("utf-8").split()
+        if "SparkSubmit" in Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace")
+    ]
+    os.kill(jvm, signal.SIGKILL)
+    assert child.wait(timeout=40) == 1
+    assert "Spark 'its JVM': has died with -9: start the daemon again" in process.log.read_text("utf-8")
 
 
 @pytest.mark.slow
