@@ -108,6 +108,7 @@ REFUSED = [
     ("array_contains(ats, day)", "seeks TIMESTAMP, not DATE", None),
     ("array_position(ats, ntz) = 1", "seeks TIMESTAMP, not TIMESTAMP_NTZ", None),
     ("array_contains(tags, 5)", "seeks STRING, not INT", None),
+    ("labels[1] = 1", "use the map's key type", "1"),
     ("map_contains_key(mts, DATE '2013-01-01')", "seeks TIMESTAMP, not DATE", None),
     ("mts[day] = 1", "use the map's key type", "day"),
     ("adays = ats", "field or an element", "adays = ats"),
