@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime, timezone
@@ -33,6 +34,7 @@ STOP_TIMEOUT_S = 20
 
 _EXPIRY_PAUSE_S = 1.0
 _WATCH_PAUSE_S = 1.0
+_FIRST_TRIGGER_S = 10.0
 _TOLD_BY_THE_JOB = (
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
@@ -74,6 +76,7 @@ class Daemon:
             spark = self._start_spark()
             self._start_jobs(spark, cluster)
             self._start_expiry()
+            self._await_jobs()
             self._phase = None
         except BaseException:
             self.stop()
@@ -253,6 +256,13 @@ class Daemon:
             self._started.callback(job.stop)
             job.start()
         self._standing = standing
+
+    def _await_jobs(self) -> None:
+        # A first batch of many records is not waited for: until it is done, /readyz says that the stream is starting.
+        deadline = time.monotonic() + _FIRST_TRIGGER_S
+        while any(job.problem is not None for job in self._jobs.values()) and time.monotonic() < deadline:
+            if self._stop.wait(0.1):
+                return
 
     def _start_expiry(self) -> None:
         def expire() -> None:

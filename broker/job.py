@@ -29,8 +29,9 @@ _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
 """How long a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
 
-_IDLE_LOOKS = 2
-"""How many looks, a second apart, have to find a query waiting for data: a trigger lies between them."""
+_LOOK_S = 0.25
+_IDLE_S = 0.5
+"""How much longer than a trigger's interval a query has to wait for data before it is taken to be well."""
 
 
 class _StoppingError(Exception):
@@ -171,14 +172,20 @@ class StreamJob:
     def _watch(self) -> None:
         query = self._query
         assert query is not None
-        idle = 0
+        idle_since: float | None = None
+        wanted_s = _IDLE_S + self._config.spark.trigger_interval_ms / 1000
         while not self._stopping.is_set():
-            if query.awaitTermination(1) and not self._stopping.is_set():
+            ended = query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # takes parts of a second
+            if ended and not self._stopping.is_set():
                 raise BrokerError("streaming query", self.name, "was stopped from outside")
             # A job that was started again is well once it has done a batch, or found that there is none to do.
             if self.problem is not None:
-                idle = idle + 1 if query.status["message"] == "Waiting for data to arrive" else 0
-                if idle == _IDLE_LOOKS:
+                now = time.monotonic()
+                if query.status["message"] != "Waiting for data to arrive":
+                    idle_since = None
+                elif idle_since is None:
+                    idle_since = now
+                elif now - idle_since >= wanted_s:
                     self.problem = None
 
     def _cause(self, error: BaseException) -> str:
