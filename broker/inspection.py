@@ -15,29 +15,13 @@ def checked(
     standing: StandingQueries, analysers: Mapping[str, StreamAnalyser], stream: str | None, where: str
 ) -> dict[str, Any]:
     """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused."""
-    from asc.predicate.describe import constraint_text, describe
+    from asc.predicate.describe import plain_form
 
     name = standing.stream_name(stream)
     predicate = standing.normalise(name, where)
     for refusal in analysers[name].refusals(predicate.p_attributes).values():
         raise refusal
-    return {
-        "conjuncts": [
-            [
-                {"attribute": attribute.sql, "constraint": constraint_text(attribute, constraint)}
-                for attribute, constraint in conjunct
-            ]
-            for conjunct in predicate.conjuncts
-        ],
-        "p_attributes": [
-            {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.path is None}
-            for attribute in predicate.p_attributes
-        ],
-        "match_all": predicate.match_all,
-        "contradiction": not predicate.conjuncts and not predicate.match_all,
-        "warnings": list(predicate.warnings),
-        "text": describe(predicate),
-    }
+    return plain_form(predicate)
 
 
 def described_streams(standing: StandingQueries) -> list[dict[str, Any]]:

@@ -179,7 +179,10 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
 @server_options
 @json_option
 def remove(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
-    """Remove predicates; returns once no later record can reach them."""
+    """Remove predicates; prints the offsets: no record from them on is judged by these predicates.
+
+    Records before them may still arrive a moment later, from the batch that is running.
+    """
     _for_each(query_ids, client.remove, "removed", as_json)
 
 
@@ -263,13 +266,12 @@ def check(where: str, schema_file: Path, time_zone: str, as_json: bool) -> None:
     Needs no daemon, no Kafka and no Java. What only Spark can judge is named; that part Spark checks at registration.
     """
     from asc.predicate import normalise
-    from asc.predicate.describe import describe
-    from cli.predicate_json import predicate_json
+    from asc.predicate.describe import describe, plain_form
     from cli.schema_file import read_schema
 
     predicate = normalise(where, read_schema(schema_file), time_zone=time_zone)
     if as_json:
-        print_json(predicate_json(predicate))
+        print_json(plain_form(predicate))
     else:
         click.echo(describe(predicate))
 

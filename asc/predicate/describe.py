@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 import pyarrow as pa
 
@@ -52,6 +53,34 @@ def describe(predicate: Predicate) -> str:
         lines += [f"  {sql:<{widths[0]}}  {kind:<{widths[1]}}  {origin}" for sql, kind, origin in rows]
     lines += [f"warning: {warning}" for warning in predicate.warnings]
     return "\n".join(lines)
+
+
+def plain_form(predicate: Predicate) -> dict[str, Any]:
+    """The same as plain values, ready for JSON: conjuncts, p-attributes, verdicts, warnings, and the lines of text.
+
+    >>> from asc.predicate import normalise
+    >>> from asc.schema import Schema
+    >>> plain = plain_form(normalise("delay >= 30", Schema.from_ddl("delay INT")))
+    >>> plain["conjuncts"], plain["p_attributes"]
+    ([[{'attribute': 'delay', 'constraint': 'delay >= 30'}]], [{'sql': 'delay', 'type': 'int32', 'spark': False}])
+    """
+    return {
+        "conjuncts": [
+            [
+                {"attribute": attribute.sql, "constraint": constraint_text(attribute, constraint)}
+                for attribute, constraint in conjunct
+            ]
+            for conjunct in predicate.conjuncts
+        ],
+        "p_attributes": [
+            {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.path is None}
+            for attribute in predicate.p_attributes
+        ],
+        "match_all": predicate.match_all,
+        "contradiction": not predicate.conjuncts and not predicate.match_all,
+        "warnings": list(predicate.warnings),
+        "text": describe(predicate),
+    }
 
 
 def constraint_text(attribute: PAttribute, constraint: Constraint) -> str:
