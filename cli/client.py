@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import ipaddress
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +15,17 @@ from urllib.parse import quote
 import click
 
 from cli.failure import CommandError
+from cli.schema_file import read_text
 
 if TYPE_CHECKING:
     import httpx
 
 DEFAULT_SERVER = "http://127.0.0.1:8750"
 TIMEOUT_S = 60.0
-"""A registration is answered when it is in the running plan: after the running batch at the latest."""
+"""A change is answered once the plan that has it is in place, which waits for no batch: it holds for every record from
+the effective offset on, and for no record before it."""
+
+_HEADER_TEXT = re.compile(r"[!-~]+")
 
 Json = dict[str, Any]
 
@@ -42,16 +48,25 @@ class ServerError(CommandError):
 class Client:
     """A connection to one daemon; every method is one request and returns the JSON it answers.
 
+    The proxies of the environment are used, but not for a loopback address: they could not reach it.
     Errors: `CommandError` where no daemon answers, `ServerError` where it refuses.
     """
 
     def __init__(self, server: str, token: str | None = None) -> None:
         import httpx
 
+        if token and not _HEADER_TEXT.fullmatch(token):
+            remedy = "an HTTP header takes only visible ASCII characters, without spaces: choose another token"
+            raise CommandError("bearer token", "********", remedy)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.server = server.rstrip("/")
         try:
-            self._http: httpx.Client = httpx.Client(base_url=self.server, headers=headers, timeout=TIMEOUT_S)
+            self._http: httpx.Client = httpx.Client(
+                base_url=self.server,
+                headers=headers,
+                timeout=TIMEOUT_S,
+                trust_env=not is_loopback(httpx.URL(self.server).host),
+            )
         except httpx.InvalidURL as error:
             raise CommandError("server address", server, f"{error}; write it as {DEFAULT_SERVER}") from None
 
@@ -121,7 +136,7 @@ class Client:
         return self.request("PUT", query_path(query_id), json=change)
 
     def remove(self, query_id: str) -> Json:
-        """Remove one query; answered once no later record can reach it."""
+        """Remove one query; no record from the effective offset on reaches it."""
         return self.request("DELETE", query_path(query_id))
 
     def check(self, where: str, stream: str | None) -> Json:
@@ -164,6 +179,20 @@ def query_path(query_id: str) -> str:
     return f"/v1/queries/{quote(query_id, safe='')}"
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host of an address is this machine itself.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "broker", "10.0.0.1")]
+    [True, True, True, False, False]
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that name the daemon; the command is called with a `Client` as ``client``."""
 
@@ -187,10 +216,13 @@ def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_token(token_file: Path | None) -> str | None:
-    """The bearer token from its file, or from the variable ASC_TOKEN."""
+    """The bearer token from its file, or from the variable ASC_TOKEN; CommandError for a file that holds none."""
     if token_file is None:
         return os.environ.get("ASC_TOKEN") or None
-    return token_file.read_text(encoding="utf-8").strip()
+    token = read_text(token_file).strip()
+    if not token:
+        raise CommandError("token file", str(token_file), "is empty: write the daemon's bearer token into it")
+    return token
 
 
 def _object(response: httpx.Response) -> Json:
