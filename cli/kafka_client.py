@@ -6,6 +6,7 @@ import base64
 import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import dropwhile, takewhile
 from typing import Any
 
 from cli.failure import CommandError
@@ -104,8 +105,7 @@ def consumer(
 
 def record_json(message: Any) -> dict[str, Any]:
     """A consumed record as a JSON object, with the queries that accepted it and the source it came from."""
-    headers = [(name, value or b"") for name, value in message.headers or ()]
-    source = next((value.decode() for name, value in headers if name == SOURCE_HEADER), None)
+    queries, source = delivered_by(message.headers or ())
     return {
         "topic": message.topic,
         "partition": message.partition,
@@ -113,9 +113,27 @@ def record_json(message: Any) -> dict[str, Any]:
         "timestamp_ms": message.timestamp,
         **_text_member("key", message.key),
         **_text_member("value", message.value),
-        "queries": [value.decode() for name, value in headers if name == QUERY_HEADER],
+        "queries": queries,
         "source": source,
     }
+
+
+def delivered_by(headers: Iterable[tuple[str, bytes | None]]) -> tuple[list[str], str | None]:
+    """The queries of a delivery and the identity of its source: the last ``asc-source``, the ``asc-query`` before it.
+
+    A record that went through several streams bears the headers of each, those of the last one last. No ``asc-source``:
+    no delivery, so no queries. What is not UTF-8 was not written by a broker; it is shown with replacement characters.
+
+    >>> hops = [("asc-query", b"a"), ("asc-source", b"s-0-7"), ("asc-query", b"b"), ("asc-source", b"asc.a-0-3")]
+    >>> delivered_by(hops), delivered_by(hops[:1])
+    ((['b'], 'asc.a-0-3'), ([], None))
+    """
+    from_the_end = dropwhile(lambda header: header[0] != SOURCE_HEADER, reversed(list(headers)))
+    source = next(from_the_end, None)
+    if source is None:
+        return [], None
+    queries = [_text(value) for _, value in takewhile(lambda header: header[0] == QUERY_HEADER, from_the_end)]
+    return queries[::-1], _text(source[1])
 
 
 def record_line(message: Any) -> str:
@@ -124,6 +142,10 @@ def record_line(message: Any) -> str:
     key = shown.get("key") or shown.get("key_base64")
     value = shown.get("value") or shown.get("value_base64") or ""
     return f"[{', '.join(shown['queries'])}] {f'{key} ' if key else ''}{value}"
+
+
+def _text(value: bytes | None) -> str:
+    return (value or b"").decode("utf-8", "replace")
 
 
 def _text_member(name: str, value: bytes | None) -> dict[str, str | None]:

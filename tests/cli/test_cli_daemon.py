@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from broker.config import parse_config
 from broker.daemon import Daemon
+from cli.client import Client
 from cli.main import main
 
 if TYPE_CHECKING:
@@ -232,6 +233,31 @@ def test_explain_follows_a_tuple(asc: Asc) -> None:
     assert way.exit_code == 0, way.stderr
     assert len(way.stdout) > len(constructs.stdout)
     assert asc.json("query", "explain", "explained")["text"] in constructs.stdout
+
+
+def test_checking_offline_and_by_the_daemon_give_the_same(asc: Asc, tmp_path: Path) -> None:
+    schema = tmp_path / "flights.ddl"
+    schema.write_text(SCHEMA, encoding="utf-8")
+    where = "delay > 60 AND dest = 'SFO' OR length(dest) > 3"
+    client = Client(asc.server)
+    try:
+        answered = client.check(where, "flights")
+    finally:
+        client.close()
+    assert asc.json("query", "check", "--where", where, "--schema", schema) == answered
+
+
+def test_headers_of_others_do_not_stop_a_subscription(asc: Asc, kafka: EmbeddedKafka) -> None:
+    from kafka import KafkaProducer
+
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    hop = [("asc-query", b"\xff"), ("asc-source", b"s-0-1")]
+    producer.send("cli-foreign", value=b"1", headers=hop)
+    producer.send("cli-foreign", value=b"2", headers=[*hop, ("asc-query", b"late"), ("asc-source", b"t-0-2")])
+    producer.close()
+    records = asc.received("cli-foreign", 2)
+    assert [(r["queries"], r["source"]) for r in records] == [(["\ufffd"], "s-0-1"), (["late"], "t-0-2")]
+    assert asc("subscribe", "cli-foreign", "--from-beginning", "--max", 1).stdout == "[\ufffd] 1\n"
 
 
 def test_status_names_the_streams(asc: Asc) -> None:
