@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
 
 import pytest
 
-from cli.demo_run import compare
+from cli.demo_run import compare, report_text
 
 ROW_OF = {"s-0-5": 0, "s-0-6": 1, "s-0-7": 2}
 
@@ -35,7 +36,8 @@ def test_a_topic_agrees_only_with_exactly_its_rows(sources: list[str | None], ag
 @pytest.mark.kafka
 def test_the_demo_agrees_with_the_filter() -> None:
     code = "from cli.main import main\nmain(['demo', '--json'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    with_token = {**os.environ, "ASC_TOKEN": "of-another-daemon"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=with_token)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["agrees"]
@@ -44,3 +46,4 @@ def test_the_demo_agrees_with_the_filter() -> None:
     assert report["shown"]["records"]
     assert report["shown"]["explanation"]
     assert report["throughput"]["records"] == 20_000
+    assert "first batch included" in report_text(report)
