@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
 import click
 import pytest
-import tomllib
 from pydantic import BaseModel
 
 import cli.reference
 from asc.predicate.functions import FUNCTIONS
 from broker.config import Config, StreamConfig, parse_config
 from cli.main import main
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(cli.reference.__file__).parent.parent
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -48,6 +53,17 @@ def test_every_key_of_the_configuration_is_documented_with_its_default(section: 
             assert shown in (("not set", "this or `schema_file", "this or `schema") if optional else ("required",))
         else:
             assert shown == (str(default).lower() if isinstance(default, bool) else str(default))
+
+
+def test_the_options_that_the_page_gives_kafka_python_are_those_it_has() -> None:
+    from kafka.admin import KafkaAdminClient
+
+    (bullet,) = re.findall(r"^- kafka-python, .*?(?=\n\n)", CONFIGURATION, re.MULTILINE | re.DOTALL)
+    names = {name.replace(".", "_") for name in re.findall(r"`([a-z.]+)`", bullet)}
+    taken = {name for name in KafkaAdminClient.DEFAULT_CONFIG if name.startswith(("security_", "sasl_", "ssl_"))}
+    as_objects = {"ssl_context", "sasl_oauth_token_provider"}
+    always_on = {"ssl_check_hostname"}  # a text, whichever, is true
+    assert names == taken - as_objects - always_on
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/configuration.md"])

@@ -9,10 +9,14 @@ from pathlib import Path
 
 import click
 import pytest
-import tomllib
 from click.testing import CliRunner, Result
 
 from cli.main import main
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 FLIGHTS_DDL = "arr_delay INT, dep_time INT, dest STRING, at TIMESTAMP"
 
@@ -41,6 +45,12 @@ def test_every_command_has_help_with_examples(path: tuple[str, ...]) -> None:
     result = run(*path, "--help")
     assert result.exit_code == 0
     assert "Examples:\n  asc " in result.output
+
+
+@pytest.mark.parametrize("path", commands(main), ids=" ".join)
+def test_every_command_that_prints_a_result_prints_it_as_json(path: tuple[str, ...]) -> None:
+    is_group = any(other[: len(path)] == path != other for other in commands(main))
+    assert ("--json" in run(*path, "--help").output.split()) == (not is_group and path != ("serve",))
 
 
 def test_the_specified_commands_are_there() -> None:
