@@ -36,7 +36,10 @@ def bench_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ),
 )
 def bench() -> None:
-    """Measure on this machine; every figure is written as JSON with the machine beside it."""
+    """Measure on this machine.
+
+    Every figure is written as JSON with the machine beside it.
+    """
 
 
 @bench.command(

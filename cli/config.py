@@ -28,7 +28,10 @@ from cli.output import json_option, print_json
 )
 @json_option
 def config(config_file: Path | None, as_json: bool) -> None:
-    """Check a configuration and print the effective one: defaults filled in, secrets masked."""
+    """Check a configuration and print the effective one.
+
+    Defaults are filled in, secrets masked.
+    """
     from broker.config import load_config
 
     effective = load_config(config_file).effective()

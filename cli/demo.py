@@ -17,10 +17,11 @@ from cli.output import json_option, print_json
 )
 @json_option
 def demo(as_json: bool) -> None:
-    """Run the whole path on the packaged sample of flights, with a Kafka broker of its own.
+    """Run the whole path on a packaged sample of flights.
 
-    Registers a dozen predicates through the HTTP API, publishes 20,000 flights, receives from every topic and compares
-    each with what DataFrame.filter accepts. Ends with 1 if any topic differs.
+    Starts a Kafka broker of its own, registers a dozen predicates through the HTTP API, publishes 20,000
+    flights, receives from every topic and compares each with what DataFrame.filter accepts. Ends with 1 if any topic
+    differs.
     """
     from cli.demo_run import report_text, run_demo
 

@@ -35,6 +35,9 @@ def main(debug: bool) -> None:
 
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
+    query, publish, subscribe and status ask the daemon that 'asc serve' runs, wherever it is. No daemon is needed for
+    demo, match, bench, config, version and 'query check'.
+
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
 

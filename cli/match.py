@@ -45,7 +45,7 @@ EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def match(
     *, queries_file: Path, schema_file: Path, output: Path | None, time_zone: str, inputs: Sequence[Path], as_json: bool
 ) -> None:
-    """Run standing predicates over files: which rows each would have accepted.
+    """Show which rows of files predicates would have accepted.
 
     Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name.
     """

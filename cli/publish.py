@@ -24,9 +24,12 @@ from cli.output import json_option, print_json
 @server_options
 @json_option
 def publish(client: Client, stream: str | None, key: str | None, file: Path, as_json: bool) -> None:
-    """Send the rows of FILE into the source topic of a stream, in order, as the stream's format.
+    """Send the rows of a file into a stream's source topic.
 
+    They are sent in order, each in the stream's format.
     FILE is CSV with a header (an empty field is NULL), NDJSON or Parquet, by the end of its name; .gz may follow.
+
+    Kafka's address comes from the daemon; the connection to it is without TLS and SASL.
     """
     from tqdm import tqdm
 

@@ -26,7 +26,10 @@ WHERE_HELP = "The predicate: a Spark SQL boolean expression over the stream's at
     ),
 )
 def query() -> None:
-    """Register, look at, change and remove standing predicates."""
+    """Register, look at, change and remove standing predicates.
+
+    Each has an ID. What it accepts arrives in the topic asc.ID, or in the one that --topic names.
+    """
 
 
 def parse_labels(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -67,9 +70,10 @@ def add(
     expires_at: str | None,
     as_json: bool,
 ) -> None:
-    """Register a predicate under ID, or replace the one of that ID in one step.
+    """Register a predicate, or replace the one of that ID.
 
-    Returns once it is in the running plan, with the offsets from which it sees every record.
+    Replacing is one step: no record is judged by neither or by both. Returns once it is in the running plan, with the
+    offsets from which it sees every record.
     """
     optional = {"stream": stream, "topic": topic, "labels": labels, "expires_at": expires_at}
     body = {"id": query_id, "where": where, **{name: value for name, value in optional.items() if value}}
@@ -90,9 +94,10 @@ def add(
 @server_options
 @json_option
 def apply(client: Client, file: Any, keep_going: bool, as_json: bool) -> None:
-    """Register many predicates from FILE (- for stdin): a JSON object a line, with the keys of the API.
+    """Register the predicates of a file.
 
-    Ends with 1 when a line was refused.
+    FILE (- for stdin) holds a JSON object a line with the keys id and where and, if wanted, stream, topic, labels,
+    paused, expires_at. Ends with 1 when a line was refused.
     """
     try:
         answer = client.apply(file.read(), keep_going=keep_going)
@@ -179,9 +184,10 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
 @server_options
 @json_option
 def remove(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
-    """Remove predicates; prints the offsets: no record from them on is judged by these predicates.
+    """Remove predicates.
 
-    Records before them may still arrive a moment later, from the batch that is running.
+    Prints the offsets from which on no record is judged by them; records before these may still arrive a moment
+    later, from the batch that is running.
     """
     _for_each(query_ids, client.remove, "removed", as_json)
 
@@ -196,7 +202,10 @@ def remove(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 @server_options
 @json_option
 def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
-    """Keep predicates registered without running them; records that pass meanwhile are not delivered later."""
+    """Keep predicates registered without running them.
+
+    Records that pass meanwhile are not delivered later.
+    """
     _for_each(query_ids, lambda query_id: client.change(query_id, {"paused": True}), "paused", as_json)
 
 
@@ -221,11 +230,14 @@ def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
     )
 )
 @click.argument("query_id", metavar="ID")
-@click.option("--tuple", "tuple_text", metavar="JSON", help="A record, as a JSON object, to follow through.")
+@click.option("--tuple", "tuple_text", metavar="JSON", help="A record: a JSON object with the stream's fields.")
 @server_options
 @json_option
 def explain(client: Client, query_id: str, tuple_text: str | None, as_json: bool) -> None:
-    """Show the constructs a predicate uses, its place in the sequence, and a tuple's way through it."""
+    """Show how a registered predicate is judged.
+
+    That is: its constructs and their sequence, and with --tuple a record's way through them.
+    """
     answer = client.explain(query_id, None if tuple_text is None else parse_tuple(tuple_text))
     if as_json:
         print_json(answer)
@@ -261,9 +273,10 @@ def parse_tuple(text: str) -> Json:
 @click.option("--time-zone", default="UTC", show_default=True, help="Time zone that TIMESTAMP literals are read in.")
 @json_option
 def check(where: str, schema_file: Path, time_zone: str, as_json: bool) -> None:
-    """Show what a predicate becomes, offline: normal form, p-attributes, constraints, warnings.
+    """Show what a predicate becomes, without a daemon.
 
-    Needs no daemon, no Kafka and no Java. What only Spark can judge is named; that part Spark checks at registration.
+    That is: its normal form, p-attributes, constraints, warnings. Needs no Kafka and no Java either.
+    What only Spark can judge is named; that part Spark checks at registration.
     """
     from asc.predicate import normalise
     from asc.predicate.describe import describe, plain_form

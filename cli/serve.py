@@ -20,12 +20,13 @@ from cli.command import Command, examples
     "--config",
     "config_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The configuration, a TOML file; its streams are what the daemon serves.",
+    help="The configuration, a TOML file with at least one stream.",
 )
 @click.option("--embedded", is_flag=True, help="Start a Kafka broker of its own, also where one is configured.")
 def serve(config_file: Path | None, embedded: bool) -> None:
-    """Run the daemon: the HTTP API, the streaming job, and without a Kafka of yours an embedded one.
+    """Run the daemon: HTTP API and streaming jobs.
 
+    Where the configuration names no Kafka, it starts an embedded one.
     SIGTERM or Ctrl-C ends the running batch, commits and leaves.
     """
     from broker.config import load_config

@@ -19,9 +19,9 @@ from cli.output import json_option, print_json, print_table
 @server_options
 @json_option
 def status(client: Client, as_json: bool) -> None:
-    """Say whether the daemon is ready, and what it runs: a line for each stream.
+    """Say whether the daemon is ready, and what it runs.
 
-    Ends with 1 when the daemon is not ready.
+    Prints a line for each stream. Ends with 1 when the daemon is not ready.
     """
     ready = client.ready()
     found = {"server": client.server, **ready}

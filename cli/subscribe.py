@@ -27,7 +27,12 @@ from cli.command import Command, examples
 def subscribe(
     *, client: Client, topic: str, from_beginning: bool, limit: int | None, group: str | None, as_json: bool
 ) -> None:
-    """Print the records that arrive in TOPIC, each with the queries that accepted it, until Ctrl-C."""
+    """Print the records that arrive in a topic, until Ctrl-C.
+
+    A line is: the queries that accepted it in brackets, the key if there is one, the value.
+
+    Kafka's address comes from the daemon; the connection to it is without TLS and SASL.
+    """
     from cli.kafka_client import consumer, record_json, record_line
 
     bootstrap_servers = client.streams()["kafka"]["bootstrap_servers"]
