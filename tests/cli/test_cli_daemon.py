@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from broker.config import parse_config
+from broker.config import KafkaConfig, parse_config
 from broker.daemon import Daemon
+from broker.topics import KafkaCluster
 from cli.client import Client
 from cli.main import main
 
@@ -250,6 +251,9 @@ def test_checking_offline_and_by_the_daemon_give_the_same(asc: Asc, tmp_path: Pa
 def test_headers_of_others_do_not_stop_a_subscription(asc: Asc, kafka: EmbeddedKafka) -> None:
     from kafka import KafkaProducer
 
+    cluster = KafkaCluster(kafka.bootstrap_servers, KafkaConfig())
+    cluster.ensure_topics(["cli-foreign"])
+    cluster.close()
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
     hop = [("asc-query", b"\xff"), ("asc-source", b"s-0-1")]
     producer.send("cli-foreign", value=b"1", headers=hop)
