@@ -35,6 +35,8 @@ logger.plan.name = org.apache.spark.sql.catalyst.util.SparkStringUtils
 logger.plan.level = error
 logger.adaptive.name = org.apache.spark.sql.execution.streaming.ResolveWriteToStream
 logger.adaptive.level = error
+logger.dag.name = org.apache.spark.scheduler.DAGScheduler
+logger.dag.level = error
 logger.kafka.name = org.apache.kafka.clients
 logger.kafka.level = error
 """
