@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from asc.block import Block
 from asc.conjuncts import Integers
-from asc.errors import PlanError
-from asc.grid import Grid, Keys
-from asc.kernels import regions_by_cells, regions_by_table, sweep, walk
-from asc.keys import NO_CONSTANTS, Column, column
+from asc.grid import Keys
+from asc.kernels import sweep, walk
+from asc.keys import Column
 from asc.plan import Plan
+from asc.regions import columns_of, write_regions
 
 CHUNK_ROWS = 8_192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
@@ -30,18 +30,25 @@ class Matches:
 
     ``rows`` int32[n] ascending and ``queries`` int32[n], the ordinals in the plan, ascending within a row: so the ids
     are sorted. ``tuples``: rows of the batch. ``dropped``: rows that no query of any block accepts (a match-all query
-    accepts them nevertheless). ``evaluated``: constructs evaluated, summed over tuples and blocks; exact when asked
-    for, otherwise counted as the fast path visits them: four, then eight at a time.
+    accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in it,
+    and ``block_evaluated``, the constructs evaluated in it, summed over the tuples; exact when asked for, otherwise
+    counted as the fast path visits them: four, then eight at a time.
     """
 
     rows: Integers
     queries: Integers
     tuples: int
     dropped: int
-    evaluated: int
+    block_dropped: npt.NDArray[np.int64]
+    block_evaluated: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def evaluated(self) -> int:
+        """Constructs evaluated, summed over tuples and blocks."""
+        return int(self.block_evaluated.sum())
 
     def accepted(self, names: pa.Array) -> tuple[Integers, pa.ListArray]:
         """The accepted rows int32[m], ascending, and beside each the ``names`` (by ordinal) of the queries that accept
@@ -68,15 +75,7 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
     ``count_cost`` evaluates one construct at a time, so that ``evaluated`` is the paper's cost to the letter; blocks
     with micro-arrows are always evaluated so. Raises PlanError for a column of the wrong type or length.
     """
-    if len(columns) != len(plan.p_attributes):
-        raise PlanError("number of columns", len(columns), f"the plan has {len(plan.p_attributes)} p-attributes")
-    for attribute, values in zip(plan.p_attributes, columns, strict=True):
-        if len(values) != rows:
-            raise PlanError(f"length of column {attribute.sql}", len(values), f"the batch has {rows} rows")
-    prepared = [
-        column(attribute, plan.dictionaries.get(slot, NO_CONSTANTS), values)
-        for slot, (attribute, values) in enumerate(zip(plan.p_attributes, columns, strict=True))
-    ]
+    prepared = columns_of(plan, columns, rows)
     state = _Sweeps(plan, min(rows, CHUNK_ROWS), count_cost)
     found, dropped = [], 0
     for start in range(0, rows, CHUNK_ROWS):
@@ -85,7 +84,9 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
         dropped += stop - start - (int(np.count_nonzero(np.diff(pairs >> 32))) + 1 if len(pairs) else 0)
         found.append(_with_match_all(pairs, plan.match_all, start, stop))
     pairs = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
-    return Matches((pairs >> 32).astype(np.int32), pairs.astype(np.int32), rows, dropped, state.evaluated)
+    return Matches(
+        (pairs >> 32).astype(np.int32), pairs.astype(np.int32), rows, dropped, state.dropped, state.evaluated
+    )
 
 
 class _Sweeps:
@@ -102,22 +103,21 @@ class _Sweeps:
         widest = max((block.matrix.shape[1] for block in plan.blocks), default=0)
         self.grb = np.empty(widest, dtype=np.uint64)
         self.found = np.empty(4 * rows + 64 * widest, dtype=np.int64)
-        self.evaluated = 0
+        self.dropped = np.zeros(len(plan.blocks), dtype=np.int64)
+        self.evaluated = np.zeros(len(plan.blocks), dtype=np.int64)
 
     def chunk(self, columns: Sequence[Column], start: int, stop: int) -> Keys:
         """The pairs ``row << 32 | ordinal`` of rows ``start`` to ``stop``, sorted."""
         size = stop - start
         for slot, values in enumerate(columns):
-            nulls = values.keys(start, stop, self.keys[slot, :size])
-            _write_regions(self.plan.grids[slot], self.keys[slot, :size], self.regions[slot, :size])
-            if nulls is not None:
-                self.regions[slot, :size][nulls] = self.null_regions[slot]
+            grid, keys, regions = self.plan.grids[slot], self.keys[slot, :size], self.regions[slot, :size]
+            write_regions(grid, values, start, keys, regions)
         count = 0
-        for block, (kernel, arguments, exact) in zip(self.plan.blocks, self.sweeps, strict=True):
+        for number, (block, (kernel, arguments, exact)) in enumerate(zip(self.plan.blocks, self.sweeps, strict=True)):
             grb = self.grb[: block.matrix.shape[1]]
             row = 0
             while True:
-                row, count, cost = kernel(
+                row, count, cost, dropped = kernel(
                     self.regions,
                     self.keys,
                     self.null_regions,
@@ -133,7 +133,8 @@ class _Sweeps:
                     self.found,
                     count,
                 )
-                self.evaluated += cost
+                self.evaluated[number] += cost
+                self.dropped[number] += dropped
                 if row == size:
                     break
                 self.found = np.concatenate([self.found, np.empty_like(self.found)])
@@ -158,13 +159,6 @@ def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, t
     in_sequence = np.append(block.slots[block.sequence], np.full(fill, slots)).astype(np.int64)
     rows = np.append(bases[block.sequence], np.zeros(fill, dtype=np.int64))
     return sweep, (in_sequence, rows, constructs), exact
-
-
-def _write_regions(grid: Grid, keys: Keys, regions: npt.NDArray[np.uint16]) -> None:
-    if grid.shift == 0:
-        regions_by_table(keys, grid.origin, grid.table, regions)
-    else:
-        regions_by_cells(keys, grid.boundaries, grid.origin, grid.shift, grid.table, regions)
 
 
 def _with_match_all(pairs: Keys, match_all: Integers, start: int, stop: int) -> Keys:

@@ -228,7 +228,7 @@ def sweep(
     grb: Array,
     found: Array,
     count: int,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int, int]:
     """Evaluate rows ``begin`` to ``end`` along one macro-sequence until the GRB is all zeros.
 
     The GRB is looked at after the first four constructs, then after every eight. ``regions`` uint16[slots + 1, rows],
@@ -237,14 +237,15 @@ def sweep(
     to start with, which changes nothing. ``exact``: (first, code, low, high, least, greatest) of the block's table,
     ``first`` empty where nothing needs to be verified. ``found`` int64[n] receives pairs from ``count`` on; where fewer
     places are left than a tuple may need, the sweep ends early.
-    Returns the next row, the number of pairs, and the constructs evaluated.
+    Returns the next row, the number of pairs, the constructs evaluated, and the rows whose GRB became all zeros.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = matrix.shape[1]
     evaluated = 0
+    dropped = 0
     for row in range(begin, end):
         if count + (words << 6) > found.size:
-            return row, count, evaluated
+            return row, count, evaluated, dropped
         a = np.uint64(bases[0] + regions[slots[0], row])
         b = np.uint64(bases[1] + regions[slots[1], row])
         c = np.uint64(bases[2] + regions[slots[2], row])
@@ -274,7 +275,9 @@ def sweep(
         evaluated += min(i, constructs)
         if any_left != 0:
             count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
-    return end, count, evaluated
+        else:
+            dropped += 1
+    return end, count, evaluated, dropped
 
 
 @_compiled
@@ -297,18 +300,19 @@ def walk(
     grb: Array,
     found: Array,
     count: int,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int, int]:
     """Evaluate rows ``begin`` to ``end`` along a hybrid-sequence, one construct at a time (sections 4.3 and 5.1).
 
     As :func:`sweep`, but ``slots`` and ``bases`` are in the order of the constructs, ``sequence`` int32[c] is the
     macro-sequence, ``arrows`` int32[rows] the construct that the micro-arrow of each row leads to (-1: none; empty:
-    none at all) and ``geb`` bool[c] room for the GEB. The last number returned is the exact cost: constructs evaluated.
+    none at all) and ``geb`` bool[c] room for the GEB. The constructs evaluated that it returns are the exact cost.
     """
     words = matrix.shape[1]
     evaluated = 0
+    dropped = 0
     for row in range(begin, end):
         if count + (words << 6) > found.size:
-            return row, count, evaluated
+            return row, count, evaluated, dropped
         any_left = np.uint64(0)
         for word in range(words):
             grb[word] = matrix[0, word]
@@ -334,4 +338,6 @@ def walk(
             target = arrows[place] if arrows.size > 0 else -1
         if any_left != 0:
             count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
-    return end, count, evaluated
+        else:
+            dropped += 1
+    return end, count, evaluated, dropped

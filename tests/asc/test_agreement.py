@@ -21,6 +21,7 @@ from asc.plan import CompileOptions, Plan, Query
 from asc.predicate.constraint import Constraint, Cut, Interval, Key, merged
 from asc.predicate.normal_form import Predicate
 from asc.reference import accepted_by, evaluate_block
+from asc.regions import region_ids
 from asc.values import key_of, keys_of
 
 TEXTS = ("", "a", "ab", "abc", "abcdefgh", "abcdefghi", "abcdefgh\0", "b", "Zürich", "東京", "🚀", "\uffff", "a\0")
@@ -122,13 +123,31 @@ def reference_ids(plan: Plan, table: pa.Table) -> list[list[str]]:
     return found
 
 
-def costs(plan: Plan, table: pa.Table) -> tuple[int, int]:
-    """Constructs evaluated for the whole batch, by the kernels and by the reference."""
+Counts = list[tuple[int, int]]
+
+
+def counts(plan: Plan, table: pa.Table) -> tuple[Counts, Counts]:
+    """For each block the constructs evaluated and the tuples dropped, by the kernels and by the reference."""
     columns = [table[attribute.sql] for attribute in plan.p_attributes]
-    counted = match(plan, columns, table.num_rows, count_cost=True).evaluated
+    counted = match(plan, columns, table.num_rows, count_cost=True)
+    found = list(zip(counted.block_evaluated.tolist(), counted.block_dropped.tolist(), strict=True))
     tuples = [keys_of(plan.p_attributes, columns, row) for row in range(table.num_rows)]
-    walked = [evaluate_block(plan, number, keys).cost for keys in tuples for number in range(len(plan.blocks))]
-    return counted, sum(walked)
+    walked = []
+    for number in range(len(plan.blocks)):
+        ways = [evaluate_block(plan, number, keys) for keys in tuples]
+        walked.append((sum(way.cost for way in ways), sum(way.dropped for way in ways)))
+    return found, walked
+
+
+def regions(plan: Plan, table: pa.Table) -> tuple[list[list[int]], list[list[int]]]:
+    """The regions visited, by p-attribute, as the kernels find them and as the constructs of the first block do."""
+    columns = [table[attribute.sql] for attribute in plan.p_attributes]
+    found, searched = region_ids(plan, columns, table.num_rows), []
+    block = plan.blocks[0]
+    for slot, construct in zip(block.slots.tolist(), plan.constructs(0), strict=True):
+        keys = [key_of(construct.attribute, value) for value in columns[slot]]
+        searched.append([construct.region_of(key) for key in keys])
+    return found[block.slots].tolist(), searched
 
 
 def numbered(found: Sequence[Predicate]) -> list[Query]:
@@ -170,8 +189,13 @@ def test_every_way_of_evaluation_agrees(
     assert matched_ids(hybrid, table) == expected
     assert reference_ids(hybrid, table) == expected
     for sequenced in (plan, hybrid):
-        counted, walked = costs(sequenced, table)
+        counted, walked = counts(sequenced, table)
         assert counted == walked
+    dropped = [match(plan, [table[p.sql] for p in plan.p_attributes], table.num_rows).block_dropped.tolist()]
+    assert dropped == [[count for _, count in counted]]
+    if plan.blocks:
+        kernels, constructs = regions(plan, table)
+        assert kernels == constructs
 
 
 @quickly
