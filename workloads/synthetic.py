@@ -1,5 +1,5 @@
-"""Synthetic workloads: uniform and non-uniform integer tuples with conjunctive predicates, and the shape of the HEM
-papers.
+"""Synthetic workloads: uniform (D1) and non-uniform (D2) integer tuples with conjunctive predicates, and the shape of
+the HEM papers.
 
 Everything is reproducible from a seed. A :class:`Workload` says the same predicates as SQL and in normal form, so that
 a benchmark can leave parsing out or measure it.
@@ -7,6 +7,7 @@ a benchmark can leave parsing out or measure it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,18 +26,27 @@ Values = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload:
-    """Conjunctions of closed ranges over int columns ``a0``, ``a1``, ... with values in 0 .. ``domain`` - 1.
+    """Conjunctions of closed ranges over int columns ``names``, whose values lie in 0 .. ``greatest`` (of each).
 
-    Predicate i of the workload belongs to query ``owner[i]`` and is ``low[i] <= a{attribute[i]} <= high[i]``; all four
-    arrays int64, queries in order, no attribute twice in a query.
+    Predicate i of the workload belongs to query ``owner[i]`` and is ``low[i] <= names[attribute[i]] <= high[i]``; the
+    arrays are int64, queries in order, no attribute twice in a query.
     """
 
-    attributes: int
-    domain: int
+    names: tuple[str, ...]
+    greatest: tuple[int, ...]
     owner: Integers
     attribute: Integers
     low: Integers
     high: Integers
+
+    @property
+    def attributes(self) -> int:
+        return len(self.names)
+
+    @property
+    def domain(self) -> int:
+        """One more than the greatest value of any attribute."""
+        return max(self.greatest) + 1
 
     @property
     def queries(self) -> int:
@@ -46,23 +56,23 @@ class Workload:
         """The ``where`` of each query."""
         terms: list[list[str]] = [[] for _ in range(self.queries)]
         for owner, attribute, low, high in self._rows():
-            terms[owner].append(_text(f"a{attribute}", low, high, self.domain))
+            terms[owner].append(_text(self.names[attribute], low, high, self.greatest[attribute]))
         return [" AND ".join(own) for own in terms]
 
     def standing_queries(self) -> list[Query]:
         """The queries ``q000000``, ... with their predicates in normal form."""
-        columns = [PAttribute(f"a{number}", pa.int32(), (f"a{number}",)) for number in range(self.attributes)]
+        columns = [PAttribute(name, pa.int32(), (name,)) for name in self.names]
         conjuncts: list[list[tuple[PAttribute, Constraint]]] = [[] for _ in range(self.queries)]
         for owner, attribute, low, high in self._rows():
             start = None if low == 0 and high > 0 else (low, 0)
-            end = None if high == self.domain - 1 and low < high else (high, 1)
+            end = None if high == self.greatest[attribute] and low < high else (high, 1)
             conjuncts[owner].append((columns[attribute], Constraint(((start, end),))))
         return [
             Query(f"q{number:06d}", Predicate("", (tuple(own),)), "matches") for number, own in enumerate(conjuncts)
         ]
 
     def schema(self) -> pa.Schema:
-        return pa.schema([(f"a{number}", pa.int32()) for number in range(self.attributes)])
+        return pa.schema([(name, pa.int32()) for name in self.names])
 
     def _rows(self) -> Sequence[tuple[int, int, int, int]]:
         arrays = (self.owner, self.attribute, self.low, self.high)
@@ -93,7 +103,7 @@ def d1_workload(
     width = np.where(form == 0, 1, rng.integers(1, max(2, int(widest * domain) + 1), len(owner)))
     low = rng.integers(0, domain - width + 1)
     low = np.where(form == 1, 0, np.where(form == 2, domain - width, low))
-    return Workload(attributes, domain, owner, attribute, low, low + width - 1)
+    return Workload(*synthetic_columns(attributes, domain), owner, attribute, low, low + width - 1)
 
 
 def hem_workload(
@@ -111,7 +121,7 @@ def hem_workload(
     attribute = np.argsort(rng.random((queries, attributes)), axis=1)[:, :predicates].reshape(-1)
     length = int(width * domain)
     low = rng.integers(0, domain - length + 1, len(owner))
-    return Workload(attributes, domain, owner, attribute, low, low + length - 1)
+    return Workload(*synthetic_columns(attributes, domain), owner, attribute, low, low + length - 1)
 
 
 def uniform_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
@@ -120,23 +130,49 @@ def uniform_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: 
     return _table([rng.integers(0, domain, rows, dtype=np.int32) for _ in range(attributes)])
 
 
-def non_uniform_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
-    """Tuples of ints around a mean of each attribute's own, with a spread of its own (D2)."""
-    rng = np.random.default_rng(seed)
+def non_uniform_tuples(
+    rows: int,
+    *,
+    attributes: int = 20,
+    domain: int = 100,
+    group: int = 5,
+    correlation: float = 0.6,
+    seed: int = 2,
+    start: int = 0,
+) -> pa.Table:
+    """Tuples of ints, skewed and correlated (D2): log-normal attributes in groups that vary together.
+
+    An attribute is ``median * exp(spread * z)``, cut off at the domain's end, with a median (2 % to 30 % of the domain)
+    and a spread (0.4 to 1.0) of its own; every other attribute counts from the far end of the domain. The ``z`` are
+    standard normal; those of ``group`` neighbouring attributes have the ``correlation`` (of what is drawn; that of the
+    values is a little weaker). The seed alone says how attributes are distributed; ``start`` counts the rows that
+    went before, so that another start gives other tuples of the same distribution.
+    """
+    shape = np.random.default_rng(seed)
+    medians, spreads = shape.uniform(0.02, 0.3, attributes) * domain, shape.uniform(0.4, 1.0, attributes)
+    rng = np.random.default_rng([seed, start])
     columns = []
-    for _ in range(attributes):
-        mean, spread = rng.uniform(0, domain), rng.uniform(0.05, 0.25) * domain
-        columns.append(np.clip(rng.normal(mean, spread, rows), 0, domain - 1).astype(np.int32))
+    for number in range(attributes):
+        if number % group == 0:
+            shared = rng.standard_normal(rows)
+        z = math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * rng.standard_normal(rows)
+        values = np.minimum(medians[number] * np.exp(spreads[number] * z), domain - 1).astype(np.int32)
+        columns.append(values if number % 2 == 0 else domain - 1 - values)
     return _table(columns)
+
+
+def synthetic_columns(attributes: int, domain: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The names ``a0``, ``a1``, ... and the greatest value of each."""
+    return tuple(f"a{number}" for number in range(attributes)), (domain - 1,) * attributes
 
 
 def _table(columns: Sequence[Values]) -> pa.Table:
     return pa.table({f"a{number}": pa.array(column) for number, column in enumerate(columns)})
 
 
-def _text(column: str, low: int, high: int, domain: int) -> str:
+def _text(column: str, low: int, high: int, greatest: int) -> str:
     if low == high:
         return f"{column} = {low}"
     if low == 0:
         return f"{column} <= {high}"
-    return f"{column} >= {low}" if high == domain - 1 else f"{column} BETWEEN {low} AND {high}"
+    return f"{column} >= {low}" if high == greatest else f"{column} BETWEEN {low} AND {high}"

@@ -6,6 +6,7 @@ import numpy as np
 
 from asc.predicate import normalise
 from asc.schema import Schema
+from workloads.streams import realised_tuples
 from workloads.synthetic import d1_workload, hem_workload, non_uniform_tuples, uniform_tuples
 
 
@@ -41,4 +42,27 @@ def test_tuples_stay_in_the_domain() -> None:
         assert values.shape == (20, 2_000)
         assert values.min() >= 0
         assert values.max() <= 99
-    assert np.ptp(np.stack([c.to_numpy() for c in non_uniform_tuples(2_000).columns]).mean(axis=1)) > 20
+
+
+def test_uniform_tuples_are_even_and_independent() -> None:
+    found = realised_tuples(uniform_tuples(20_000))
+    assert 0.1 <= found.top_tenth <= 0.12
+    assert found.strongest < 0.04
+
+
+def test_non_uniform_tuples_are_skewed_and_correlated_in_groups() -> None:
+    table = non_uniform_tuples(20_000)
+    found = realised_tuples(table)
+    assert found.top_tenth > 0.3
+    values = np.stack([column.to_numpy() for column in table.columns])
+    related = np.abs(np.corrcoef(values)) > 0.3
+    expected = np.kron(np.eye(4), np.ones((5, 5))) > 0
+    assert (related == expected).all()
+    assert np.ptp(values.mean(axis=1)) > 20
+
+
+def test_another_start_gives_other_tuples_of_the_same_distribution() -> None:
+    first, second = non_uniform_tuples(20_000), non_uniform_tuples(20_000, start=20_000)
+    assert not first.equals(second)
+    means = [np.array([column.to_numpy().mean() for column in table.columns]) for table in (first, second)]
+    assert np.abs(means[0] - means[1]).max() < 1

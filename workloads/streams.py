@@ -1,0 +1,68 @@
+"""Streams put together from tables of tuples, and what a table of tuples realised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from workloads.errors import WorkloadError
+
+
+def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.Table:
+    """Sub-streams of ``length`` tuples each, taken from the parts in turn: D1, D2, D1, ...
+
+    Each part goes on where it was left and begins again when it is used up, as the paper repeats its data sets.
+
+    >>> a, b = pa.table({"x": [1, 2, 3]}), pa.table({"x": [7, 8]})
+    >>> alternating([a, b], 2, 4)["x"].to_pylist()
+    [1, 2, 7, 8, 3, 1, 7, 8]
+    """
+    if length < 1:
+        raise WorkloadError("length of a sub-stream", length, "at least 1 tuple")
+    if not parts or any(not part.num_rows for part in parts):
+        raise WorkloadError("parts of the stream", len(parts), "at least one, and none without tuples")
+    pieces = []
+    for number in range(sub_streams):
+        part = parts[number % len(parts)]
+        begin = number // len(parts) * length
+        pieces.append(part.take(np.arange(begin, begin + length) % part.num_rows))
+    return pa.concat_tables(pieces).combine_chunks() if pieces else parts[0].slice(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RealisedTuples:
+    """What a table of integer tuples came out as.
+
+    ``top_tenth``: the share of the tuples whose value is among the most frequent tenth of the attribute's range, mean
+    over the attributes (0.1 where all values are equally frequent). ``correlation`` and ``strongest``: mean and most
+    of the absolute correlations of two attributes.
+    """
+
+    tuples: int
+    attributes: int
+    top_tenth: float
+    correlation: float
+    strongest: float
+
+
+def realised_tuples(table: pa.Table) -> RealisedTuples:
+    """Measured over all tuples, whose values are integers from 0 on."""
+    values: npt.NDArray[np.int64] = np.stack([column.to_numpy() for column in table.columns]).astype(np.int64)
+    top = []
+    for own in values:
+        counts = np.sort(np.bincount(own))[::-1]
+        top.append(counts[: max(1, round(len(counts) / 10))].sum() / len(own))
+    # A constant attribute has no correlation with anything.
+    varying = values[np.ptp(values, axis=1) > 0]
+    pairs = np.abs(np.corrcoef(varying)[np.triu_indices(len(varying), 1)]) if len(varying) > 1 else np.zeros(1)
+    return RealisedTuples(
+        tuples=table.num_rows,
+        attributes=table.num_columns,
+        top_tenth=float(np.mean(top)),
+        correlation=float(pairs.mean()),
+        strongest=float(pairs.max()),
+    )
