@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from asc.attribute import PAttribute
 from broker.config import ConfigError, StreamConfig
 from broker.decode import decode
-from broker.failure import root_cause
+from broker.expressions import analyse
+from broker.failure import one_line, root_cause
 from broker.query import QueryError
-from broker.topics import one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -69,13 +69,11 @@ class StreamAnalyser:
             ]
             if not unknown:
                 return {}
-            # One try for all of them; only where that fails, one for each, to know which.
-            refused = {}
-            if self._tried(unknown):
-                for attribute in unknown:
-                    refused.update(self._tried([attribute]))
-            self._accepted.update(attribute for attribute in unknown if attribute not in refused)
-            return refused
+            if self._empty is None:
+                self._empty = decode(self._spark.createDataFrame([], _KAFKA_DDL), self._stream, self._time_zone)
+            found = analyse(self._empty, unknown, plan=True)
+            self._accepted.update(found.nullable)
+            return {a: QueryError("expression", a.sql, reason) for a, reason in found.refusals.items()}
 
     def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> list[Any]:
         """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none."""
@@ -93,32 +91,3 @@ class StreamAnalyser:
         if reason is not None:
             raise QueryError("tuple", value.decode("utf-8", "replace")[:200], f"the {reason}")
         return [table.column(slot + 1)[0].cast(attribute.type) for slot, attribute in enumerate(attributes)]
-
-    def _tried(self, attributes: list[PAttribute]) -> dict[PAttribute, QueryError]:
-        from pyspark.errors import PySparkException
-        from pyspark.sql import functions as sf
-        from pyspark.sql.pandas.types import to_arrow_type
-
-        if self._empty is None:
-            self._empty = decode(self._spark.createDataFrame([], _KAFKA_DDL), self._stream, self._time_zone)
-        try:
-            frame = self._empty.select(*(sf.expr(a.sql).alias(f"a{slot}") for slot, a in enumerate(attributes)))
-            schema = frame.schema
-            # Planning folds constants and compiles patterns: what fails there would fail in the job.
-            frame._jdf.queryExecution().executedPlan()
-        except PySparkException as error:
-            refused = QueryError("expression", attributes[0].sql, f"Spark refuses it: {one_line(error)}")
-            return {attributes[0]: refused}
-        except Exception as error:
-            refused = QueryError("expression", attributes[0].sql, f"Spark cannot plan it: {one_line(error)}")
-            return {attributes[0]: refused}
-        found = [to_arrow_type(field.dataType) for field in schema.fields]
-        return {
-            attribute: QueryError(
-                "expression",
-                attribute.sql,
-                f"is of type {kind} in Spark, not {attribute.type}: cast it to the type you mean",
-            )
-            for attribute, kind in zip(attributes, found, strict=True)
-            if kind != attribute.type
-        }

@@ -1,4 +1,4 @@
-"""What lies behind an error that Spark reports."""
+"""What lies behind an error of Spark or Kafka, and how it is said in one line."""
 
 from __future__ import annotations
 
@@ -13,3 +13,13 @@ def root_cause(error: BaseException) -> object:
     while cause.getClass().getName().startswith(_WRAPPINGS) and cause.getCause() is not None:
         cause = cause.getCause()
     return cause.toString()
+
+
+def one_line(error: object, chars: int = 300) -> str:
+    r"""The first line of an error, without Spark's state code, cut to a length that fits a log line.
+
+    >>> one_line(ValueError("[NO_SUCH_COLUMN] There is no gone. SQLSTATE: 42703; line 1 pos 0;\nProject ['gone]"))
+    '[NO_SUCH_COLUMN] There is no gone.'
+    """
+    lines = str(error).strip().splitlines()
+    return (lines[0].partition(" SQLSTATE")[0] if lines else type(error).__name__)[:chars]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.config import TOPIC_FORM, Config, KafkaConfig
 from broker.errors import KafkaError
+from broker.failure import one_line as one_line  # noqa: PLC0414 (broker.job and broker.api look for it here)
 from broker.query import QueryError
 
 if TYPE_CHECKING:
@@ -198,12 +199,6 @@ class KafkaCluster:
             ) from error
         except (ClientError, ValueError, OSError) as error:
             raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}") from error
-
-
-def one_line(error: object, chars: int = 300) -> str:
-    """The first line of an error, cut to a length that fits a log line."""
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__)[:chars]
 
 
 def quiet_client_log() -> None:
