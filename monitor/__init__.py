@@ -1,1 +1,1 @@
-"""The side monitor's layer: statistics of samples and the sequences found from them (planned; nothing is here yet)."""
+"""The side monitor's pure part: statistics of samples, the sequences found from them, and when to look for others."""

@@ -1,0 +1,124 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""The compiled inner loops of measuring. Shapes and dtypes are the callers' duty, as in ``asc.kernels``.
+
+Everywhere: ``regions`` uint16[constructs, tuples] is a sample, ``matrix`` uint64[rows, words] a block's, and ``rows``
+int64[constructs] the row of each construct's first region. A construct without known values has row 0 and regions 0:
+the GRB to start with, which rules nothing out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+Array = npt.NDArray[Any]
+
+
+def _compiled(function: F) -> F:
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # no folder to keep it in
+        return cast(F, numba.njit(nogil=True)(function))
+
+
+@intrinsic
+def _ones(typing_context: Any, word: Any) -> Any:
+    """The number of ones of a uint64."""
+    from numba.core import types
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@_compiled
+def walk_sample(
+    regions: Array, matrix: Array, rows: Array, sequence: Array, arrows: Array, geb: Array, grb: Array, costs: Array
+) -> tuple[int, int]:
+    """Evaluate every tuple along a hybrid-sequence (section 5.1): ``asc.kernels.walk`` without what it emits.
+
+    ``sequence`` int32[c]; ``arrows`` int32[rows of the matrix], empty for none at all. Room: ``geb`` int64[c], ``grb``
+    uint64[words]. ``costs`` uint16[tuples] receives the constructs evaluated of each tuple. Returns the tuples whose
+    GRB became all zeros, and the micro-arrows followed.
+    """
+    words = matrix.shape[1]
+    constructs = sequence.size
+    dropped = 0
+    micro_arrows = 0
+    # A construct is evaluated where its entry of the GEB is the number of the tuple: none has to be cleared.
+    geb[:] = -1
+    for number in range(costs.size):
+        any_left = np.uint64(0)
+        for word in range(words):
+            grb[word] = matrix[0, word]
+            any_left |= grb[word]
+        cost = 0
+        successor = 0
+        target = -1
+        while any_left != 0:
+            if target >= 0 and geb[target] != number:
+                micro_arrows += 1
+            else:
+                while successor < constructs and geb[sequence[successor]] == number:
+                    successor += 1
+                if successor == constructs:
+                    break
+                target = sequence[successor]
+            geb[target] = number
+            cost += 1
+            place = rows[target] + regions[target, number]
+            any_left = np.uint64(0)
+            for word in range(words):
+                left = grb[word] & matrix[place, word]
+                grb[word] = left
+                any_left |= left
+            target = arrows[place] if arrows.size > 0 else -1
+        costs[number] = cost
+        if any_left == 0:
+            dropped += 1
+    return dropped, micro_arrows
+
+
+@_compiled
+def drop_by_each(
+    regions: Array, matrix: Array, rows: Array, prefix: Array, candidates: Array, grb: Array, dropped: Array
+) -> int:
+    """Count the tuples dropped by ``prefix`` alone (returned), and by it and each of ``candidates`` (int64[n]
+    ``dropped``, zeros when called).
+    """
+    words = matrix.shape[1]
+    by_prefix = 0
+    for number in range(regions.shape[1]):
+        any_left = np.uint64(0)
+        for word in range(words):
+            grb[word] = matrix[0, word]
+            any_left |= grb[word]
+        for i in range(prefix.size):
+            if any_left == 0:
+                break
+            place = rows[prefix[i]] + regions[prefix[i], number]
+            any_left = np.uint64(0)
+            for word in range(words):
+                left = grb[word] & matrix[place, word]
+                grb[word] = left
+                any_left |= left
+        if any_left == 0:
+            by_prefix += 1
+            for i in range(candidates.size):
+                dropped[i] += 1
+            continue
+        for i in range(candidates.size):
+            place = rows[candidates[i]] + regions[candidates[i], number]
+            word = 0
+            while word < words and grb[word] & matrix[place, word] == 0:
+                word += 1
+            if word == words:
+                dropped[i] += 1
+    return by_prefix

@@ -1,0 +1,135 @@
+"""The macro-sequence: the greedy search of section 4.2, one p-attribute a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from asc.block import Block, static_sequence
+from asc.construct import Words
+from monitor.errors import MonitorError
+from monitor.sample import Sample
+from monitor.statistics import Measure, covered, dropped_by_each, passed
+
+
+@dataclass(frozen=True, slots=True)
+class MacroStep:
+    """One construct appended: by which measure, its value, and the values of the other candidates.
+
+    ``measure`` is None where nothing was compared: for the last construct left, and for those whose values were not
+    sampled.
+    """
+
+    construct: int
+    measure: Measure | None = None
+    value: float | None = None
+    others: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MacroSequence:
+    """All constructs of a block in the order found, and how each came to its place."""
+
+    steps: tuple[MacroStep, ...]
+
+    @property
+    def sequence(self) -> tuple[int, ...]:
+        return tuple(step.construct for step in self.steps)
+
+
+class MacroSearch:
+    """The search for a macro-sequence, one construct a step, each step measured on the sample it is given.
+
+    While the constructs so far do not cover all conjuncts, the one of lowest conditional selectivity is appended; among
+    equals the one that covers more uncovered conjuncts, then the one that comes first in the order of p-attributes.
+    After that the one of highest dropping ratio; among equals the one of lowest selectivity on its own as the first
+    step measured it, then the order of p-attributes.
+
+    A construct that the sample of some step does not know is measured no more and comes at the end, in static order.
+    "All conjuncts" are then those that the other constructs cover together: no order of them covers more. The last
+    construct of those measured needs no step of its own. So n constructs take n - 1 steps.
+
+    Invariant: every construct of the block is appended, open or left out. Cost: a step measures each open construct
+    once; O(n^2) measurements in all (eq. 4).
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._open = list(range(len(block.slots)))
+        self._steps: list[MacroStep] = []
+        self._single: dict[int, int] = {}
+        self._finish_if_decided()
+
+    @property
+    def done(self) -> bool:
+        return len(self._steps) == len(self._block.slots)
+
+    def step(self, sample: Sample) -> None:
+        """Append the construct that is best on this sample."""
+        if self.done:
+            raise MonitorError("steps of the search", len(self._steps), "the sequence is complete")
+        sample.rows(self._block)
+        self._open = [construct for construct in self._open if construct in sample.known]
+        if len(self._open) > 1:
+            self._append(self._best(sample))
+        self._finish_if_decided()
+
+    def result(self) -> MacroSequence:
+        """The sequence found. Raises MonitorError before the search is done."""
+        if not self.done:
+            raise MonitorError("constructs in sequence", len(self._steps), f"{len(self._block.slots)} are needed")
+        return MacroSequence(tuple(self._steps))
+
+    def _best(self, sample: Sample) -> MacroStep:
+        live = self._block.live
+        if not self._steps:
+            self._single = {construct: passed(self._block, sample, live, construct) for construct in self._open}
+        prefix = [step.construct for step in self._steps]
+        missing = live & ~covered(self._block, prefix)
+        if (missing & covered(self._block, self._open)).any():
+            return self._by_selectivity(sample, missing)
+        return self._by_dropping_ratio(sample, prefix)
+
+    def _by_selectivity(self, sample: Sample, missing: Words) -> MacroStep:
+        counts = {construct: passed(self._block, sample, missing, construct) for construct in self._open}
+        gains = {construct: _ones(self._block.qubs[construct] & missing) for construct in self._open}
+        best = min(self._open, key=lambda own: (counts[own], -gains[own], self._block.slots[own]))
+        instances = _ones(missing) * len(sample)
+        return _step(best, Measure.CONDITIONAL_SELECTIVITY, counts, instances)
+
+    def _by_dropping_ratio(self, sample: Sample, prefix: list[int]) -> MacroStep:
+        _, dropped = dropped_by_each(self._block, sample, prefix, self._open)
+        counts = dict(zip(self._open, dropped.tolist(), strict=True))
+        best = min(self._open, key=lambda own: (-counts[own], self._single[own], self._block.slots[own]))
+        return _step(best, Measure.DROPPING_RATIO, counts, len(sample))
+
+    def _append(self, step: MacroStep) -> None:
+        self._steps.append(step)
+        self._open.remove(step.construct)
+
+    def _finish_if_decided(self) -> None:
+        if len(self._open) > 1:
+            return
+        for construct in tuple(self._open):
+            self._append(MacroStep(construct))
+        found = {step.construct for step in self._steps}
+        rest = [construct for construct in static_sequence(self._block) if construct not in found]
+        self._steps += [MacroStep(construct) for construct in rest]
+
+
+def macro_sequence(block: Block, sample: Sample) -> MacroSequence:
+    """The macro-sequence found from one sample: all steps measured on it (sampled mode)."""
+    search = MacroSearch(block)
+    while not search.done:
+        search.step(sample)
+    return search.result()
+
+
+def _step(best: int, measure: Measure, counts: dict[int, int], of: int) -> MacroStep:
+    others = tuple((construct, count / of) for construct, count in counts.items() if construct != best)
+    return MacroStep(best, measure, counts[best] / of, others)
+
+
+def _ones(words: Words) -> int:
+    return int(np.bitwise_count(words).sum())

@@ -1,0 +1,76 @@
+"""Samples: the regions that some tuples visit in the constructs of one block."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.block import Block
+from asc.frozen import frozen
+from asc.regions import RegionIds
+from monitor.errors import MonitorError
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Tuples of a stream as one block sees them: the tuples of a period tau, or some of them drawn uniformly.
+
+    ``regions`` uint16[constructs, tuples]: the region each tuple visits in each construct, NULL's being
+    ``region_counts[construct]``. ``known``: the constructs whose values were sampled, ascending; the row of any other
+    is all zeros and means nothing. Order and micro-arrows of the block do not matter, so a sample may be measured
+    after a swap of sequences.
+
+    Invariant: a region is one of its construct's. Cost: 2 bytes a tuple and construct.
+    """
+
+    regions: RegionIds
+    known: tuple[int, ...]
+    region_counts: tuple[int, ...]
+
+    @staticmethod
+    def of(block: Block, region_ids: RegionIds, known_slots: Collection[int] | None = None) -> Sample:
+        """The sample of a block from ``asc.regions.region_ids`` of its plan; ``known_slots`` are the p-attributes whose
+        values were there, all of them unless told.
+        """
+        slots = block.slots.tolist()
+        if region_ids.ndim != 2 or len(region_ids) <= max(slots, default=-1):
+            raise MonitorError("shape of region ids", region_ids.shape, f"one row for each of the slots {slots}")
+        known = tuple(i for i, slot in enumerate(slots) if known_slots is None or slot in known_slots)
+        counts = region_counts(block)
+        regions = np.zeros((len(slots), region_ids.shape[1]), dtype=np.uint16)
+        for construct in known:
+            own = region_ids[slots[construct]]
+            if len(own) and int(own.max()) > counts[construct]:
+                raise MonitorError(
+                    "region", int(own.max()), f"construct {construct} has {counts[construct]} and NULL's"
+                )
+            regions[construct] = own
+        return Sample(frozen(regions), known, counts)
+
+    def __len__(self) -> int:
+        """The number of tuples."""
+        return int(self.regions.shape[1])
+
+    def rows(self, block: Block) -> Rows:
+        """The matrix row of each construct's first region; 0, where the GRB to start with stands, for those not known.
+
+        Raises MonitorError for a sample without tuples and for one of a block with other constructs or regions.
+        """
+        if not len(self):
+            raise MonitorError("tuples in the sample", 0, "nothing can be measured; wait for tuples")
+        if self.region_counts != region_counts(block):
+            raise MonitorError("regions of the sample", self.region_counts, "the block has others: sample it anew")
+        rows = np.zeros(len(block.slots), dtype=np.int64)
+        rows[list(self.known)] = block.bases[list(self.known)] + 1
+        return rows
+
+
+def region_counts(block: Block) -> tuple[int, ...]:
+    """The number of regions of every construct, NULL's not counted."""
+    counts: list[int] = (np.diff(block.bases, append=len(block.matrix)) - 2).tolist()
+    return tuple(counts)

@@ -1,0 +1,157 @@
+"""What is measured of a sequence on a sample: conditional selectivity, dropping ratio, cost (section 4.2.2)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.block import Block
+from asc.conjuncts import Integers
+from asc.construct import Words
+from asc.errors import PlanError
+from monitor.errors import MonitorError
+from monitor.kernels import drop_by_each, walk_sample
+from monitor.sample import Sample
+
+Costs = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.int64]
+MicroArrows = Mapping[tuple[int, int], int]
+"""(construct, region) -> construct."""
+
+
+class Measure(enum.Enum):
+    """What constructs are compared by."""
+
+    CONDITIONAL_SELECTIVITY = "conditional selectivity"
+    DROPPING_RATIO = "dropping ratio"
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What became of the tuples of a sample along a sequence.
+
+    ``evaluated``: constructs evaluated, summed over the tuples; ``micro_arrows`` and ``macro_arrows``: the arrows
+    followed, one for every construct evaluated after a tuple's first.
+    """
+
+    tuples: int
+    dropped: int
+    evaluated: int
+    micro_arrows: int
+    macro_arrows: int
+
+    @property
+    def cost(self) -> float:
+        """Constructs evaluated a tuple."""
+        return self.evaluated / self.tuples
+
+    @property
+    def dropping_ratio(self) -> float:
+        return self.dropped / self.tuples
+
+    @property
+    def micro_ratio(self) -> float:
+        """The share of micro-arrows among the arrows followed (the paper's xi); 0 where none was followed."""
+        followed = self.micro_arrows + self.macro_arrows
+        return self.micro_arrows / followed if followed else 0.0
+
+
+def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int], candidate: int) -> float:
+    """The share of evaluation instances that pass ``candidate`` after ``prefix``: Definition 3, equations 1 and 2.
+
+    Counted are the live conjuncts that no construct of the prefix covers; their bits of GRB are still 1 when the
+    candidate is evaluated. Raises MonitorError where the prefix covers every conjunct, and for a candidate whose values
+    were not sampled.
+    """
+    check_distinct(block, [*prefix, candidate])
+    if candidate not in sample.known:
+        raise MonitorError("construct", candidate, "its values were not sampled")
+    uncovered = block.live & ~covered(block, prefix)
+    conjuncts = int(np.bitwise_count(uncovered).sum())
+    if not conjuncts:
+        raise MonitorError("prefix", list(prefix), "it covers every conjunct: compare dropping ratios")
+    return passed(block, sample, uncovered, candidate) / (conjuncts * len(sample))
+
+
+def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> float:
+    """The share of tuples whose GRB is all zeros after ``sequence``, which may be a part of one: Definition 4, eq. 3.
+
+    It is 0 unless the sequence holds a cover set. A construct whose values were not sampled rules nothing out.
+    """
+    check_distinct(block, sequence)
+    by_sequence, _ = dropped_by_each(block, sample, sequence, ())
+    return by_sequence / len(sample)
+
+
+def walked(block: Block, sample: Sample, sequence: Sequence[int], arrows: MicroArrows | None = None) -> Walk:
+    """Evaluate the sample along a sequence: all constructs of the block in an order, and micro-arrows.
+
+    A construct whose values were not sampled is visited and rules nothing out: with such constructs ``evaluated`` may
+    be too high and ``dropped`` too low, never the other way round.
+    """
+    costs, dropped, micro_arrows = _walked(block, sample, sequence, arrows)
+    evaluated = int(costs.sum(dtype=np.int64))
+    followed = evaluated - int(np.count_nonzero(costs))
+    return Walk(len(sample), dropped, evaluated, micro_arrows, followed - micro_arrows)
+
+
+def costs_of(block: Block, sample: Sample, sequence: Sequence[int], arrows: MicroArrows | None = None) -> Costs:
+    """The constructs evaluated of each tuple, as :func:`walked` counts them: uint16[tuples]."""
+    return _walked(block, sample, sequence, arrows)[0]
+
+
+def covered(block: Block, constructs: Sequence[int]) -> Words:
+    """The conjuncts that some of the constructs cover: uint64[words]."""
+    words: Words = np.bitwise_or.reduce(block.qubs[list(constructs)], axis=0)
+    return words
+
+
+def passed(block: Block, sample: Sample, conjuncts: Words, construct: int) -> int:
+    """The evaluation instances of some conjuncts that pass one construct, summed over the tuples."""
+    row = int(sample.rows(block)[construct])
+    visitors = np.bincount(sample.regions[construct])
+    visited = np.flatnonzero(visitors)
+    ones = np.bitwise_count(block.matrix[row + visited] & conjuncts).sum(axis=1, dtype=np.int64)
+    return int(visitors[visited] @ ones)
+
+
+def dropped_by_each(
+    block: Block, sample: Sample, prefix: Sequence[int], candidates: Sequence[int]
+) -> tuple[int, Counts]:
+    """The tuples dropped by a prefix, and by it and each of some candidates."""
+    dropped = np.zeros(len(candidates), dtype=np.int64)
+    places = np.array(prefix, dtype=np.int64), np.array(candidates, dtype=np.int64)
+    grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
+    by_prefix = drop_by_each(sample.regions, block.matrix, sample.rows(block), *places, grb, dropped)
+    return by_prefix, dropped
+
+
+def check_distinct(block: Block, constructs: Sequence[int]) -> None:
+    """MonitorError unless these are different constructs of the block."""
+    if len(set(constructs)) < len(constructs) or not set(constructs) <= set(range(len(block.slots))):
+        raise MonitorError("constructs", list(constructs), f"different ones out of the block's {len(block.slots)}")
+
+
+def checked(block: Block, sequence: Sequence[int], arrows: MicroArrows | None = None) -> tuple[Integers, Integers]:
+    """The sequence and the table of its micro-arrows as a block holds them; MonitorError where they do not fit it."""
+    try:
+        ordered = block.with_sequence(sequence, arrows)
+    except PlanError as error:
+        raise MonitorError(error.subject, error.value, error.remedy) from None
+    return ordered.sequence, ordered.arrows
+
+
+def _walked(
+    block: Block, sample: Sample, sequence: Sequence[int], arrows: MicroArrows | None
+) -> tuple[Costs, int, int]:
+    order, table = checked(block, sequence, arrows)
+    costs = np.empty(len(sample), dtype=np.uint16)
+    geb = np.empty(len(block.slots), dtype=np.int64)
+    grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
+    rows = sample.rows(block)
+    dropped, micro_arrows = walk_sample(sample.regions, block.matrix, rows, order, table, geb, grb, costs)
+    return costs, dropped, micro_arrows
