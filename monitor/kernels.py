@@ -122,3 +122,152 @@ def drop_by_each(
             if word == words:
                 dropped[i] += 1
     return by_prefix
+
+
+@_compiled
+def visit(
+    regions: Array,
+    matrix: Array,
+    rows: Array,
+    qubs: Array,
+    live: Array,
+    targets: Array,
+    grb: Array,
+    missing: Array,
+    geb: Array,
+    places: Array,
+) -> int:
+    """Evaluate the next construct of every live tuple; put those whose GRB is left first in ``live``, return how many.
+
+    ``live`` int64[n]: the live tuples. By tuple: ``targets`` int32, its next construct; ``grb`` and ``missing``
+    uint64[words], the conjuncts left and those that no construct evaluated covers; ``geb`` bool[c]; ``places`` int64
+    receives the matrix row visited.
+    """
+    kept = 0
+    for i in range(live.size):
+        number = live[i]
+        target = targets[number]
+        place = rows[target] + regions[target, number]
+        any_left = np.uint64(0)
+        for word in range(matrix.shape[1]):
+            left = grb[number, word] & matrix[place, word]
+            grb[number, word] = left
+            any_left |= left
+            missing[number, word] &= ~qubs[target, word]
+        geb[number, target] = True
+        places[number] = place
+        if any_left != 0:
+            live[kept] = number
+            kept += 1
+    return kept
+
+
+@_compiled
+def narrow(
+    live: Array, groups: Array, places: Array, missing: Array, geb: Array, candidates: Array, covered: Array
+) -> None:
+    """Take from each group's ``candidates`` (bool[g, c]) what a tuple of it evaluated; ``covered`` (bool[g]) becomes
+    False where a tuple has no cover set yet.
+
+    ``groups`` int64[rows of the matrix]: the group of the tuples that visited a row, -1 for none.
+    """
+    for i in range(live.size):
+        number = live[i]
+        group = groups[places[number]]
+        if group < 0:
+            continue
+        for construct in range(candidates.shape[1]):
+            if geb[number, construct]:
+                candidates[group, construct] = False
+        for word in range(missing.shape[1]):
+            if missing[number, word] != 0:
+                covered[group] = False
+                break
+
+
+@_compiled
+def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
+    """1 when a tuple's GRB keeps a 1 after a matrix row, else 0."""
+    for word in range(matrix.shape[1]):
+        if grb[number, word] & matrix[place, word] != 0:
+            return 1
+    return 0
+
+
+@_compiled
+def _left(grb: Array, number: int, matrix: Array, place: int) -> Any:
+    """The ones that a tuple's GRB keeps after a matrix row."""
+    left = np.uint64(0)
+    for word in range(matrix.shape[1]):
+        left += _ones(grb[number, word] & matrix[place, word])  # type: ignore[call-arg]
+    return np.int64(left)
+
+
+@_compiled
+def measure(
+    regions: Array,
+    matrix: Array,
+    rows: Array,
+    sequence: Array,
+    live: Array,
+    groups: Array,
+    places: Array,
+    grb: Array,
+    geb: Array,
+    candidates: Array,
+    covered: Array,
+    left: Array,
+    macro_left: Array,
+    targeted: Array,
+) -> None:
+    """Add up, by group, what is left after each candidate (``left`` int64[g, c]) and after each tuple's macro successor
+    (``macro_left`` int64[g]): tuples where the group is covered, else conjuncts.
+
+    ``targeted`` int64[g]: the tuples of the group, or the conjuncts left of them before. All zeros when called.
+    """
+    for i in range(live.size):
+        number = live[i]
+        group = groups[places[number]]
+        if group < 0:
+            continue
+        is_covered = covered[group]
+        targeted[group] += 1 if is_covered else _left(grb, number, matrix, 0)
+        successor = 0
+        while successor < sequence.size and geb[number, sequence[successor]]:
+            successor += 1
+        if successor == sequence.size:
+            continue
+        for construct in range(candidates.shape[1]):
+            is_successor = construct == sequence[successor]
+            if not candidates[group, construct] and not is_successor:
+                continue
+            place = rows[construct] + regions[construct, number]
+            own = _survives(grb, number, matrix, place) if is_covered else _left(grb, number, matrix, place)
+            if candidates[group, construct]:
+                left[group, construct] += own
+            if is_successor:
+                macro_left[group] += own
+
+
+@_compiled
+def follow(live: Array, places: Array, arrows: Array, geb: Array, sequence: Array, targets: Array) -> int:
+    """The next construct of every live tuple: where the micro-arrow of its region leads, unless that is evaluated, else
+    the first unevaluated one of the macro-sequence.
+
+    ``arrows`` int32[rows of the matrix]. Puts the tuples that have one first in ``live``, returns how many.
+    """
+    kept = 0
+    for i in range(live.size):
+        number = live[i]
+        target = arrows[places[number]]
+        if target < 0 or geb[number, target]:
+            successor = 0
+            while successor < sequence.size and geb[number, sequence[successor]]:
+                successor += 1
+            if successor == sequence.size:
+                continue
+            target = sequence[successor]
+        targets[number] = target
+        live[kept] = number
+        kept += 1
+    return kept

@@ -1,0 +1,185 @@
+"""The hybrid-sequence: micro-arrows found by walking a sample down a macro-sequence (section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.block import Block
+from monitor.errors import MonitorError
+from monitor.kernels import follow, measure, narrow, visit
+from monitor.sample import Sample
+from monitor.statistics import Counts, Measure, checked
+
+Flags = npt.NDArray[np.bool_]
+
+MIN_VISITORS = 30
+"""Fewer tuples than this in a region say too little of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroArrow:
+    """A micro-arrow from a region of a construct to the construct ``target``, and what was measured of it.
+
+    ``level``: how many constructs the tuples had evaluated, 1 after the first. ``visitors``: the tuples measured.
+    ``value``: of the target, ``macro_value``: of the macro successor of each of those tuples.
+    """
+
+    construct: int
+    region: int
+    target: int
+    level: int
+    visitors: int
+    measure: Measure
+    value: float
+    macro_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class HybridSequence:
+    """A macro-sequence and the micro-arrows that do better than it, in the order they were found."""
+
+    sequence: tuple[int, ...]
+    micro_arrows: tuple[MicroArrow, ...]
+
+    @property
+    def arrows(self) -> dict[tuple[int, int], int]:
+        """(construct, region) -> construct, as a block takes them."""
+        return {(arrow.construct, arrow.region): arrow.target for arrow in self.micro_arrows}
+
+
+def hybrid_sequence(
+    block: Block, sample: Sample, sequence: Sequence[int], min_visitors: int = MIN_VISITORS
+) -> HybridSequence:
+    """The hybrid-sequence over a macro-sequence of the block, all levels found from one sample.
+
+    The tuples are walked down level by level. A level evaluates one construct for every live tuple and then groups the
+    tuples that are still live by the region just visited (NULL's is one like the others). For a group of at least
+    ``min_visitors`` whose region has no micro-arrow yet:
+
+    - Candidates are the constructs in the region's cab that no tuple of the group has evaluated and whose values were
+      sampled. The cab does not depend on the GRB.
+    - Where every tuple of the group has evaluated a cover set, dropping ratios are compared, else conditional
+      selectivities: ones left over ones targeted, both summed over the tuples of the group, so that a tuple counts by
+      its targeted conjuncts.
+    - The macro successor is each tuple's own, the first construct of the macro-sequence that it has not evaluated; its
+      value is that of the group under these successors.
+    - The best candidate (among equals, the first in the macro-sequence) gets the micro-arrow if it is strictly better
+      than the macro successor. Otherwise the region may get one at a later level.
+
+    Then every tuple moves on along its region's micro-arrow, new or old, unless the construct is evaluated already, or
+    along the macro-sequence. A construct whose values were not sampled rules nothing out, and its regions get no arrow.
+
+    Cost: O(levels * live tuples * candidates * words) at most; 16 * words bytes a tuple. Raises MonitorError for a
+    sample without tuples, a sequence that is no permutation of the constructs, and ``min_visitors`` below 1.
+    """
+    if min_visitors < 1:
+        raise MonitorError("least number of visitors", min_visitors, "at least 1")
+    descent = _Descent(block, sample, sequence)
+    found: list[MicroArrow] = []
+    for level in range(1, len(block.slots) + 1):
+        if not descent.visit():
+            break
+        found += descent.decide(level, min_visitors)
+        descent.follow()
+    return HybridSequence(tuple(sequence), tuple(found))
+
+
+class _Descent:
+    """The tuples of a sample on their way down: where each is, what is left of it, and the arrows so far."""
+
+    def __init__(self, block: Block, sample: Sample, sequence: Sequence[int]) -> None:
+        self.block = block
+        self.sample = sample
+        self.rows = sample.rows(block)
+        self.sequence = checked(block, sequence)[0]
+        self.qubs = block.qubs
+        tuples = len(sample) if block.live.any() else 0
+        self.live = np.arange(tuples, dtype=np.int64)
+        self.targets = np.full(tuples, self.sequence[0] if len(self.sequence) else -1, dtype=np.int32)
+        self.grb = np.tile(block.live, (tuples, 1))
+        self.missing = self.grb.copy()
+        self.geb = np.zeros((tuples, len(block.slots)), dtype=np.bool_)
+        self.places = np.zeros(tuples, dtype=np.int64)
+        self.arrows = np.full(len(block.matrix), -1, dtype=np.int32)
+
+    def visit(self) -> bool:
+        """Evaluate the next construct of each live tuple; whether any tuple is left."""
+        kept = visit(
+            self.sample.regions,
+            self.block.matrix,
+            self.rows,
+            self.qubs,
+            self.live,
+            self.targets,
+            self.grb,
+            self.missing,
+            self.geb,
+            self.places,
+        )
+        self.live = self.live[:kept]
+        return kept > 0
+
+    def decide(self, level: int, min_visitors: int) -> Iterator[MicroArrow]:
+        """Set and yield the micro-arrows that this level's groups call for."""
+        visitors = np.bincount(self.places[self.live], minlength=len(self.arrows))
+        visitors[0] = 0  # no region: the constructs without known values are there
+        regions = np.flatnonzero((visitors >= min_visitors) & (self.arrows < 0))
+        if not len(regions):
+            return
+        candidates, covered, left, macro_left, targeted = self._measured(regions)
+        # In macro order, so that the first of equals is the one that comes first in it.
+        worst = np.iinfo(np.int64).max
+        in_order = np.where(candidates, left, worst)[:, self.sequence]
+        best = in_order.argmin(axis=1)
+        least = in_order[np.arange(len(regions)), best]
+        for group in np.flatnonzero(least < macro_left).tolist():
+            row, target = int(regions[group]), int(self.sequence[best[group]])
+            self.arrows[row] = target
+            construct = int(np.searchsorted(self.block.bases, row, side="right")) - 1
+            shares = [int(count[group]) / int(targeted[group]) for count in (least, macro_left)]
+            if covered[group]:
+                kind, shares = Measure.DROPPING_RATIO, [1 - share for share in shares]
+            else:
+                kind = Measure.CONDITIONAL_SELECTIVITY
+            region = row - int(self.block.bases[construct]) - 1
+            yield MicroArrow(construct, region, target, level, int(visitors[row]), kind, shares[0], shares[1])
+
+    def follow(self) -> None:
+        """Give every live tuple its next construct."""
+        kept = follow(self.live, self.places, self.arrows, self.geb, self.sequence, self.targets)
+        self.live = self.live[:kept]
+
+    def _measured(self, regions: npt.NDArray[np.intp]) -> tuple[Flags, Flags, Counts, Counts, Counts]:
+        """Of the groups at these rows: candidates, whether covered, what each candidate and the macro successors leave,
+        and of how many.
+        """
+        groups = np.full(len(self.arrows), -1, dtype=np.int64)
+        groups[regions] = np.arange(len(regions))
+        candidates = np.zeros((len(regions), len(self.qubs)), dtype=np.bool_)
+        for construct in self.sample.known:
+            candidates[:, construct] = (self.block.matrix[regions] & self.qubs[construct]).any(axis=1)
+        covered = np.ones(len(regions), dtype=np.bool_)
+        narrow(self.live, groups, self.places, self.missing, self.geb, candidates, covered)
+        left = np.zeros(candidates.shape, dtype=np.int64)
+        macro_left, targeted = (np.zeros(len(regions), dtype=np.int64) for _ in range(2))
+        measure(
+            self.sample.regions,
+            self.block.matrix,
+            self.rows,
+            self.sequence,
+            self.live,
+            groups,
+            self.places,
+            self.grb,
+            self.geb,
+            candidates,
+            covered,
+            left,
+            macro_left,
+            targeted,
+        )
+        return candidates, covered, left, macro_left, targeted
