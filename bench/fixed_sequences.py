@@ -1,0 +1,177 @@
+"""SEQ_best and SEQ_worst: the fixed orders of lowest and highest cost on a sample (section 7).
+
+A tuple is still alive after a set of constructs exactly when some conjunct fails on none of them, whatever the order.
+So the cost of an order is the sum, over its proper prefixes, of the tuples alive after them, and the best and the worst
+order are the shortest and the longest path through the 2^n subsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.block import Block
+from asc.errors import AscError
+from bench.compiled import compiled
+from monitor.macro import macro_sequence
+from monitor.sample import Sample
+from monitor.statistics import walked
+
+EXACT_CONSTRUCTS = 20
+"""Up to so many constructs the two are exact for the sample; beyond, they are found by local search."""
+
+_LOW_BITS = 14
+
+Array = npt.NDArray[Any]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSequences:
+    """The orders of lowest and highest cost on a sample of ``tuples``.
+
+    ``exact``: there is none better or worse on that sample; otherwise the macro-sequence and its reverse were improved
+    by moving one construct at a time until no move helped.
+    """
+
+    best: tuple[int, ...]
+    worst: tuple[int, ...]
+    tuples: int
+    exact: bool
+
+
+def fixed_sequences(block: Block, sample: Sample, *, exact_constructs: int = EXACT_CONSTRUCTS) -> FixedSequences:
+    """The best and the worst fixed order for the tuples of a sample."""
+    constructs = len(block.slots)
+    if constructs <= exact_constructs:
+        alive, _ = alive_after_subsets(block, sample)
+        return FixedSequences(_extreme(alive, -1), _extreme(alive, 1), len(sample), True)
+    start = macro_sequence(block, sample).sequence
+    best, worst = _improved(block, sample, start, -1), _improved(block, sample, start[::-1], 1)
+    return FixedSequences(best, worst, len(sample), False)
+
+
+def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
+    """The tuples alive after each subset of the constructs (bit i: construct i), int64[2^n]; and for each tuple the
+    least number of constructs that drop it, n where none does: what a tuple costs whoever chooses the order.
+
+    Cost: 2^n * n word operations and 8 * 2^n bytes for every 64 tuples, whatever the number of conjuncts; 20
+    constructs take about a second for 5,000 tuples.
+    """
+    constructs = len(block.slots)
+    if constructs > EXACT_CONSTRUCTS:
+        raise AscError("number of constructs", constructs, f"all subsets are counted for {EXACT_CONSTRUCTS} at most")
+    alive = np.zeros(1 << constructs, dtype=np.int64)
+    least = np.full(len(sample), constructs, dtype=np.int64)
+    _count_alive(sample.regions, block.matrix, sample.rows(block), alive, least)
+    return alive, least
+
+
+@compiled
+def _ones(word: np.uint64) -> int:
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555_5555_5555_5555))
+    word = (word & np.uint64(0x3333_3333_3333_3333)) + ((word >> np.uint64(2)) & np.uint64(0x3333_3333_3333_3333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F_0F0F_0F0F_0F0F)
+    return int((word * np.uint64(0x0101_0101_0101_0101)) >> np.uint64(56))
+
+
+@compiled
+def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least: Array) -> None:
+    """Sixty-four tuples at a time: a bit of ``after[S]`` says that its tuple is alive after the subset S.
+
+    First only the largest such subsets are marked (all constructs that one conjunct passes), then every subset takes
+    over the marks of the sets that contain it.
+    """
+    constructs, tuples = regions.shape
+    subsets = alive.size
+    after = np.empty(subsets, dtype=np.uint64)
+    dead = np.empty(constructs + 1, dtype=np.uint64)
+    low_bits = min(constructs, _LOW_BITS)
+    for start in range(0, tuples, 64):
+        count = min(64, tuples - start)
+        after[:] = np.uint64(0)
+        for t in range(count):
+            mark = np.uint64(1) << np.uint64(t)
+            for word in range(matrix.shape[1]):
+                left = matrix[0, word]
+                for bit in range(64):
+                    if (left >> np.uint64(bit)) & np.uint64(1):
+                        passed = 0
+                        for i in range(constructs):
+                            row = matrix[rows[i] + regions[i, start + t], word]
+                            passed |= np.int64((row >> np.uint64(bit)) & np.uint64(1)) << i
+                        after[passed] |= mark
+        for i in range(low_bits, constructs):
+            step = 1 << i
+            for base in range(0, subsets, 2 * step):
+                for subset in range(base, base + step):
+                    after[subset] |= after[subset + step]
+        dead[:] = np.uint64(0)
+        block = 1 << low_bits
+        for first in range(0, subsets, block):  # what follows stays within the cache
+            for i in range(low_bits):
+                step = 1 << i
+                for base in range(first, first + block, 2 * step):
+                    for subset in range(base, base + step):
+                        after[subset] |= after[subset + step]
+            for subset in range(first, first + block):
+                alive[subset] += _ones(after[subset])
+                dead[_ones(np.uint64(subset))] |= ~after[subset]
+        for t in range(count):
+            for size in range(constructs + 1):
+                if (dead[size] >> np.uint64(t)) & np.uint64(1):
+                    least[start + t] = size
+                    break
+
+
+def _extreme(alive: Counts, sign: int) -> tuple[int, ...]:
+    """The order of lowest (``sign`` -1) or highest (1) cost."""
+    costs = np.empty_like(alive)
+    _path_costs(alive, sign, costs)
+    left, order = alive.size - 1, []
+    while left:
+        members = [i for i in range(left.bit_length()) if left >> i & 1]
+        last = next(i for i in members if costs[left ^ 1 << i] + alive[left ^ 1 << i] == costs[left])
+        order.append(last)
+        left ^= 1 << last
+    return tuple(reversed(order))
+
+
+@compiled
+def _path_costs(alive: Array, sign: int, costs: Array) -> None:
+    """The cost of the best or worst order of each subset."""
+    costs[0] = 0
+    for subset in range(1, alive.size):
+        found = np.int64(0)
+        first = True
+        rest = subset
+        while rest:
+            lowest = rest & -rest
+            rest ^= lowest
+            before = subset ^ lowest
+            cost = costs[before] + alive[before]
+            if first or sign * cost > sign * found:
+                found = cost
+                first = False
+        costs[subset] = found
+
+
+def _improved(block: Block, sample: Sample, start: Sequence[int], sign: int) -> tuple[int, ...]:
+    """Move one construct to another place while that lowers (``sign`` -1) or raises (1) the cost."""
+    order = tuple(start)
+    cost = walked(block, sample, order).evaluated
+    moved = True
+    while moved:
+        moved = False
+        for construct in start:
+            rest = tuple(own for own in order if own != construct)
+            for place in range(len(order)):
+                candidate = (*rest[:place], construct, *rest[place:])
+                found = walked(block, sample, candidate).evaluated
+                if sign * found > sign * cost:
+                    order, cost, moved = candidate, found, True
+    return order

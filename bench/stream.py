@@ -1,0 +1,63 @@
+"""A stream as the experiments see it: one block of exact regions, and the regions that every tuple visits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from asc.block import Block
+from asc.compiler import compile_plan
+from asc.frozen import frozen
+from asc.plan import CompileOptions, Plan
+from asc.regions import region_ids
+from monitor.sample import Sample
+from workloads.synthetic import Workload
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """All tuples of an experiment and the plan of its predicates.
+
+    The plan is one block with exact regions, whatever the number of queries: the paper's constructs. ``columns`` are
+    those of the plan's p-attributes; ``whole`` the regions that their tuples visit. Cost: 2 bytes a tuple and
+    construct.
+    """
+
+    plan: Plan
+    columns: tuple[pa.ChunkedArray, ...]
+    whole: Sample
+
+    @staticmethod
+    def of(workload: Workload, tuples: pa.Table) -> Stream:
+        plan = compile_plan(workload.standing_queries(), CompileOptions(always_exact=True))
+        columns = tuple(tuples[attribute.sql] for attribute in plan.p_attributes)
+        return Stream(plan, columns, Sample.of(plan.blocks[0], region_ids(plan, columns, tuples.num_rows)))
+
+    @property
+    def block(self) -> Block:
+        return self.plan.blocks[0]
+
+    def __len__(self) -> int:
+        """The number of tuples."""
+        return len(self.whole)
+
+    def part(self, start: int, stop: int) -> Sample:
+        """The tuples from ``start`` to ``stop``."""
+        regions = np.ascontiguousarray(self.whole.regions[:, start:stop])
+        return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
+
+    def drawn(self, count: int, rng: np.random.Generator, start: int = 0, stop: int | None = None) -> Sample:
+        """At most ``count`` of the tuples from ``start`` to ``stop``, drawn uniformly, in their order."""
+        end = len(self) if stop is None else stop
+        if end - start <= count:
+            return self.part(start, end)
+        chosen = np.sort(rng.choice(end - start, count, replace=False)) + start
+        regions = np.ascontiguousarray(self.whole.regions[:, chosen])
+        return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
+
+    def columns_between(self, start: int, stop: int) -> Sequence[pa.ChunkedArray]:
+        """The columns of the tuples from ``start`` to ``stop``, as the executor takes them."""
+        return [column.slice(start, stop - start) for column in self.columns]
