@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from asc.attribute import PAttribute
-from broker.config import ConfigError, StreamConfig
+from broker.config import StreamConfig
 from broker.decode import decode
 from broker.expressions import analyse
 from broker.failure import one_line, root_cause
 from broker.query import QueryError
+from broker.sections import ConfigError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -4,171 +4,47 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import ipaddress
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError
 
 from asc.errors import AscError
 from broker.decode_options import wrong_options
-from broker.errors import BrokerError
+from broker.sections import (
+    SECRET_KEY,
+    ApiConfig,
+    ConfigError,
+    KafkaConfig,
+    LimitsConfig,
+    MonitorConfig,
+    Options,
+    Section,
+    SparkConfig,
+    TopicName,
+    masked,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from asc.schema import Schema
 
-TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
-"""What Kafka takes as the name of a topic ("." and ".." apart)."""
-
 RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")
 """The record's own attributes, beside the fields of the schema."""
 
 _TAKEN_PREFIX = "__asc_"
-_TAKEN_NAME = "deliveries"
-# Columns that the job puts beside the fields.
+# The columns that the job puts beside the fields.
 
 _RECORD_DDL = (
     "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
 )
-REQUEST_BYTES = 16 * 1024 * 1024
-"""The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
-
-_SECRET_OPTION = re.compile(r"password|secret|token|jaas|credential|\.key$", re.IGNORECASE)
-_MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
 
 
-class ConfigError(BrokerError):
-    """A configuration that cannot be used: the first thing wrong with it, by the path of its key."""
-
-
-def _option_text(value: Any) -> Any:
-    # Spark and Kafka spell booleans and numbers as text; TOML writers do not.
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, (int, float)) else value
-
-
-Options = dict[str, Annotated[str, BeforeValidator(_option_text)]]
-"""Pass-through settings: key to text."""
-
-
-class _Section(BaseModel):
-    # populate_by_name: "schema" is written in the file, but the name belongs to pydantic.
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-def _masked(options: Mapping[str, str]) -> dict[str, str]:
-    return {key: "********" if _SECRET_OPTION.search(key) else value for key, value in options.items()}
-
-
-def _topic_name(value: str) -> str:
-    if not TOPIC_FORM.fullmatch(value) or value in (".", ".."):
-        raise ValueError("use 1 to 249 of the characters A-Z a-z 0-9 . _ -")
-    return value
-
-
-TopicName = Annotated[str, BeforeValidator(lambda value: _topic_name(value) if isinstance(value, str) else value)]
-
-
-class KafkaConfig(_Section):
-    """Which Kafka to talk to. Without ``bootstrap_servers``: a single node of the daemon's own, in ``data_dir``."""
-
-    bootstrap_servers: str | None = None
-    data_dir: Path = Path("asc-data/kafka")
-    registry_topic: TopicName = "asc.queries"
-    allow_topic_creation: bool = True
-    partitions: int = Field(default=1, ge=1)
-    replication_factor: int = Field(default=-1, ge=-1, description="-1: the default of the Kafka broker")
-    timeout_s: float = Field(default=15, gt=0)
-    options: Options = Field(default_factory=dict)
-
-    @property
-    def request_bytes(self) -> int:
-        """The largest record, headers and all, that is sent to Kafka; ConfigError where the options have no number."""
-        bounds = {"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES}
-        found = []
-        for key, default in bounds.items():
-            text = self.options.get(key, str(default))
-            if not re.fullmatch(r"[1-9][0-9]{3,9}", text):
-                raise ConfigError(f"kafka.options.{key}", text[:50], "write a number of bytes, 1000 or more")
-            found.append(int(text))
-        return min(found)
-
-    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        for name, value in super().__repr_args__():
-            yield name, _masked(value) if name == "options" else value
-
-    @field_validator("bootstrap_servers")
-    @classmethod
-    def _host_and_port(cls, value: str | None) -> str | None:
-        for server in (value or "").split(",") if value is not None else ():
-            if not re.fullmatch(r"\s*[^\s:]+:[0-9]{1,5}\s*|\s*\[[^\]]+\]:[0-9]{1,5}\s*", server):
-                raise ValueError("write host:port, several separated by commas")
-        return value
-
-
-class ApiConfig(_Section):
-    """Where the HTTP API listens. Port 0 takes a free one."""
-
-    host: str = "127.0.0.1"
-    port: int = Field(default=8750, ge=0, le=65535)
-    token_file: Path | None = None
-    max_body_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
-
-    @property
-    def is_loopback(self) -> bool:
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
-        except ValueError:
-            return False
-
-
-class SparkConfig(_Section):
-    """The Spark driver and the pace of its streaming jobs."""
-
-    master: str = "local[*]"
-    driver_memory: str = "2g"
-    checkpoint_dir: Path = Path("asc-data/checkpoint")
-    time_zone: str = "UTC"
-    max_records_per_batch: int = Field(default=200_000, ge=1)
-    trigger_interval_ms: int = Field(default=0, ge=0)
-
-    @field_validator("driver_memory")
-    @classmethod
-    def _memory(cls, value: str) -> str:
-        if not _MEMORY_FORM.fullmatch(value):
-            raise ValueError("write a whole number and m or g, as 512m or 4g")
-        return value
-
-    @field_validator("time_zone")
-    @classmethod
-    def _zone(cls, value: str) -> str:
-        try:
-            ZoneInfo(value)
-        except Exception as error:
-            raise ValueError("use a name of the time zone database, as UTC or Europe/Oslo") from error
-        return value
-
-
-class LimitsConfig(_Section):
-    """Bounds on what a query may ask (``asc.predicate.Limits``) and on expressions that Spark computes for a stream."""
-
-    length_chars: int = Field(default=20_000, ge=1)
-    nesting_depth: int = Field(default=60, ge=1, le=120)
-    conjuncts: int = Field(default=64, ge=1)
-    spark_attributes: int = Field(default=200, ge=0)
-
-
-class StreamConfig(_Section):
+class StreamConfig(Section):
     """A source topic with a record format and a schema (Spark DDL here, or a file of DDL or of Spark's JSON form)."""
 
     topic: TopicName
@@ -207,13 +83,14 @@ class StreamConfig(_Section):
         return Schema.from_ddl(f"{self.fields().ddl()}, {_RECORD_DDL}")
 
 
-class Config(_Section):
+class Config(Section):
     """The whole configuration. Frozen; ``load_config`` makes one from a file."""
 
     kafka: KafkaConfig = KafkaConfig()
     api: ApiConfig = ApiConfig()
     spark: SparkConfig = SparkConfig()
     limits: LimitsConfig = LimitsConfig()
+    monitor: MonitorConfig = MonitorConfig()
     streams: dict[str, StreamConfig] = Field(default_factory=dict)
 
     def dead_letter_topic(self, stream: str) -> str:
@@ -227,7 +104,7 @@ class Config(_Section):
         {'ssl.key.password': '********', 'security.protocol': 'SSL'}
         """
         plain = self.model_dump(mode="json", by_alias=True)
-        plain["kafka"]["options"] = _masked(plain["kafka"]["options"])
+        plain["kafka"]["options"] = masked(plain["kafka"]["options"])
         return plain
 
     def token(self) -> str | None:
@@ -313,7 +190,7 @@ def parse_config(document: dict[str, Any]) -> Config:
             raise ConfigError("missing configuration key", key, "add it") from None
         message = str(first["msg"]).removeprefix("Value error, ")
         message = re.sub(r" or instance of \w+$", "", message[:1].lower() + message[1:]).replace("dictionary", "table")
-        value = first["input"] if not _SECRET_OPTION.search(key) else "********"
+        value = first["input"] if not SECRET_KEY.search(key) else "********"
         raise ConfigError(f"configuration key {key}", value, message) from None
 
 
@@ -355,7 +232,7 @@ def _check_schema(where: str, stream: StreamConfig) -> None:
             raise ConfigError(
                 f"{where}.schema: field", field.name, "the name is the record's own attribute: choose another"
             )
-        if field.name.lower().startswith(_TAKEN_PREFIX) or field.name.lower() == _TAKEN_NAME:
+        if field.name.lower().startswith(_TAKEN_PREFIX):
             raise ConfigError(f"{where}.schema: field", field.name, "the broker uses such names itself: choose another")
         if stream.format == "csv" and pa.types.is_nested(field.type):
             raise ConfigError(

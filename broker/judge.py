@@ -15,6 +15,7 @@ from pyspark import Broadcast
 from asc.executor import Matches
 from asc.executor import match as execute
 from asc.plan import Plan
+from broker.tally import Tallying, TaskTally
 from broker.transport import Transport
 
 Output = Literal["queries", "deliveries"]
@@ -39,26 +40,32 @@ Batch = tuple[pd.Series, ...]
 
 
 def judge_of(
-    transport: Transport, plan: Broadcast[bytes], output: Output
+    transport: Transport, plan: Broadcast[bytes], output: Output, tallying: Tallying | None = None
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
     """The function of a Pandas UDF over iterators: arguments of the transport in, texts out.
 
     A text is NULL where no query accepts the row. Without a topic: ids. With topics: the topic and its ids, for each.
     Pieces that leave may be smaller than the batches that come, so that even the ids of a row that every query
-    accepts, times the rows of a batch, have room.
+    accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws for the monitor.
     """
 
     def judge(batches: Iterator[Batch]) -> Iterator[pd.Series]:
         decoded = Plan.from_bytes(plan.value)
         most = max(_FEWEST_ROWS, _PAIRS // max(1, len(decoded)))
+        tally = None if tallying is None else TaskTally(tallying)
         for batch in batches:
             # PySpark hands a lone argument over bare.
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
             for start in range(0, max(1, count), most):
                 part = [column.slice(start, most) for column in columns] if count > most else columns
-                for texts in texts_of(decoded, execute(decoded, part, min(most, count - start)), output):
+                matches = execute(decoded, part, min(most, count - start))
+                if tally is not None:
+                    tally.add(decoded.p_attributes, part, matches)
+                for texts in texts_of(decoded, matches, output):
                     yield pd.Series(pd.arrays.ArrowExtensionArray(texts))
+        if tally is not None:
+            tally.hand_over()
 
     return judge
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+import pandas as pd
 from pyspark import Broadcast
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.functions import pandas_udf
-from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructType
 
 from asc.attribute import PAttribute
 from asc.compiler import compile_plan
@@ -20,11 +20,13 @@ from asc.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from asc.schema import Schema
 from broker.errors import MatchError
-from broker.judge import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Output, judge_of
+from broker.expressions import analyse
+from broker.judge import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Batch, Output, judge_of
+from broker.tally import Tallying
 from broker.transport import Transport
 
 QUERIES_COLUMN = "queries"
-DELIVERIES_COLUMN = "deliveries"
+DELIVERIES_COLUMN = "__asc_deliveries"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -58,26 +60,28 @@ def match_plan(
     output: Output = "queries",
     *,
     observation: Observation | None = None,
+    tallying: Tallying | None = None,
 ) -> DataFrame:
     """A DataFrame judged by a plan (``Plan.to_bytes``) that was broadcast.
 
-    ``queries``: as :func:`match`. ``deliveries``: every row stays, with one more column ``deliveries
-    array<struct<topic: string, queries: array<string>>>``, one element for each topic that a query which accepts the
-    row sends to, ids sorted; NULL where none accepts it. ``observation`` (batch only) counts ``tuples`` and
-    ``accepted`` in the same pass.
+    ``queries``: as :func:`match`. ``deliveries``: every row stays, with one more column DELIVERIES_COLUMN,
+    array<struct<topic: string, queries: array<string>>>: one element for each topic that a query which accepts the
+    row sends to, ids sorted; NULL where none accepts it. In the same pass, ``observation`` (batch only) counts
+    ``tuples`` and ``accepted``, and ``tallying`` counts and draws for the monitor.
 
     Raises MatchError: the column is there already, or Spark refuses an expression of the plan.
     """
-    _check_frame(df, output)
+    column = DELIVERIES_COLUMN if output == "deliveries" else QUERIES_COLUMN
+    _check_frame(df, column)
     decoded = Plan.from_bytes(plan.value)
     with _ansi_off(df.sparkSession):
         transport = Transport.of(decoded.p_attributes, _analysed(df, decoded.p_attributes))
         raw = _free_name(df)
-        matched = df.select("*", _judged(transport, plan, output).alias(raw))
+        matched = df.select("*", _judged(judge_of(transport, plan, output, tallying), transport).alias(raw))
         if observation is not None:
             counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
             matched = matched.observe(observation, *counts)
-        if output == DELIVERIES_COLUMN:
+        if output == "deliveries":
             return matched.withColumn(DELIVERIES_COLUMN, _deliveries(raw)).drop(raw)
         accepted = matched.filter(sf.col(raw).isNotNull())
         return accepted.withColumn(QUERIES_COLUMN, sf.split(raw, BETWEEN_IDS)).drop(raw)
@@ -115,12 +119,12 @@ def _normalised(queries: Mapping[str, str], schema: Schema, limits: Limits, zone
             raise named from None
 
 
-def _check_frame(df: DataFrame, output: str) -> None:
+def _check_frame(df: DataFrame, column: str) -> None:
     if not hasattr(df, "_jdf"):
         raise MatchError(
             "DataFrame of", "Spark Connect", "has no broadcast; use a classic session (SparkSession.builder.master)"
         )
-    taken = [name for name in df.columns if name.lower() == output]
+    taken = [name for name in df.columns if name.lower() == column]
     if taken:
         raise MatchError("column", taken[0], "is what the result is called: rename it before matching")
 
@@ -133,10 +137,10 @@ def _free_name(df: DataFrame) -> str:
     return name
 
 
-def _judged(transport: Transport, plan: Broadcast[bytes], output: Output) -> Column:
-    judge = pandas_udf(judge_of(transport, plan, output), "string")  # type: ignore[call-overload]
+def _judged(judge: Callable[[Iterator[Batch]], Iterator[pd.Series]], transport: Transport) -> Column:
+    function = pandas_udf(judge, "string")  # type: ignore[call-overload]
     # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
-    column: Column = judge.asNondeterministic()(*map(sf.expr, transport.arguments))
+    column: Column = function.asNondeterministic()(*map(sf.expr, transport.arguments))
     return column
 
 
@@ -158,38 +162,16 @@ def _analysed(df: DataFrame, attributes: Sequence[PAttribute], queries: Iterable
 
     Raises MatchError where Spark refuses one or finds it of another type, naming the ``queries`` that use it.
     """
-    try:
-        fields = _select(df, attributes)
-    except Exception as error:
-        for attribute in attributes:
-            try:
-                _select(df, [attribute])
-            except Exception as cause:
-                remedy = f"is refused by Spark: {_one_line(cause)}"
-                raise MatchError(_subject(attribute, queries), attribute.sql, remedy) from None
-        raise MatchError("predicates", len(attributes), f"are refused by Spark: {_one_line(error)}") from None
-    for attribute, field in zip(attributes, fields, strict=True):
-        found = to_arrow_type(field.dataType)
-        if found != attribute.type:
-            remedy = f"is {found} in Spark, not {attribute.type}: cast it to the type you mean"
-            raise MatchError(_subject(attribute, queries), attribute.sql, remedy)
-    return [field.nullable for field in fields]
-
-
-def _select(df: DataFrame, attributes: Sequence[PAttribute]) -> list[StructField]:
-    return df.select([sf.expr(a.sql).alias(f"p{slot}") for slot, a in enumerate(attributes)]).schema.fields
+    found = analyse(df, attributes)
+    for attribute, remedy in found.refusals.items():
+        raise MatchError(_subject(attribute, queries), attribute.sql, remedy)
+    return [found.nullable[attribute] for attribute in attributes]
 
 
 def _subject(attribute: PAttribute, queries: Iterable[Query]) -> str:
     users = sorted(query.id for query in queries if attribute in query.predicate.p_attributes)
     named = ", ".join(map(repr, users[:3])) + (", ..." if len(users) > 3 else "")
     return f"expression of {named}" if users else "expression"
-
-
-def _one_line(error: BaseException) -> str:
-    text = str(error).strip()
-    line = text.splitlines()[0] if text else type(error).__name__
-    return line.partition(" SQLSTATE")[0][:300]
 
 
 @contextmanager

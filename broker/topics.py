@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from broker.config import TOPIC_FORM, Config, KafkaConfig
+from broker.config import Config
 from broker.errors import KafkaError
 from broker.failure import one_line as one_line  # noqa: PLC0414 (broker.job and broker.api look for it here)
 from broker.query import QueryError
+from broker.sections import TOPIC_FORM, KafkaConfig
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer

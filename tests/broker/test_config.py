@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import AscError
-from broker.config import Config, ConfigError, KafkaConfig, load_config
+from broker.config import Config, load_config
+from broker.sections import ConfigError, KafkaConfig
 
 STREAM = """
 [streams.flights]
@@ -120,7 +121,10 @@ BAD = {
     "internal topic": (STREAM.replace('"flights"', '"__x"'), "is the registry or an internal topic"),
     "registry as source": (STREAM.replace('"flights"', '"asc.queries"'), "is the registry or an internal topic"),
     "dead letters as source": (STREAM.replace('"flights"', '"flights.dead-letter"'), "takes undecodable records"),
-    "taken column": (STREAM.replace("dep_delay", "Deliveries"), "field 'Deliveries': the broker uses such names"),
+    "taken column": (
+        STREAM.replace("dep_delay", "__asc_deliveries"),
+        "the broker uses such names",
+    ),
     "size of a request": (
         STREAM + "[kafka.options]\n'max.request.size' = '1 MB'",
         "kafka.options.max.request.size '1 MB': write a number of bytes",

@@ -13,7 +13,7 @@ from asc.errors import AscError, PlanError, PredicateError
 from asc.plan import CompileOptions, Query
 from asc.predicate import Limits, normalise
 from broker.errors import MatchError
-from broker.matching import match_plan, schema_of
+from broker.matching import DELIVERIES_COLUMN, match_plan, schema_of
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -285,10 +285,10 @@ def test_deliveries_are_by_topic_with_sorted_ids_and_keep_every_row(rows: DataFr
     )
     matched = match_plan(rows, plan, "deliveries")
     wanted = "array<struct<topic:string,queries:array<string>>>"
-    assert matched.schema["deliveries"].dataType.simpleString() == wanted
+    assert matched.schema[DELIVERIES_COLUMN].dataType.simpleString() == wanted
     found = {
-        row.id: None if row.deliveries is None else {d.topic: d.queries for d in row.deliveries}
-        for row in matched.select("id", "deliveries").collect()
+        row.id: None if row.found is None else {d.topic: d.queries for d in row.found}
+        for row in matched.selectExpr("id", f"{DELIVERIES_COLUMN} AS found").collect()
     }
     assert found == {
         1: {"first": ["a", "z"]},
@@ -302,7 +302,7 @@ def test_deliveries_are_by_topic_with_sorted_ids_and_keep_every_row(rows: DataFr
 def test_exploded_deliveries_are_judged_once(rows: DataFrame) -> None:
     plan = _shipped(rows, [("a", "i32 >= 0", "t"), ("b", "length(s) > 1", "u")])
     matched = match_plan(rows, plan, "deliveries")
-    assert _evaluations(matched.selectExpr("id", "explode(deliveries) AS d").selectExpr("id", "d.topic")) == 1
+    assert _evaluations(matched.selectExpr("id", f"explode({DELIVERIES_COLUMN}) AS d").selectExpr("id", "d.topic")) == 1
 
 
 def test_an_observation_counts_tuples_and_accepted(rows: DataFrame) -> None:

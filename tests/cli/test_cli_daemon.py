@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from broker.config import KafkaConfig, parse_config
+from broker.config import parse_config
 from broker.daemon import Daemon
+from broker.sections import KafkaConfig
 from broker.topics import KafkaCluster
 from cli.client import Client
 from cli.main import main

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.config import KafkaConfig
 from broker.query import RegisteredQuery
 from broker.registry import Registry, RegistryError
+from broker.sections import KafkaConfig
 from broker.topics import KafkaCluster
 
 if TYPE_CHECKING:

@@ -21,10 +21,11 @@ import pytest
 
 from asc.errors import AscError
 from broker.binding import BatchBindings
-from broker.config import Config, KafkaConfig
+from broker.config import Config
 from broker.daemon import Daemon
 from broker.query import RegisteredQuery
 from broker.registry import Registry
+from broker.sections import KafkaConfig
 from broker.topics import KafkaCluster
 
 if TYPE_CHECKING:

@@ -1,0 +1,170 @@
+"""The sections of the configuration, apart from the streams: their keys, defaults and bounds."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from broker.errors import BrokerError
+
+TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
+"""What Kafka takes as the name of a topic ("." and ".." apart)."""
+
+REQUEST_BYTES = 16 * 1024 * 1024
+"""The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
+
+SECRET_KEY = re.compile(r"password|secret|token|jaas|credential|\.key$", re.IGNORECASE)
+"""Keys whose values are never shown."""
+
+_MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
+
+
+class ConfigError(BrokerError):
+    """A configuration that cannot be used: the first thing wrong with it, by the path of its key."""
+
+
+def _option_text(value: Any) -> Any:
+    # Spark and Kafka spell booleans and numbers as text; TOML writers do not.
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, (int, float)) else value
+
+
+Options = dict[str, Annotated[str, BeforeValidator(_option_text)]]
+"""Pass-through settings: key to text."""
+
+
+class Section(BaseModel):
+    """A table of the configuration: no key that is not known, no change once it is read."""
+
+    # populate_by_name: "schema" is written in the file, but the name belongs to pydantic.
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+def masked(options: Mapping[str, str]) -> dict[str, str]:
+    """Options with the values of secrets hidden."""
+    return {key: "********" if SECRET_KEY.search(key) else value for key, value in options.items()}
+
+
+def _topic_name(value: str) -> str:
+    if not TOPIC_FORM.fullmatch(value) or value in (".", ".."):
+        raise ValueError("use 1 to 249 of the characters A-Z a-z 0-9 . _ -")
+    return value
+
+
+TopicName = Annotated[str, BeforeValidator(lambda value: _topic_name(value) if isinstance(value, str) else value)]
+
+
+class KafkaConfig(Section):
+    """Which Kafka to talk to. Without ``bootstrap_servers``: a single node of the daemon's own, in ``data_dir``."""
+
+    bootstrap_servers: str | None = None
+    data_dir: Path = Path("asc-data/kafka")
+    registry_topic: TopicName = "asc.queries"
+    allow_topic_creation: bool = True
+    partitions: int = Field(default=1, ge=1)
+    replication_factor: int = Field(default=-1, ge=-1, description="-1: the default of the Kafka broker")
+    timeout_s: float = Field(default=15, gt=0)
+    options: Options = Field(default_factory=dict)
+
+    @property
+    def request_bytes(self) -> int:
+        """The largest record, headers and all, that is sent to Kafka; ConfigError where the options have no number."""
+        bounds = {"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES}
+        found = []
+        for key, default in bounds.items():
+            text = self.options.get(key, str(default))
+            if not re.fullmatch(r"[1-9][0-9]{3,9}", text):
+                raise ConfigError(f"kafka.options.{key}", text[:50], "write a number of bytes, 1000 or more")
+            found.append(int(text))
+        return min(found)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            yield name, masked(value) if name == "options" else value
+
+    @field_validator("bootstrap_servers")
+    @classmethod
+    def _host_and_port(cls, value: str | None) -> str | None:
+        for server in (value or "").split(",") if value is not None else ():
+            if not re.fullmatch(r"\s*[^\s:]+:[0-9]{1,5}\s*|\s*\[[^\]]+\]:[0-9]{1,5}\s*", server):
+                raise ValueError("write host:port, several separated by commas")
+        return value
+
+
+class ApiConfig(Section):
+    """Where the HTTP API listens. Port 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8750, ge=0, le=65535)
+    token_file: Path | None = None
+    max_body_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
+
+    @property
+    def is_loopback(self) -> bool:
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+
+class SparkConfig(Section):
+    """The Spark driver and the pace of its streaming jobs."""
+
+    master: str = "local[*]"
+    driver_memory: str = "2g"
+    checkpoint_dir: Path = Path("asc-data/checkpoint")
+    time_zone: str = "UTC"
+    max_records_per_batch: int = Field(default=200_000, ge=1)
+    trigger_interval_ms: int = Field(default=0, ge=0)
+
+    @field_validator("driver_memory")
+    @classmethod
+    def _memory(cls, value: str) -> str:
+        if not _MEMORY_FORM.fullmatch(value):
+            raise ValueError("write a whole number and m or g, as 512m or 4g")
+        return value
+
+    @field_validator("time_zone")
+    @classmethod
+    def _zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except Exception as error:
+            raise ValueError("use a name of the time zone database, as UTC or Europe/Oslo") from error
+        return value
+
+
+class LimitsConfig(Section):
+    """Bounds on what a query may ask (``asc.predicate.Limits``) and on expressions that Spark computes for a stream."""
+
+    length_chars: int = Field(default=20_000, ge=1)
+    nesting_depth: int = Field(default=60, ge=1, le=120)
+    conjuncts: int = Field(default=64, ge=1)
+    spark_attributes: int = Field(default=200, ge=0)
+
+
+class MonitorConfig(Section):
+    """The side monitor, which keeps adapting the order of evaluation to the data (read again on SIGHUP).
+
+    ``lambda_tuples``: how often it looks at the dropping ratio and the cost. ``mu``: the relative change that has it
+    measure anew; 0 does so at every look. ``sampled``: a sequence is found on one sample; ``periodic``: a step every
+    ``tau_tuples``, as the paper has it. ``max_core_share``: the share of one core it may use, in the long run.
+    """
+
+    enabled: bool = True
+    mode: Literal["sampled", "periodic"] = "sampled"
+    triggers: tuple[Literal["dropping_ratio", "cost"], ...] = ("dropping_ratio", "cost")
+    lambda_tuples: int = Field(default=1_000_000, ge=1)
+    tau_tuples: int = Field(default=100_000, ge=1)
+    mu: float = Field(default=0.1, ge=0, allow_inf_nan=False)
+    sample_tuples: int = Field(default=10_000, ge=1, le=100_000)
+    max_core_share: float = Field(default=0.05, gt=0, le=1)

@@ -1,0 +1,177 @@
+"""What a batch tells the monitor besides its matches: counts by block, and a bounded uniform sample of its tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import Accumulator, SparkContext
+from pyspark.accumulators import AccumulatorParam
+
+from asc.attribute import PAttribute
+from asc.executor import Matches
+
+Counts = npt.NDArray[np.int64]
+
+_BYTES_KEPT = 64
+"""Of a string or binary value in a sample: one cut short lies in another region only where constants are longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How tuples are drawn: each with chance ``share``, at most ``tuples`` of them."""
+
+    share: float
+    tuples: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """A uniform sample: tuples that drew the smallest of independent uniform numbers, as a bottom-k sketch holds them.
+
+    ``numbers`` float64[n] ascending; ``values``: a column for each p-attribute, n rows, in the same order. The union
+    of two draws, cut to its smallest numbers, is a draw of both streams together. Cost: n x p-attributes values, each
+    of at most 64 bytes.
+    """
+
+    numbers: npt.NDArray[np.float64]
+    values: pa.Table
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def merged(self, other: Draw, tuples: int) -> Draw:
+        """The draw of both, at most ``tuples`` of them; both have the same columns."""
+        return _union([self, other], tuples)
+
+    def columns(self, attributes: Sequence[PAttribute]) -> list[pa.ChunkedArray | None]:
+        """The values of p-attributes, whatever plan they were drawn under; None for one that was not drawn."""
+        place = {(name, self.values.schema.field(name).type): name for name in self.values.column_names}
+        names = [place.get((attribute.sql, attribute.type)) for attribute in attributes]
+        return [None if name is None else self.values[name] for name in names]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Counts and sample of some tuples under one plan.
+
+    ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
+    and ``evaluated`` int64[blocks] as :class:`asc.executor.Matches` has them.
+    """
+
+    plan: int
+    tuples: int
+    accepted: int
+    dropped: Counts
+    evaluated: Counts
+    draw: Draw | None
+
+    def merged(self, other: Tally, sample_tuples: int) -> Tally:
+        """The sum of two; what was counted under an older plan (a task of a failed batch came late) is left out."""
+        if self.plan != other.plan:
+            return self if self.plan > other.plan else other
+        draws = [draw for draw in (self.draw, other.draw) if draw is not None]
+        return Tally(
+            self.plan,
+            self.tuples + other.tuples,
+            self.accepted + other.accepted,
+            self.dropped + other.dropped,
+            self.evaluated + other.evaluated,
+            draws[0].merged(draws[1], sample_tuples) if len(draws) == 2 else next(iter(draws), None),
+        )
+
+
+class TallyParam(AccumulatorParam["Tally | None"]):
+    """How Spark adds up tallies: within a task, and on the driver as tasks end."""
+
+    def __init__(self, sample_tuples: int) -> None:
+        self._sample_tuples = sample_tuples
+
+    def zero(self, value: Tally | None) -> Tally | None:
+        return None
+
+    def addInPlace(self, value1: Tally | None, value2: Tally | None) -> Tally | None:  # noqa: N802
+        if value1 is None or value2 is None:
+            return value1 or value2
+        return value1.merged(value2, self._sample_tuples)
+
+
+def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[Tally | None]:
+    """Where the workers' tallies arrive; Spark keeps it for the life of the session, so one serves many batches."""
+    return context.accumulator(None, TallyParam(sample_tuples))
+
+
+@dataclass(frozen=True, slots=True)
+class Tallying:
+    """What a worker needs to tally: where to, for which plan, and how to draw (None: counts alone)."""
+
+    accumulator: Accumulator[Tally | None]
+    plan: int
+    sampling: Sampling | None
+
+
+class TaskTally:
+    """Adds up one task's batches in the worker, and hands them over once, at the task's end.
+
+    Draws are put aside and merged when they come to twice what is kept, so that most batches cost a look at their
+    random numbers and a copy of the few rows drawn.
+    """
+
+    def __init__(self, tallying: Tallying) -> None:
+        self._tallying = tallying
+        # Tasks draw independently; nothing but the sample depends on the numbers.
+        self._random = np.random.default_rng()
+        self._counts: Tally | None = None
+        self._draws: list[Draw] = []
+
+    def add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
+        """Count a batch, and draw from it."""
+        accepted = int(np.count_nonzero(np.diff(matches.rows, prepend=-1)))
+        counts = (matches.tuples, accepted, matches.block_dropped, matches.block_evaluated)
+        tally = Tally(self._tallying.plan, *counts, None)
+        self._counts = tally if self._counts is None else self._counts.merged(tally, 0)
+        sampling = self._tallying.sampling
+        if sampling is None or not attributes:
+            return
+        draw = self._draw(attributes, columns, matches.tuples, sampling)
+        if draw is not None:
+            self._draws.append(draw)
+        if sum(map(len, self._draws)) >= 2 * sampling.tuples:
+            self._draws = [_union(self._draws, sampling.tuples)]
+
+    def hand_over(self) -> None:
+        if self._counts is None:
+            return
+        sampling = self._tallying.sampling
+        draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
+        self._tallying.accumulator.add(replace(self._counts, draw=draw))
+
+    def _draw(
+        self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], tuples: int, sampling: Sampling
+    ) -> Draw | None:
+        numbers = self._random.random(tuples)
+        drawn = np.flatnonzero(numbers < sampling.share)
+        if not len(drawn):
+            return None
+        order = drawn[np.argsort(numbers[drawn])][: sampling.tuples]
+        rows = pa.array(order)
+        values = [_cut(column.take(rows)) for column in columns]
+        return Draw(numbers[order], pa.table(values, names=[attribute.sql for attribute in attributes]))
+
+
+def _union(draws: Sequence[Draw], tuples: int) -> Draw:
+    numbers = np.concatenate([draw.numbers for draw in draws])
+    order = np.argsort(numbers, kind="stable")[:tuples]
+    return Draw(numbers[order], pa.concat_tables([draw.values for draw in draws]).take(pa.array(order)))
+
+
+def _cut(values: Any) -> Any:
+    """The values with strings and binaries cut to their first bytes; a cut may fall inside a character."""
+    if pa.types.is_string(values.type):
+        return pc.binary_slice(values.view(pa.binary()), 0, _BYTES_KEPT).view(pa.string())
+    return pc.binary_slice(values, 0, _BYTES_KEPT) if pa.types.is_binary(values.type) else values
