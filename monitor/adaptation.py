@@ -1,0 +1,145 @@
+"""When to look for another sequence: the rule of section 5.2, on counts alone."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+
+from monitor.errors import MonitorError
+
+
+class Trigger(enum.Enum):
+    """What called for a rearrangement."""
+
+    DROPPING_RATIO = "dropping ratio"
+    COST = "cost"
+    UNMEASURED = "unmeasured"
+    """Nothing has been measured of the sequence in place, so that there is nothing to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """When a sequence is looked at and when it is rearranged.
+
+    ``recompute_tuples``: lambda, the tuples from one look to the next. ``rearrangement``: mu, the relative change that
+    calls for a rearrangement; 0 rearranges at every look. ``dropping_trigger`` and ``cost_trigger``: what is looked at;
+    with neither nothing is ever rearranged. Raises MonitorError for lambda below 1 and mu that is no number >= 0.
+    """
+
+    recompute_tuples: int
+    rearrangement: float
+    dropping_trigger: bool = True
+    cost_trigger: bool = True
+
+    def __post_init__(self) -> None:
+        if self.recompute_tuples < 1:
+            raise MonitorError("re-computation period lambda", self.recompute_tuples, "at least 1 tuple")
+        if not (math.isfinite(self.rearrangement) and self.rearrangement >= 0):
+            raise MonitorError("rearrangement threshold mu", self.rearrangement, "a number that is not negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a sequence did to some tuples: the share it dropped, and the constructs evaluated a tuple."""
+
+    dropping_ratio: float
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A call for a rearrangement: the trigger that fired, the figures that the sequence began with (None where nothing
+    was measured), those of the last ``tuples`` tuples.
+    """
+
+    trigger: Trigger
+    tuples: int
+    before: Figures | None
+    now: Figures
+
+
+class Adaptation:
+    """The state of one block's sequence between two looks.
+
+    Represents what the sequence in place began with (d_init and its cost) and the counts since the last look. A look
+    takes place as soon as lambda tuples are counted, over all of them (a batch is not divided); then counting begins
+    anew. ``thresholds`` may be exchanged at any time and hold from the next count on. Cost: six numbers.
+
+    >>> state = Adaptation(Thresholds(recompute_tuples=100, rearrangement=0.5))
+    >>> state.put_in_place(Figures(dropping_ratio=0.4, cost=3.0))
+    >>> state.count(tuples=60, dropped=30, evaluated=180)
+    >>> change = state.count(tuples=60, dropped=54, evaluated=180)
+    >>> change.trigger.value, change.tuples, change.now
+    ('dropping ratio', 120, Figures(dropping_ratio=0.7, cost=3.0))
+    """
+
+    def __init__(self, thresholds: Thresholds) -> None:
+        self.thresholds = thresholds
+        self._before: Figures | None = None
+        self._begin()
+
+    @property
+    def before(self) -> Figures | None:
+        """What the sequence in place began with; None where nothing was measured of it."""
+        return self._before
+
+    def put_in_place(self, figures: Figures | None) -> None:
+        """Another sequence is in place, of which this was measured on the sample it was made from; counts begin anew.
+
+        The figures have to be counted in the same way as what is fed to :meth:`count`. With None the next look fires.
+        """
+        self._before = figures
+        self._begin()
+
+    def count(self, tuples: int, dropped: int, evaluated: int) -> Change | None:
+        """Add the counts of a batch; the change that calls for a rearrangement, None where there is none.
+
+        Raises MonitorError for counts that cannot be.
+        """
+        if not 0 <= dropped <= tuples or evaluated < 0:
+            raise MonitorError(
+                "counts of a batch", (tuples, dropped, evaluated), "0 <= dropped <= tuples, evaluated >= 0"
+            )
+        self._tuples += tuples
+        self._dropped += dropped
+        self._evaluated += evaluated
+        if self._tuples < self.thresholds.recompute_tuples:
+            return None
+        counted = self._tuples
+        now = Figures(self._dropped / counted, self._evaluated / counted)
+        self._begin()
+        trigger = self._fired(now)
+        return None if trigger is None else Change(trigger, counted, self._before, now)
+
+    def _fired(self, now: Figures) -> Trigger | None:
+        """The first trigger that fires: the dropping ratio's is asked before the cost's."""
+        thresholds, before = self.thresholds, self._before
+        if not (thresholds.dropping_trigger or thresholds.cost_trigger):
+            return None
+        if before is None:
+            return Trigger.UNMEASURED
+        mu = thresholds.rearrangement
+        if thresholds.dropping_trigger and has_changed(before.dropping_ratio, now.dropping_ratio, mu):
+            return Trigger.DROPPING_RATIO
+        if thresholds.cost_trigger and has_changed(before.cost, now.cost, mu):
+            return Trigger.COST
+        return None
+
+    def _begin(self) -> None:
+        self._tuples = self._dropped = self._evaluated = 0
+
+
+def has_changed(initial: float, current: float, threshold: float) -> bool:
+    """Whether a figure has changed by the share ``threshold`` of its first value (eq. 5), from 0 to anything more.
+
+    A threshold of 0 is always reached.
+
+    >>> has_changed(0.5, 0.75, 0.5), has_changed(0.5, 0.4, 0.5), has_changed(0.0, 0.1, 9.0), has_changed(0.0, 0.0, 0.0)
+    (True, False, True, True)
+    """
+    if threshold == 0:
+        return True
+    if initial == 0:
+        return current > 0
+    return abs(current - initial) / initial >= threshold
