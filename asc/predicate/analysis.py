@@ -149,11 +149,15 @@ class Analysis:
         return Const(TRUE if true.admits(own[0][0]) else FALSE)
 
     def _between(self, node: Node) -> Formula:
-        self._typer.of(node)  # checks the types
+        self._typer.check_between(node)
         subject, low, high = node.args
         if self._is_condition(subject):
             return self.whole(node)
         parts = [self._bound(subject, ">=", low), self._bound(subject, "<=", high)]
+        atoms = [part for part in parts if isinstance(part, Atom)]
+        if len(atoms) == 2 and atoms[0].attribute is atoms[1].attribute:
+            true = atoms[0].true.intersect(atoms[1].true)
+            return Atom(atoms[0].attribute, true, _others(true))
         present = [part for part in parts if part is not None]
         return Every(present) if len(present) == 2 else self.whole(node)
 

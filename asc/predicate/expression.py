@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -52,6 +53,7 @@ class Expression:
         return self.sql if self.atomic else f"({self.sql})"
 
 
+@lru_cache(maxsize=4096)
 def column_sql(path: tuple[str, ...]) -> str:
     """A column as Spark SQL: parts in backquotes where they are not plain names.
 
@@ -174,15 +176,19 @@ class Typer:
                 types.comparison_remedy(left, right),
             )
 
+    def check_between(self, node: Node) -> list[Expression]:
+        """Subject and bounds of a BETWEEN; PredicateError where Spark compares no values of their types."""
+        subject, *bounds = parts = [self.of(arg) for arg in node.args]
+        for bound in bounds:
+            if not types.comparable("<", subject.type, bound.type):
+                names = f"{types.name(subject.type)} BETWEEN {types.name(bound.type)}:"
+                raise self._source.error_at(bound.node, names, types.comparison_remedy(subject, bound))
+        return parts
+
     def _special(self, node: Node) -> Expression:
         op, args = node.op, node.args
         if op == "between":
-            subject, low, high = (self.of(arg) for arg in args)
-            for bound in (low, high):
-                if not types.comparable("<", subject.type, bound.type):
-                    subject_name, bound_name = types.name(subject.type), types.name(bound.type)
-                    remedy = types.comparison_remedy(subject, bound)
-                    raise self._source.error_at(bound.node, f"{subject_name} BETWEEN {bound_name}:", remedy)
+            subject, low, high = self.check_between(node)
             bounds = f"{_beside(low, [subject])} AND {_beside(high, [subject])}"
             sql = f"{_beside(subject, [low, high])} BETWEEN {bounds}"
             return Expression(sql, pa.bool_(), node, atomic=False)

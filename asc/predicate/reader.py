@@ -30,11 +30,11 @@ class TokenReader:
     def _advance(self) -> Token:
         token = self._token
         self._next += 1
-        self._token = self._tokens[min(self._next, len(self._tokens) - 1)]
+        self._token = self._tokens[self._next]
         return token
 
     def _peek(self) -> Token:
-        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
+        return self._tokens[self._next + 1]
 
     def _accept(self, word: str) -> bool:
         if self._token.word == word:

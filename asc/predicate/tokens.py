@@ -17,17 +17,19 @@ from asc.predicate.syntax import Source
 
 WORD, QUOTED, STRING, RAW_STRING, HEX, NUMBER, END = "word", "quoted", "string", "raw", "hex", "number", "end"
 
-_NUMBER = re.compile(r"(?:\d+[LSY]|(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?(?:BD|[FD])?)\Z", re.ASCII | re.IGNORECASE)
 _LETTER = r"(?:[A-Za-z_]|(?![\x00-\x7F])[^\W\d])"
 _NAME = rf"{_LETTER}(?:{_LETTER}|[0-9])*"
-_WORD = re.compile(rf"{_NAME}\Z")
 _WORDS = re.compile(rf"{_NAME}(?:\s+{_NAME})+\Z")
 _ANY_WORD = re.compile(r"\w+")
-_HEX = re.compile(r"[xX]'[0-9A-Fa-f]*'\Z")
-_BODY = r"(?:[^'\\]|\\.)*"
-_STRING = re.compile(rf"""(?:'{_BODY}'|"{_BODY.replace("'", '"')}")\Z""", re.DOTALL)
-_RAW_STRING = re.compile(r"""[rR](?:'[^']*'|"[^"]*")\Z""", re.DOTALL)
-_QUOTED = re.compile(r"`(?:[^`]|``)+`\Z", re.DOTALL)
+_KINDS = {
+    WORD: _NAME,
+    NUMBER: r"[0-9]+[LSYlsy]|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?(?:[Bb][Dd]|[FDfd])?",
+    STRING: r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""",
+    QUOTED: r"`(?:[^`]|``)+`",
+    HEX: r"[xX]'[0-9A-Fa-f]*'",
+    RAW_STRING: r"""[rR](?:'[^']*'|"[^"]*")""",
+}
+_TOKEN = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()), re.DOTALL)
 _SYMBOL_LIST = "( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! :: ->"
 _SYMBOLS = frozenset(_SYMBOL_LIST.split())
 
@@ -49,7 +51,7 @@ def _tokenizer() -> Spark.Tokenizer:
 
 
 def tokens_of(source: Source) -> list[Token]:
-    """The tokens of a text, then one of kind END; PredicateError for what Spark's lexer does not know."""
+    """The tokens of a text, then two of kind END; PredicateError for what Spark's lexer does not know."""
     text = source.text
     try:
         # without the parenthesis sqlglot takes a text that begins with SHOW or the like for a command
@@ -66,42 +68,29 @@ def tokens_of(source: Source) -> list[Token]:
         raw = text[start:end]
         if raw in _SYMBOLS:
             found.append(Token(raw, "", start, end))
-        elif _WORD.match(raw):
-            _check_apart(source, found, WORD, start, end)
-            found.append(Token(WORD, raw.upper(), start, end))
+            continue
+        match = _TOKEN.fullmatch(raw)
+        kind = match and match.lastgroup
+        if kind:
+            if kind == NUMBER and found and found[-1].kind == "." and found[-1].end == start:
+                start = found.pop().start  # sqlglot splits .5
+            if found and found[-1].end == start:
+                _check_apart(source, found[-1], kind, end)
+            found.append(Token(kind, raw.upper() if kind == WORD else "", start, end))
         elif _WORDS.match(raw):
             found += [
                 Token(WORD, m.group().upper(), start + m.start(), start + m.end()) for m in _ANY_WORD.finditer(raw)
             ]
         else:
-            kind = _literal_kind(source, raw, start, end)
-            if kind == NUMBER and found and found[-1].kind == "." and found[-1].end == start:
-                start = found.pop().start  # sqlglot splits .5
-            _check_apart(source, found, kind, start, end)
-            found.append(Token(kind, "", start, end))
-    found.append(Token(END, "", len(text), len(text)))
+            raise source.error("unexpected", raw[:60], "Spark SQL has no such token in an expression", start, end)
+    # the second is what follows the first for a parser that looks ahead
+    found += [Token(END, "", len(text), len(text))] * 2
     return found
 
 
-def _check_apart(source: Source, found: list[Token], kind: str, start: int, end: int) -> None:
+def _check_apart(source: Source, before: Token, kind: str, end: int) -> None:
     """PredicateError for a number and a name that touch: Spark reads them as one name."""
-    if not found or found[-1].end != start:
-        return
-    before = found[-1].kind
-    if (before == NUMBER and kind in (WORD, QUOTED, STRING, NUMBER)) or (kind == NUMBER and before in _NAME_LIKE):
-        begin = found[-1].start
+    number_first = before.kind == NUMBER and kind in (WORD, QUOTED, STRING, NUMBER)
+    if number_first or (kind == NUMBER and before.kind in _NAME_LIKE):
         remedy = "put a blank between them, or the name in backquotes"
-        raise source.error("number and name", source.text[begin:end], remedy, begin, end)
-
-
-def _literal_kind(source: Source, raw: str, start: int, end: int) -> str:
-    for kind, pattern in (
-        (NUMBER, _NUMBER),
-        (STRING, _STRING),
-        (QUOTED, _QUOTED),
-        (HEX, _HEX),
-        (RAW_STRING, _RAW_STRING),
-    ):
-        if pattern.match(raw):
-            return kind
-    raise source.error("unexpected", raw[:60], "Spark SQL has no such token in an expression", start, end)
+        raise source.error("number and name", source.text[before.start : end], remedy, before.start, end)

@@ -36,9 +36,7 @@ def is_number(data_type: Type) -> bool:
 
 
 def is_container(data_type: Type) -> bool:
-    return data_type is not None and (
-        pa.types.is_struct(data_type) or pa.types.is_map(data_type) or pa.types.is_list(data_type)
-    )
+    return data_type is not None and pa.types.is_nested(data_type)
 
 
 def may_be_number(data_type: Type) -> bool:
@@ -156,9 +154,11 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
     """Whether Spark compares values of these types at all; True where it cannot be told."""
     if left is None or right is None:
         return True
+    if left == right:
+        return not holds_map(left)
     if holds_map(left) or holds_map(right):
         return False
-    if pa.null() in (left, right) or left == right:
+    if pa.null() in (left, right):
         return True
     if is_container(left) or is_container(right):
         return False  # of two types of container Spark compares some, casting what they hold: unguarded
