@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from asc.plan import Plan
+from monitor.hybrid import MicroArrow, hybrid_sequence
 from monitor.macro import MacroSearch, MacroStep
 from monitor.sample import Sample
 from monitor.statistics import Measure, Walk, conditional_selectivity, costs_of, dropping_ratio, walked
@@ -62,3 +63,23 @@ def test_example_7_both_tuples_together(example: Plan, sample_of: SampleOf) -> N
     walk = walked(example.blocks[0], sample, (A1, A2, A3, A4), ARROWS)
     assert (walk.tuples, walk.evaluated, walk.cost, walk.dropping_ratio, walk.micro_ratio) == (2, 7, 3.5, 0.5, 0.6)
     assert costs_of(example.blocks[0], sample, (A1, A2, A3, A4), ARROWS).tolist() == [3, 4]
+
+
+def test_example_6_first_micro_arrow(example: Plan, sample_of: SampleOf) -> None:
+    found = hybrid_sequence(example.blocks[0], sample_of(["t4"]), (A1, A4, A2, A3), min_visitors=1)
+    assert found.micro_arrows == (MicroArrow(A1, 4, A2, 1, 1, Measure.CONDITIONAL_SELECTIVITY, 0, 1 / 2),)
+
+
+def test_example_6_both_micro_arrows(example: Plan, sample_of: SampleOf) -> None:
+    """After A1.ra[5] -> A2 only t5 is left, covered by A1 and A2: the second arrow is a matter of dropping ratios."""
+    found = hybrid_sequence(example.blocks[0], sample_of(["t4", "t5"]), (A1, A3, A2, A4), min_visitors=1)
+    assert found.sequence == (A1, A3, A2, A4)
+    assert found.arrows == {(A1, 4): A2, (A2, 4): A4}
+    assert found.micro_arrows[1] == MicroArrow(A2, 4, A4, 2, 1, Measure.DROPPING_RATIO, 1, 0)
+    walk = walked(example.blocks[0], sample_of(["t4", "t5"]), found.sequence, found.arrows)
+    assert (walk.cost, walk.dropped, walk.micro_ratio) == (2.5, 2, 1.0)
+
+
+def test_example_6_no_arrow_where_the_macro_successor_is_as_good(example: Plan, sample_of: SampleOf) -> None:
+    found = hybrid_sequence(example.blocks[0], sample_of(["t4"]), (A1, A2, A3, A4), min_visitors=1)
+    assert found.arrows == {}
