@@ -139,7 +139,7 @@ class Analysis:
         if subject.literal is not None:
             return self._constant(subject.literal, true)
         attribute = self._attribute(subject, data_type)
-        return Atom(attribute, true, _others(true, with_null=operator == "<=>"))
+        return Atom(attribute, true, true.complement() if operator == "<=>" else None)
 
     def _constant(self, literal: Literal, true: Constraint) -> Formula | None:
         """A comparison of two constants."""
@@ -157,7 +157,7 @@ class Analysis:
         atoms = [part for part in parts if isinstance(part, Atom)]
         if len(atoms) == 2 and atoms[0].attribute is atoms[1].attribute:
             true = atoms[0].true.intersect(atoms[1].true)
-            return Atom(atoms[0].attribute, true, _others(true))
+            return Atom(atoms[0].attribute, true)
         present = [part for part in parts if part is not None]
         return Every(present) if len(present) == 2 else self.whole(node)
 
@@ -191,8 +191,7 @@ class Analysis:
                 self._suspect(subject, value)
             return self.whole(node)
         true = union_of([satisfying("=", place) for place in places if place is not None])
-        false = EMPTY if len(constants) < len(literals) else _others(true)
-        return Atom(self._attribute(subject, data_type), true, false)
+        return Atom(self._attribute(subject, data_type), true, EMPTY if len(constants) < len(literals) else None)
 
     def _like(self, node: Node) -> Formula:
         whole = self._typer.of(node)  # checks the types and the pattern
@@ -217,10 +216,4 @@ class Analysis:
             true = Constraint((((prefix, 0), (following, 0)),))
         else:
             return self._boolean(whole)
-        return Atom(attribute, true, _others(true))
-
-
-def _others(true: Constraint, with_null: bool = False) -> Constraint:
-    """The values outside of a set, NULL among them or not."""
-    rest = true.complement()
-    return rest if with_null else Constraint(rest.intervals)
+        return Atom(attribute, true)

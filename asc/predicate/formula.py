@@ -28,13 +28,14 @@ class Const:
 
 @dataclass(slots=True)
 class Atom:
-    """A test of one p-attribute: the values for which it is TRUE and those for which it is FALSE (disjoint; else
-    NULL).
+    """A test of one p-attribute: the values for which it is TRUE, and those for which it is FALSE; else it is NULL.
+
+    Invariant: the two are disjoint. ``false`` is None where it is FALSE for all other values but NULL.
     """
 
     attribute: PAttribute
     true: Constraint
-    false: Constraint
+    false: Constraint | None = None
 
 
 @dataclass(slots=True)
@@ -134,16 +135,18 @@ def _of_parts(parts: list[Formula], outcome: int, unit: int, zero: int, limit: i
 def _of_atom(atom: Atom, outcome: int) -> list[Conjunction]:
     if outcome == TRUE:
         admitted = atom.true
-    elif outcome == FALSE:
-        admitted = atom.false
-    elif outcome == NULL | TRUE:
-        admitted = atom.false.complement()
     elif outcome == NULL | FALSE:
         admitted = atom.true.complement()
     else:
-        admitted = atom.true.union(atom.false)
-        if outcome == NULL:
-            admitted = admitted.complement()
+        false = Constraint(atom.true.complement().intervals) if atom.false is None else atom.false
+        if outcome == FALSE:
+            admitted = false
+        elif outcome == NULL | TRUE:
+            admitted = false.complement()
+        else:
+            admitted = atom.true.union(false)
+            if outcome == NULL:
+                admitted = admitted.complement()
     admitted = clipped(admitted, domain_of(atom.attribute.type))
     if admitted.is_empty:
         return []
