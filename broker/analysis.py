@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from asc.attribute import PAttribute
 from broker.config import StreamConfig
-from broker.decode import decode
+from broker.decode import ERROR, KAFKA_FIELDS, as_records, decode
 from broker.expressions import analyse
 from broker.failure import one_line, root_cause
 from broker.query import QueryError
@@ -18,12 +18,7 @@ from broker.sections import ConfigError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_KAFKA_FIELDS = (
-    *(("key", "BINARY"), ("value", "BINARY"), ("topic", "STRING"), ("partition", "INT"), ("offset", "BIGINT")),
-    *(("timestamp", "TIMESTAMP"), ("timestampType", "INT")),
-    ("headers", "ARRAY<STRUCT<key: STRING, value: BINARY>>"),
-)
-_KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in _KAFKA_FIELDS)
+_KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in KAFKA_FIELDS)
 
 
 class StreamAnalyser:
@@ -50,10 +45,8 @@ class StreamAnalyser:
         sample = (
             json.dumps(dict.fromkeys(names, "1")) if stream.format == "json" else separator.join("1" for _ in names)
         )
-        row = self._spark.range(1, numPartitions=1).select(
-            *(sf.lit(None).cast(kind).alias(name) for name, kind in _KAFKA_FIELDS if name != "value"),
-            sf.encode(sf.concat(sf.lit(sample), sf.col("id").cast("string")), "utf-8").alias("value"),
-        )
+        rows = self._spark.range(1, numPartitions=1)
+        row = as_records(rows, sf.concat(sf.lit(sample), sf.col("id").cast("string")))
         try:
             decode(row, stream, self._time_zone).collect()
         except Exception as error:
@@ -79,8 +72,6 @@ class StreamAnalyser:
     def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> list[Any]:
         """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none."""
         from pyspark.sql import functions as sf
-
-        from broker.decode import ERROR
 
         rows = [(None, bytearray(value), self._stream.topic, 0, 0, None, 0, None)]
         attributes = list(attributes)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from asc.errors import AscError, PlanError, PredicateError, SchemaError
@@ -34,6 +34,8 @@ from broker.api_models import (
 from broker.bulk import BulkRefusedError, load_lines
 from broker.errors import BrokerError, MatchError
 from broker.inspection import checked, described_plan, described_streams, explained
+from broker.metrics import METRICS_TYPE, exposition
+from broker.monitoring import StreamMonitor
 from broker.query import QueryError, UnknownQueryError
 from broker.registration import StandingQueries
 from broker.topics import one_line
@@ -59,6 +61,9 @@ class Service(Protocol):
     @property
     def analysers(self) -> Mapping[str, StreamAnalyser]: ...
 
+    @property
+    def monitors(self) -> Mapping[str, StreamMonitor]: ...
+
 
 def create_app(service: Service, token: str | None, max_body_bytes: int, host: str = "127.0.0.1") -> FastAPI:
     """The application. With a token, everything but the health of the process asks for it; without one, it answers
@@ -71,6 +76,7 @@ def create_app(service: Service, token: str | None, max_body_bytes: int, host: s
     app.include_router(_query_changes(service))
     app.include_router(_query_views(service))
     app.include_router(_views(service))
+    app.include_router(_metrics(service))
     return app
 
 
@@ -223,8 +229,19 @@ def _views(service: Service) -> APIRouter:
 
     @router.get("/plan")
     def plan() -> dict[str, Any]:
-        """The running plan of every stream."""
-        return {"streams": described_plan(service.standing())}
+        """The running plan of every stream, and what its monitor measured and rearranged."""
+        return {"streams": described_plan(service.standing(), service.monitors)}
+
+    return router
+
+
+def _metrics(service: Service) -> APIRouter:
+    router = APIRouter(tags=["metrics"])
+
+    @router.get("/metrics", response_class=PlainTextResponse)
+    def metrics() -> Response:
+        """Counts of every stream in the text format of Prometheus."""
+        return PlainTextResponse(exposition(service.standing(), service.monitors), media_type=METRICS_TYPE)
 
     return router
 

@@ -5,35 +5,31 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from broker.config import Config
 from broker.errors import BrokerError
-from broker.topics import KafkaCluster, one_line, quiet_client_log
+from broker.topics import KafkaCluster, one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from broker.analysis import StreamAnalyser
     from broker.job import StreamJob
+    from broker.monitoring import StreamMonitor
     from broker.registration import StandingQueries
     from broker.runtime.kafka import EmbeddedKafka
 
 LOG = logging.getLogger("asc.daemon")
 
-STOP_TIMEOUT_S = 20
-"""How long the whole of an orderly stop may take."""
-
 _EXPIRY_PAUSE_S = 1.0
-_WATCH_PAUSE_S = 1.0
 _FIRST_TRIGGER_S = 10.0
 _TOLD_BY_THE_JOB = (
     "org.apache.spark.executor.Executor",
@@ -53,6 +49,7 @@ class Daemon:
         config.check()
         self.config = config
         self.analysers: Mapping[str, StreamAnalyser] = {}
+        self.monitors: Mapping[str, StreamMonitor] = {}
         self._given_spark = spark
         self._jobs: dict[str, StreamJob] = {}
         self._standing: StandingQueries | None = None
@@ -96,6 +93,21 @@ class Daemon:
                 raise BrokerError(
                     "Spark", "its JVM", f"has died with {gateway.proc.returncode}: start the daemon again"
                 )
+
+    def reload(self, config: Config) -> None:
+        """Take the monitor's settings from a configuration that was read again; what else differs is named in the log.
+
+        It holds from the next batch on. Everything but ``[monitor]`` takes a new start.
+        """
+        changed = [name for name in Config.model_fields if getattr(config, name) != getattr(self.config, name)]
+        others = [name for name in changed if name != "monitor"]
+        if others:
+            LOG.warning("configuration: [%s] changed; that takes a new start of the daemon", "], [".join(others))
+        if "monitor" in changed:
+            self.config = self.config.model_copy(update={"monitor": config.monitor})
+            for monitor in self.monitors.values():
+                monitor.reload(config.monitor)
+        LOG.info("configuration read again: [monitor] %s", "changed" if "monitor" in changed else "as it was")
 
     def ask_to_stop(self) -> None:
         """Make ``wait`` return; safe in a signal handler."""
@@ -224,6 +236,7 @@ class Daemon:
     def _start_jobs(self, spark: SparkSession, cluster: KafkaCluster) -> None:
         from broker.analysis import StreamAnalyser
         from broker.job import StreamJob
+        from broker.monitoring import StreamMonitor
         from broker.registration import StandingQueries
         from broker.registry import Registry
 
@@ -241,6 +254,9 @@ class Daemon:
         plans = standing.load(datetime.now(timezone.utc))
         LOG.info("%d queries at version %d", len(standing.queries), standing.version)
         self._phase = "starting the streaming jobs"
+        self.monitors = {
+            name: StreamMonitor(name, self.config.monitor, partial(standing.arrange, name)) for name in plans
+        }
         for name, plan in plans.items():
             job = StreamJob(
                 name,
@@ -248,10 +264,14 @@ class Daemon:
                 spark=spark,
                 cluster=cluster,
                 plan=plan,
-                plan_at=_plan_at(standing, name),
+                plan_at=partial(standing.plan_at, name),
+                monitor=self.monitors[name],
             )
             self._jobs[name] = job
         standing.attach(self._jobs)
+        for monitor in self.monitors.values():
+            self._started.callback(monitor.stop)
+            monitor.start()
         for job in self._jobs.values():
             self._started.callback(job.stop)
             job.start()
@@ -277,77 +297,6 @@ class Daemon:
         thread = threading.Thread(target=expire, name="expiry", daemon=True)
         thread.start()
         self._started.callback(thread.join, 5)
-
-
-def serve(config: Config) -> None:
-    """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start, or when a process it needs has died.
-
-    A signal during the start ends the process at once: nothing that is under way then is lost.
-    """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    quiet_client_log()
-    daemon = Daemon(config)
-    asked: list[signal.Signals] = []
-
-    def ask(signum: int, _: Any) -> None:
-        asked.append(signal.Signals(signum))
-        daemon.ask_to_stop()
-
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signum, ask)
-    _start_beside(daemon, asked)
-    LOG.info("ready at %s", daemon.url)
-    try:
-        while not daemon.wait(_WATCH_PAUSE_S):
-            daemon.check_processes()
-        LOG.info("%s: ending the running batches", asked[0].name if asked else "stop")
-    finally:
-        _stop_in_time(daemon)
-    LOG.info("stopped")
-
-
-def _start_beside(daemon: Daemon, asked: list[signal.Signals]) -> None:
-    # In a thread of its own: PySpark takes SIGINT over where it is started in the main one.
-    failures: list[BaseException] = []
-
-    def start() -> None:
-        try:
-            daemon.start()
-        except BaseException as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=start, name="start", daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.2)
-        if asked and thread.is_alive():
-            LOG.info("%s: stopped during the start", asked[0].name)
-            # The children (Spark's JVM, the embedded Kafka) end with the pipes that this process holds.
-            logging.shutdown()
-            os._exit(128 + asked[0])
-    if failures:
-        raise failures[0]
-
-
-def _stop_in_time(daemon: Daemon) -> None:
-    def stop() -> None:
-        try:
-            daemon.stop()
-        except Exception as error:
-            LOG.warning("not everything could be stopped: %s", one_line(error))
-
-    thread = threading.Thread(target=stop, name="stop", daemon=True)
-    thread.start()
-    thread.join(STOP_TIMEOUT_S)
-    if thread.is_alive():
-        LOG.error("not stopped after %d s: left as a crash would leave it, to be replayed", STOP_TIMEOUT_S)
-        logging.shutdown()
-        os._exit(1)
-
-
-def _plan_at(standing: StandingQueries, stream: str) -> Any:
-    return lambda version: standing.plan_at(stream, version)
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -19,6 +19,13 @@ RECORD = "__asc_record"
 ERROR = "__asc_error"
 """Column of the reason why a record cannot be decoded; NULL where it can."""
 
+KAFKA_FIELDS = (
+    *(("key", "BINARY"), ("value", "BINARY"), ("topic", "STRING"), ("partition", "INT"), ("offset", "BIGINT")),
+    *(("timestamp", "TIMESTAMP"), ("timestampType", "INT")),
+    ("headers", "ARRAY<STRUCT<key: STRING, value: BINARY>>"),
+)
+"""The columns of Spark's Kafka source, ``includeHeaders``: name and type."""
+
 _DECODED = "__asc_decoded"
 _CORRUPT = "__asc_corrupt"
 _UNPARSED = "__asc_unparsed"
@@ -61,6 +68,16 @@ def decode(records: DataFrame, stream: StreamConfig, time_zone: str) -> DataFram
         *(decoded[_DECODED].getField(name).alias(name) for name in names),
         *("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD),
         _reason(stream.format).alias(ERROR),
+    )
+
+
+def as_records(rows: DataFrame, value: Column) -> DataFrame:
+    """Kafka records that have that text as their value, a row each; all else of them is NULL."""
+    from pyspark.sql import functions as sf
+
+    return rows.select(
+        *(sf.lit(None).cast(kind).alias(name) for name, kind in KAFKA_FIELDS if name != "value"),
+        value.cast("binary").alias("value"),
     )
 
 

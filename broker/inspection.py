@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from broker.analysis import StreamAnalyser
+from broker.monitoring import StreamMonitor
 from broker.query import RegisteredQuery
 from broker.registration import StandingQueries
 
@@ -40,8 +41,8 @@ def described_streams(standing: StandingQueries) -> list[dict[str, Any]]:
     ]
 
 
-def described_plan(standing: StandingQueries) -> dict[str, Any]:
-    """The running plan of every stream: its p-attributes, and the sequence of each block."""
+def described_plan(standing: StandingQueries, monitors: Mapping[str, StreamMonitor]) -> dict[str, Any]:
+    """The running plan of every stream: its p-attributes, the sequence of each block, and what its monitor did."""
     return {
         name: {
             "version": plan.version,
@@ -57,9 +58,11 @@ def described_plan(standing: StandingQueries) -> dict[str, Any]:
                 {
                     "conjuncts": block.conjunct_count,
                     "sequence": [plan.p_attributes[block.slots[own]].sql for own in block.sequence],
+                    "micro_arrows": int((block.arrows >= 0).sum()),
                 }
                 for block in plan.blocks
             ],
+            "monitor": monitors[name].view() if name in monitors else None,
         }
         for name, plan in standing.plans().items()
     }

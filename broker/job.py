@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from broker.monitoring import StreamMonitor
+    from broker.tally import Tallying
+
 LOG = logging.getLogger("asc.job")
 
 _BACKOFF_S = (1, 2, 5, 10, 20)
@@ -55,6 +58,7 @@ class StreamJob:
         cluster: KafkaCluster,
         plan: Plan,
         plan_at: Callable[[int], Plan],
+        monitor: StreamMonitor | None = None,
     ) -> None:
         self.name = name
         self._config = config
@@ -62,6 +66,7 @@ class StreamJob:
         self._spark = spark
         self._cluster = cluster
         self._plan_at = plan_at
+        self._monitor = monitor
         self._folder = config.spark.checkpoint_dir / name
         self._folder.mkdir(parents=True, exist_ok=True)
         self._bindings = BatchBindings(self._folder / "bindings", self._folder / "spark" / "offsets")
@@ -70,6 +75,8 @@ class StreamJob:
         self._plan = plan
         self._bound = self._bindings.last()
         self._broadcast: tuple[Plan, Any] | None = None
+        self._plans_shipped = 0
+        self._tallies: tuple[int, Any] | None = None
         self._batch_lock = threading.Lock()
         self._stopping = threading.Event()
         self._stop_by = 0.0
@@ -217,13 +224,15 @@ class StreamJob:
         return self._plan_at(binding.version)
 
     def _write(self, records: DataFrame, plan: Plan) -> None:
-        from broker.matching import match_plan
+        from broker.matching import DELIVERIES_COLUMN, match_plan
 
         attributes = decode(records, self._stream, self._config.spark.time_zone)
-        matched = match_plan(attributes, self._broadcast_of(plan), output="deliveries")
+        shipped = self._broadcast_of(plan)
+        tallying = self._tallying()
+        matched = match_plan(attributes, shipped, output="deliveries", tallying=tallying)
         dead_letters = self._config.dead_letter_topic(self.name)
         (
-            outgoing(matched, "deliveries", dead_letters, self._limits_of(plan, dead_letters))
+            outgoing(matched, DELIVERIES_COLUMN, dead_letters, self._limits_of(plan, dead_letters))
             .write.format("kafka")
             .options(**self._cluster.spark_options())
             .option("kafka.acks", "all")
@@ -232,6 +241,22 @@ class StreamJob:
             .option("includeHeaders", "true")
             .save()
         )
+        if tallying is not None and self._monitor is not None and tallying.accumulator.value is not None:
+            self._monitor.offer(plan, tallying.accumulator.value)
+
+    def _tallying(self) -> Tallying | None:
+        """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""
+        from broker.tally import Tallying, tally_accumulator
+
+        if self._monitor is None:
+            return None
+        sampling = self._monitor.sampling()
+        room = sampling.tuples if sampling else 0
+        if self._tallies is None or self._tallies[0] != room:
+            self._tallies = (room, tally_accumulator(self._spark.sparkContext, room))
+        accumulator = self._tallies[1]
+        accumulator.value = None
+        return Tallying(accumulator, self._plans_shipped, sampling)
 
     def _limits_of(self, plan: Plan, dead_letters: str) -> dict[str, int]:
         """The largest record of each topic. Topics not seen since the last failure are made where they are missing."""
@@ -249,6 +274,7 @@ class StreamJob:
         if self._broadcast is None or self._broadcast[0] is not plan:
             old = self._broadcast
             self._broadcast = (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
+            self._plans_shipped += 1
             if old is not None:
                 # One batch runs at a time, so nothing uses the old one any more.
                 old[1].unpersist()

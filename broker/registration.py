@@ -22,6 +22,7 @@ from broker.config import Config
 from broker.query import QueryError, RegisteredQuery, UnknownQueryError, check_id, check_labels
 from broker.registry import Registry, RegistryError, RegistryTakenError
 from broker.topics import KafkaCluster, Offsets, check_destination
+from monitor.transfer import SequenceByAttribute, carried, transferred
 
 if TYPE_CHECKING:
     from broker.analysis import StreamAnalyser
@@ -273,6 +274,22 @@ class StandingQueries:
         """The number of registered queries by stream, paused ones included."""
         return Counter(query.stream for query in self.queries.values())
 
+    def arrange(self, stream: str, sequences: Mapping[int, SequenceByAttribute]) -> Plan:
+        """Put sequences that the monitor found for blocks of a plan into the plan that runs by now; that plan.
+
+        Under the lock of changes, so that none is lost to a change of the queries that is under way.
+        """
+        with self._lock:
+            plan = self._jobs[stream].plan
+            orders = {
+                number: transferred(sequence, plan, number)
+                for number, sequence in sequences.items()
+                if number < len(plan.blocks)
+            }
+            arranged = plan.with_sequences(orders)
+            self._jobs[stream].swap(arranged)
+            return arranged
+
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
         plans = self._changed_plans(candidates, removes)
         self._cluster.ensure_topics({candidate.query.topic for candidate in candidates})
@@ -329,12 +346,12 @@ class StandingQueries:
             before = self._planned_on(query_id)
             if before is not None:
                 drops.setdefault(before, []).append(query_id)
-        return {
-            stream: change_plan(
-                self._jobs[stream].plan, adds.get(stream, ()), drops.get(stream, ()), version=self.version
-            )
-            for stream in {*adds, *drops}
-        }
+        plans = {}
+        for stream in {*adds, *drops}:
+            standing = self._jobs[stream].plan
+            changed = change_plan(standing, adds.get(stream, ()), drops.get(stream, ()), version=self.version)
+            plans[stream] = carried(standing, changed)
+        return plans
 
     def _planned_on(self, query_id: str) -> str | None:
         query = self.queries.get(query_id)

@@ -46,8 +46,12 @@ class Draw:
         return len(self.numbers)
 
     def merged(self, other: Draw, tuples: int) -> Draw:
-        """The draw of both, at most ``tuples`` of them; both have the same columns."""
-        return _union([self, other], tuples)
+        """The draw of both, at most ``tuples`` of them, with the columns that both have."""
+        own, others = (draw.values.schema for draw in (self, other))
+        if own.equals(others):
+            return _union([self, other], tuples)
+        names = [field.name for field in own if field.name in others.names and others.field(field.name) == field]
+        return _union([Draw(draw.numbers, draw.values.select(names)) for draw in (self, other)], tuples)
 
     def columns(self, attributes: Sequence[PAttribute]) -> list[pa.ChunkedArray | None]:
         """The values of p-attributes, whatever plan they were drawn under; None for one that was not drawn."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -28,8 +29,10 @@ def serve(config_file: Path | None, embedded: bool) -> None:
 
     Where the configuration names no Kafka, it starts an embedded one.
     SIGTERM or Ctrl-C ends the running batch, commits and leaves.
+    SIGHUP reads the file again and takes the section [monitor] from it.
     """
     from broker.config import load_config
-    from broker.daemon import serve as serve_daemon
+    from broker.serving import serve as serve_daemon
 
-    serve_daemon(load_config(config_file, embedded=embedded))
+    read = partial(load_config, config_file, embedded=embedded)
+    serve_daemon(read(), read if config_file else None)

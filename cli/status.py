@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from cli.client import Client, server_options
 from cli.command import Command, examples
 from cli.output import json_option, print_json, print_table
+
+_EVENTS_SHOWN = 3
 
 
 @click.command(
@@ -21,7 +25,9 @@ from cli.output import json_option, print_json, print_table
 def status(client: Client, as_json: bool) -> None:
     """Say whether the daemon is ready, and what it runs.
 
-    Prints a line for each stream. Ends with 1 when the daemon is not ready.
+    Prints a line for each stream, then the last rearrangements of its sequences.
+    "cost" is the number of constructs evaluated for a record, as the executor
+    visits them. Ends with 1 when the daemon is not ready.
     """
     ready = client.ready()
     found = {"server": client.server, **ready}
@@ -35,7 +41,18 @@ def status(client: Client, as_json: bool) -> None:
     elif ready.get("ready"):
         click.echo(f"ready at {client.server}, Kafka at {found['kafka']['bootstrap_servers']}")
         print_table(
-            ["stream", "topic", "format", "queries", "conjuncts", "p-attributes", "version"],
+            [
+                "stream",
+                "topic",
+                "format",
+                "queries",
+                "conjuncts",
+                "p-attributes",
+                "version",
+                "records",
+                "cost",
+                "rearranged",
+            ],
             [
                 [
                     stream["name"],
@@ -45,11 +62,32 @@ def status(client: Client, as_json: bool) -> None:
                     stream["plan"].get("conjuncts"),
                     len(stream["plan"].get("p_attributes", ())),
                     stream["plan"].get("version"),
+                    *_monitored(stream["plan"].get("monitor") or {}),
                 ]
                 for stream in found["streams"]
             ],
         )
+        for stream in found["streams"]:
+            for event in ((stream["plan"].get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
+                click.echo(_told(event))
     else:
         click.echo(f"not ready at {client.server}: {ready.get('reason') or 'no reason given'}")
     if not ready.get("ready"):
         click.get_current_context().exit(1)
+
+
+def _monitored(monitor: dict[str, Any]) -> list[Any]:
+    """Records, mean cost and rearrangements; an off monitor counts but rearranges nothing."""
+    tuples = monitor.get("tuples", 0)
+    cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
+    rearranged = sum(monitor.get("rearrangements", {}).values()) if monitor.get("enabled", True) else "off"
+    return [tuples, cost, rearranged]
+
+
+def _told(event: dict[str, Any]) -> str:
+    sequence = ", ".join(event["new_sequence"][:4]) + (", ..." if len(event["new_sequence"]) > 4 else "")
+    return (
+        f"{event['at']}  {event['stream']} block {event['block']}: {event['trigger']}, "
+        f"cost {event['cost_before']:.2f} -> {event['cost_after']:.2f}, {event['kind']} {sequence} "
+        f"({event['new_micro_arrows']} micro-arrows)"
+    )

@@ -167,16 +167,28 @@ def site_config(kafka: EmbeddedKafka, folder: Path) -> Config:
 
 
 @pytest.fixture(scope="module")
-def site(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A daemon for the tests of a module, on the shared Spark session and Kafka."""
-    config = site_config(kafka, tmp_path_factory.mktemp("site"))
+def site_of(kafka: EmbeddedKafka, spark: SparkSession) -> Iterator[Callable[[Config], Site]]:
+    """Starts daemons for the tests of a module, on the shared Spark session and Kafka."""
+    sites: list[Site] = []
 
-    def start() -> Daemon:
-        daemon = Daemon(config, spark=spark)
-        daemon.start()
-        return daemon
+    def started(config: Config) -> Site:
+        def start() -> Daemon:
+            daemon = Daemon(config, spark=spark)
+            daemon.start()
+            return daemon
 
-    site = Site(config, kafka.bootstrap_servers, start)
-    site.daemon = start()
-    yield site
-    site.daemon.stop()
+        site = Site(config, kafka.bootstrap_servers, start)
+        sites.append(site)
+        site.daemon = start()
+        return site
+
+    yield started
+    for site in sites:
+        if site.daemon is not None:
+            site.daemon.stop()
+
+
+@pytest.fixture(scope="module")
+def site(kafka: EmbeddedKafka, site_of: Callable[[Config], Site], tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The daemon that the tests of a module share."""
+    return site_of(site_config(kafka, tmp_path_factory.mktemp("site")))

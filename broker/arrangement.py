@@ -1,0 +1,118 @@
+"""Finding the sequence of one block from a sample, and choosing between macro and hybrid by measured time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pyarrow as pa
+
+from asc.block import Block
+from asc.executor import Matches, match
+from asc.plan import Plan
+from asc.regions import region_ids
+from monitor.adaptation import Figures
+from monitor.hybrid import hybrid_sequence
+from monitor.sample import Sample
+from monitor.statistics import walked
+
+Kind = Literal["macro", "hybrid"]
+Order = tuple[Sequence[int], Mapping[tuple[int, int], int]]
+"""A macro-sequence and micro-arrows, as a block takes them."""
+
+_RUNS = 3
+"""Timed runs of each order, in turns; the fastest counts, for what else runs on the machine only adds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledTuples:
+    """Tuples of a stream as values of a plan's p-attributes; ``columns`` in slot order, None where nothing was drawn.
+
+    Cost: the values. Regions are found when a block asks for them, once for all blocks.
+    """
+
+    plan: Plan
+    columns: tuple[pa.ChunkedArray | None, ...]
+    rows: int
+
+    @classmethod
+    def of(cls, plan: Plan, columns: Sequence[pa.ChunkedArray | None], rows: int) -> SampledTuples:
+        return cls(plan, tuple(columns), rows)
+
+    def samples(self) -> list[Sample]:
+        """The sample of every block."""
+        regions = region_ids(self.plan, self.columns, self.rows)
+        known = {slot for slot, column in enumerate(self.columns) if column is not None}
+        return [Sample.of(block, regions, known) for block in self.plan.blocks]
+
+    def evaluated_by(self, block: Block) -> Matches:
+        """What the executor finds in one block, the values that are not known being NULL."""
+        columns = [
+            pa.nulls(self.rows, attribute.type) if column is None else column
+            for attribute, column in zip(self.plan.p_attributes, self.columns, strict=True)
+        ]
+        return match(replace(self.plan, blocks=(block,)), columns, self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """A sequence found for a block, and why this one.
+
+    ``kind``: which of the two was faster in the executor; ``macro_us`` and ``hybrid_us``: microseconds a tuple,
+    measured on the sample (hybrid None where no micro-arrow was better than the macro-sequence). ``cost_before`` and
+    ``cost_after``: constructs evaluated a tuple of the sample, by the sequence in place and by this one. ``figures``:
+    what the executor counts of it on the sample, four and eight constructs at a time as it counts batches.
+    """
+
+    order: Order
+    kind: Kind
+    macro_us: float
+    hybrid_us: float | None
+    cost_before: float
+    cost_after: float
+    dropping_ratio: float
+    figures: Figures
+
+
+def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequence[int]) -> Arrangement:
+    """The macro-sequence ``sequence`` or a hybrid-sequence over it, whichever evaluates the sample in less time.
+
+    Fewer constructs are not always less time: the executor evaluates a macro-sequence several constructs a pass, a
+    hybrid-sequence one at a time.
+    """
+    arrows = hybrid_sequence(block, sample, sequence).arrows
+    orders: dict[Kind, Order] = {"macro": (sequence, {})}
+    if arrows:
+        orders["hybrid"] = (sequence, arrows)
+    seconds, counted = _timed(block, tuples, orders)
+    kind = min(orders, key=lambda name: seconds[name])
+    after, matches = walked(block, sample, *orders[kind]), counted[kind]
+    rows = len(sample)
+    return Arrangement(
+        orders[kind],
+        kind,
+        seconds["macro"] / rows * 1e6,
+        seconds["hybrid"] / rows * 1e6 if arrows else None,
+        walked(block, sample, block.sequence.tolist(), block.micro_arrows()).cost,
+        after.cost,
+        after.dropping_ratio,
+        Figures(int(matches.block_dropped[0]) / rows, int(matches.block_evaluated[0]) / rows),
+    )
+
+
+def _timed(
+    block: Block, tuples: SampledTuples, orders: Mapping[Kind, Order]
+) -> tuple[dict[Kind, float], dict[Kind, Matches]]:
+    """The fastest run of each order over the sample, in seconds, and what it found."""
+    blocks = {kind: block.with_sequence(*order) for kind, order in orders.items()}
+    # The first run of each is not measured: it may have a kernel to load.
+    counted = {kind: tuples.evaluated_by(candidate) for kind, candidate in blocks.items()}
+    seconds: dict[Kind, float] = dict.fromkeys(blocks, float("inf"))
+    for _ in range(_RUNS):
+        for kind, candidate in blocks.items():
+            start = time.perf_counter()
+            tuples.evaluated_by(candidate)
+            seconds[kind] = min(seconds[kind], time.perf_counter() - start)
+    return seconds, counted

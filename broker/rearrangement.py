@@ -1,0 +1,71 @@
+"""Rearrangements of sequences as events: what called for each, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rearrangement:
+    """A sequence that was put in place of another, in the block of a stream's plan.
+
+    ``trigger`` fired over ``tuples`` tuples, in which the dropping ratio went from ``dropping_ratio_before`` (of the
+    time when the old sequence was put in place; None at the first time) to ``dropping_ratio_now``. ``cost_before`` and
+    ``cost_after``: constructs evaluated a tuple by the old and the new sequence, on the same sample of
+    ``sample_tuples``. Sequences are p-attributes as SQL. ``kind``: macro or hybrid, whichever took less of
+    ``macro_us`` and ``hybrid_us`` (None: no micro-arrow was found) a tuple. ``spent_s``: the monitor's time for it.
+    """
+
+    at: datetime
+    stream: str
+    version: int
+    block: int
+    trigger: str
+    tuples: int
+    sample_tuples: int
+    dropping_ratio_before: float | None
+    dropping_ratio_now: float
+    cost_before: float
+    cost_after: float
+    old_sequence: tuple[str, ...]
+    old_micro_arrows: int
+    new_sequence: tuple[str, ...]
+    new_micro_arrows: int
+    kind: str
+    macro_us: float
+    hybrid_us: float | None
+    spent_s: float
+
+    def plain(self) -> dict[str, Any]:
+        """The event as plain values, ready for JSON."""
+        values = asdict(self)
+        values["at"] = self.at.isoformat(timespec="milliseconds")
+        values["reason"] = self.reason
+        return values
+
+    @property
+    def reason(self) -> str:
+        """Why macro or hybrid."""
+        if self.hybrid_us is None:
+            return f"macro: {self.macro_us:.3f} us a tuple; no micro-arrow is better"
+        return f"{self.kind}: macro {self.macro_us:.3f}, hybrid {self.hybrid_us:.3f} us a tuple"
+
+    def __str__(self) -> str:
+        before = "-" if self.dropping_ratio_before is None else f"{self.dropping_ratio_before:.3f}"
+        old, new = self.old_sequence[:_SHOWN], self.new_sequence[:_SHOWN]
+        return (
+            f"stream '{self.stream}' block {self.block} rearranged ({self.trigger}): "
+            f"dropping ratio {before} -> {self.dropping_ratio_now:.3f}, "
+            f"cost {self.cost_before:.2f} -> {self.cost_after:.2f} constructs a tuple, "
+            f"{_listed(old, self.old_sequence)} -> {_listed(new, self.new_sequence)} "
+            f"with {self.new_micro_arrows} micro-arrows, {self.reason}, in {self.spent_s:.3f} s"
+        )
+
+
+_SHOWN = 5
+
+
+def _listed(shown: tuple[str, ...], whole: tuple[str, ...]) -> str:
+    return ", ".join(shown) + (", ..." if len(whole) > len(shown) else "")

@@ -1,0 +1,154 @@
+"""A real stream whose data change: the sequences follow, it shows everywhere, and no match is another one for it."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from asc.compiler import compile_plan
+from asc.executor import match
+from broker.config import Config, parse_config
+from cli.main import main
+from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
+
+if TYPE_CHECKING:
+    from conftest import Site
+
+    from broker.runtime.kafka import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+LAMBDA = 4_000
+WORKLOAD = d1_workload(40)
+
+
+@pytest.fixture(scope="module")
+def site(kafka: EmbeddedKafka, site_of: Callable[[Config], Site], tmp_path_factory: pytest.TempPathFactory) -> Site:
+    own = uuid.uuid4().hex[:12]
+    folder: Path = tmp_path_factory.mktemp("monitored")
+    fields = ", ".join(f"{name} INT" for name in WORKLOAD.names)
+    config = parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(folder), "master": "local[2]", "max_records_per_batch": LAMBDA},
+            "streams": {f"numbers-{own}": {"topic": f"source-{own}", "format": "json", "schema": fields}},
+            "monitor": {"lambda_tuples": LAMBDA, "sample_tuples": 1_000, "max_core_share": 1.0},
+        }
+    )
+
+    site = site_of(config)
+    lines = [
+        json.dumps({"id": f"q{number}", "where": text, "topic": site.topic("all")})
+        for number, text in enumerate(WORKLOAD.texts())
+    ]
+    loaded = site.client.post("/v1/queries", content="\n".join(lines), headers={"content-type": "application/x-ndjson"})
+    assert loaded.status_code == 200, loaded.text
+    return site
+
+
+def monitored(site: Site) -> dict[str, Any]:
+    (stream,) = site.client.get("/v1/plan").json()["streams"].values()
+    found: dict[str, Any] = stream["monitor"]
+    return found
+
+
+def until(site: Site, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    deadline = time.monotonic() + 120
+    while not condition(found := monitored(site)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.05)
+    return found
+
+
+def cost_of(site: Site, tuples: pa.Table) -> float:
+    """Publish lambda tuples; the constructs evaluated for one of them, as the job counted it."""
+    before = monitored(site)
+    site.publish([json.dumps(row).encode() for row in tuples.to_pylist()])
+    after = until(site, lambda now: now["tuples"] >= before["tuples"] + tuples.num_rows)
+    return float((after["evaluated"] - before["evaluated"]) / (after["tuples"] - before["tuples"]))
+
+
+def settled(site: Site) -> dict[str, Any]:
+    """What the monitor shows when it has looked at all that was published."""
+    assert site.daemon is not None
+    (monitor,) = site.daemon.monitors.values()
+    deadline = time.monotonic() + 60
+    while monitor.behind:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return monitored(site)
+
+
+def test_the_cost_falls_again_within_lambda_after_the_data_changed(site: Site) -> None:
+    uniform, skewed = uniform_tuples(3 * LAMBDA, seed=3), non_uniform_tuples(2 * LAMBDA, seed=3)
+    cost_of(site, uniform.slice(0, LAMBDA))
+    first = settled(site)
+    assert first["events"][0]["trigger"] == "unmeasured"
+    arranged = cost_of(site, uniform.slice(LAMBDA, LAMBDA))
+    cost_of(site, uniform.slice(2 * LAMBDA, LAMBDA))
+    before = len(settled(site)["events"])
+
+    switched = cost_of(site, skewed.slice(0, LAMBDA))
+    events = settled(site)["events"][before:]
+    assert [event["trigger"] for event in events] == ["dropping ratio"]
+    (event,) = events
+    assert event["cost_after"] < event["cost_before"]
+    assert event["old_sequence"] != event["new_sequence"]
+    assert event["spent_s"] > 0
+    assert cost_of(site, skewed.slice(LAMBDA, LAMBDA)) < switched
+    assert arranged > 0
+
+    # Swaps in mid-stream lost nothing and doubled nothing.
+    plan = compile_plan(WORKLOAD.standing_queries())
+    wanted: Counter[int] = Counter()
+    for table in (uniform, skewed):
+        matches = match(plan, [table[a.sql] for a in plan.p_attributes], table.num_rows)
+        wanted.update(matches.queries.tolist())
+    site.drain()
+    found = Counter(int(query[1:]) for record in site.read(site.topic("all")) for query in record.queries)
+    assert found == wanted
+
+
+def test_what_the_monitor_did_is_in_the_plan_the_metrics_and_the_status(site: Site) -> None:
+    assert site.daemon is not None
+    (stream,) = site.config.streams
+    answer = site.client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    lines = dict(line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#"))
+    shown = monitored(site)
+    assert float(lines[f'asc_tuples_total{{stream="{stream}"}}']) == shown["tuples"]
+    assert float(lines[f'asc_queries{{stream="{stream}"}}']) == 40
+    counted = {
+        trigger: float(lines[f'asc_rearrangements_total{{stream="{stream}",trigger="{trigger}"}}'])
+        for trigger in shown["rearrangements"]
+    }
+    assert counted == shown["rearrangements"]
+    status = CliRunner().invoke(main, ["status", "--server", site.daemon.url])
+    assert status.exit_code == 0, status.output
+    last = shown["events"][-1]
+    assert f"{last['at']}  {stream} block 0: {last['trigger']}, cost " in status.output
+
+
+def test_the_monitor_is_switched_off_without_a_restart(site: Site) -> None:
+    assert site.daemon is not None
+    config = site.config
+    off = config.model_copy(update={"monitor": config.monitor.model_copy(update={"enabled": False, "mu": 0.0})})
+    site.daemon.reload(off)
+    before = settled(site)
+    cost_of(site, uniform_tuples(2 * LAMBDA, seed=5))
+    after = settled(site)
+    assert (after["enabled"], after["rearrangements"]) == (False, before["rearrangements"])
+    assert after["sampled"] == before["sampled"]
+    site.daemon.reload(config)
+    cost_of(site, uniform_tuples(LAMBDA, seed=6))
+    assert sum(settled(site)["rearrangements"].values()) > sum(before["rearrangements"].values())
