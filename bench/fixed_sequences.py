@@ -35,24 +35,26 @@ class FixedSequences:
     """The orders of lowest and highest cost on a sample of ``tuples``.
 
     ``exact``: there is none better or worse on that sample; otherwise the macro-sequence and its reverse were improved
-    by moving one construct at a time until no move helped.
+    by moving one construct at a time until no move helped. ``least``: the constructs that a tuple of the sample needs
+    on average, whoever chooses for each tuple by itself; None where the two are not exact.
     """
 
     best: tuple[int, ...]
     worst: tuple[int, ...]
     tuples: int
     exact: bool
+    least: float | None
 
 
 def fixed_sequences(block: Block, sample: Sample, *, exact_constructs: int = EXACT_CONSTRUCTS) -> FixedSequences:
     """The best and the worst fixed order for the tuples of a sample."""
     constructs = len(block.slots)
     if constructs <= exact_constructs:
-        alive, _ = alive_after_subsets(block, sample)
-        return FixedSequences(_extreme(alive, -1), _extreme(alive, 1), len(sample), True)
+        alive, least = alive_after_subsets(block, sample)
+        return FixedSequences(_extreme(alive, -1), _extreme(alive, 1), len(sample), True, float(least.mean()))
     start = macro_sequence(block, sample).sequence
     best, worst = _improved(block, sample, start, -1), _improved(block, sample, start[::-1], 1)
-    return FixedSequences(best, worst, len(sample), False)
+    return FixedSequences(best, worst, len(sample), False, None)
 
 
 def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:

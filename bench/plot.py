@@ -1,12 +1,29 @@
-"""Plots of benchmark results; nothing is drawn where matplotlib is not installed."""
+"""Drawing benchmark results; nothing is drawn where matplotlib is not installed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 _CONTENDERS = {"engine_ms": "engine", "brute_force_ms": "brute force, vectorised", "scan_ms": "scan with early exit"}
+
+
+def saved(path: Path, inches: tuple[float, float], draw: Callable[[Any], None]) -> bool:
+    """Draw on a figure of that size and save it as ``path`` with .png and with .svg; whether it was drawn."""
+    if find_spec("matplotlib") is None:
+        return False
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    # Neither a date nor random names: the same result gives the same file.
+    with rc_context({"svg.hashsalt": "asc"}):
+        figure = Figure(figsize=inches, layout="constrained")
+        draw(figure)
+        figure.savefig(path.with_name(f"{path.name}.png"), dpi=120)
+        figure.savefig(path.with_name(f"{path.name}.svg"), metadata={"Date": None})
+    return True
 
 
 def plot_match(result: dict[str, Any], path: Path) -> bool:

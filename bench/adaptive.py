@@ -1,0 +1,144 @@
+"""The monitor over a recorded stream: Macro and Hybrid as the paper runs them, period by period."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.block import static_sequence
+from bench.stream import Stream
+from monitor.adaptation import Adaptation, Change, Figures, Thresholds
+from monitor.hybrid import hybrid_sequence
+from monitor.macro import macro_sequence
+from monitor.sample import Sample
+from monitor.statistics import MicroArrows, costs_of, walked
+
+Costs = npt.NDArray[np.uint16]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A macro-sequence and the micro-arrows beside it; without any it is the macro-sequence alone."""
+
+    sequence: tuple[int, ...]
+    arrows: MicroArrows = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rearrangement:
+    """A sequence exchanged at a place of the stream: what called for it, what the new one did to the sample that it was
+    made from, and the seconds that finding it took.
+    """
+
+    place: int
+    change: Change
+    after: Figures
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        before = self.change.before
+        return {
+            "place": self.place,
+            "trigger": self.change.trigger.value,
+            "initial": None if before is None else _figures(before),
+            "current": _figures(self.change.now),
+            "after": _figures(self.after),
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdaptiveRun:
+    """What became of a stream: ``orders`` by the tuples they served, (start, stop, order), one a period; the constructs
+    evaluated of each tuple; arrows followed.
+    """
+
+    orders: tuple[tuple[int, int, Order], ...]
+    costs: Costs
+    dropped: int
+    micro_arrows: int
+    macro_arrows: int
+    rearrangements: tuple[Rearrangement, ...]
+
+    @property
+    def cost(self) -> float:
+        return float(self.costs.mean())
+
+    @property
+    def micro_ratio(self) -> float:
+        """The paper's xi."""
+        return self.micro_arrows / max(1, self.micro_arrows + self.macro_arrows)
+
+    @property
+    def search_s(self) -> float:
+        return sum(own.seconds for own in self.rearrangements)
+
+
+def adaptive_run(
+    stream: Stream,
+    thresholds: Thresholds,
+    *,
+    micro_arrows: bool,
+    sample_tuples: int,
+    first: Order | None = None,
+    seed: int = 1,
+) -> AdaptiveRun:
+    """Evaluate a stream in periods of lambda tuples, each along the sequence in place.
+
+    At the end of a period the rule of section 5.2 is asked; where it calls for it, a sequence is found from at most
+    ``sample_tuples`` of that period's tuples and serves from the next period on. ``first`` serves to begin with;
+    without it the first period has the static sequence that every plan starts with, of which nothing is measured.
+    """
+    block, rng = stream.block, np.random.default_rng(seed)
+    state = Adaptation(thresholds)
+    order = first or Order(tuple(static_sequence(block)))
+    if first is not None:
+        state.put_in_place(figures(stream, stream.drawn(sample_tuples, rng, 0, thresholds.recompute_tuples), first))
+    orders, costs, walks, rearrangements = [], [], [], []
+    for start in range(0, len(stream), thresholds.recompute_tuples):
+        stop = min(start + thresholds.recompute_tuples, len(stream))
+        part = stream.part(start, stop)
+        walk = walked(block, part, order.sequence, order.arrows)
+        orders.append((start, stop, order))
+        costs.append(costs_of(block, part, order.sequence, order.arrows))
+        walks.append(walk)
+        change = state.count(walk.tuples, walk.dropped, walk.evaluated)
+        if change is None or stop == len(stream):
+            continue
+        sample = stream.drawn(sample_tuples, rng, start, stop)
+        began = time.perf_counter()
+        order = found_on(stream, sample, micro_arrows=micro_arrows)
+        seconds = time.perf_counter() - began
+        after = figures(stream, sample, order)
+        state.put_in_place(after)
+        rearrangements.append(Rearrangement(stop, change, after, seconds))
+    return AdaptiveRun(
+        tuple(orders),
+        np.concatenate(costs),
+        sum(walk.dropped for walk in walks),
+        sum(walk.micro_arrows for walk in walks),
+        sum(walk.macro_arrows for walk in walks),
+        tuple(rearrangements),
+    )
+
+
+def found_on(stream: Stream, sample: Sample, *, micro_arrows: bool) -> Order:
+    """The macro- or hybrid-sequence found from a sample."""
+    sequence: Sequence[int] = macro_sequence(stream.block, sample).sequence
+    arrows = hybrid_sequence(stream.block, sample, sequence).arrows if micro_arrows else {}
+    return Order(tuple(sequence), arrows)
+
+
+def figures(stream: Stream, sample: Sample, order: Order) -> Figures:
+    """What an order does to a sample."""
+    walk = walked(stream.block, sample, order.sequence, order.arrows)
+    return Figures(walk.dropping_ratio, walk.cost)
+
+
+def _figures(own: Figures) -> dict[str, float]:
+    return {"dropping_ratio": own.dropping_ratio, "cost": own.cost}

@@ -1,0 +1,161 @@
+"""One comparison of the five ways to order the constructs, on one stream: costs, times, and what explains them."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from asc.executor import match
+from asc.plan import Plan
+from bench.adaptive import AdaptiveRun, Order, adaptive_run, figures
+from bench.fixed_sequences import FixedSequences, fixed_sequences
+from bench.stream import Stream
+from bench.ticket_routing import ticket_routing
+from monitor.adaptation import Thresholds
+from monitor.hybrid import hybrid_sequence
+from monitor.macro import macro_sequence
+from monitor.sample import Sample
+from monitor.statistics import Measure
+
+BEST, WORST, ROUTING, MACRO, HYBRID = "SEQ_best", "SEQ_worst", "Ticket Routing", "Macro", "Hybrid"
+BY_DROPPING = "Hybrid, by dropping ratio"
+CONTENDERS = (WORST, ROUTING, BEST, MACRO, HYBRID)
+
+Segments = Sequence[tuple[int, int, Plan]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """How a comparison is made.
+
+    period_tuples   lambda: Macro and Hybrid find a sequence for every period, on the tuples of the one before (mu = 0)
+    sample_tuples   so many of those at most
+    exact_tuples    tuples that SEQ_best and SEQ_worst are found on; their cost is measured on all tuples
+    repetitions     timed runs of the executor for each contender; none for 0
+    """
+
+    period_tuples: int = 10_000
+    sample_tuples: int = 10_000
+    exact_tuples: int = 10_000
+    repetitions: int = 3
+
+
+def compared(stream: Stream, measuring: Measuring, *, seed: int) -> dict[str, Any]:
+    """The mean cost of a tuple for each contender, its time in the batch executor, and what explains the costs."""
+    drawn = stream.drawn(measuring.exact_tuples, np.random.default_rng(seed))
+    fixed = fixed_sequences(stream.block, drawn)
+    thresholds = Thresholds(measuring.period_tuples, 0.0)
+    macro, hybrid = (
+        adaptive_run(stream, thresholds, micro_arrows=arrows, sample_tuples=measuring.sample_tuples, seed=seed)
+        for arrows in (False, True)
+    )
+    best, worst = Order(fixed.best), Order(fixed.worst)
+    costs = {
+        WORST: figures(stream, stream.whole, worst).cost,
+        ROUTING: float(ticket_routing(stream.block, stream.whole, seed=seed).mean()),
+        BEST: figures(stream, stream.whole, best).cost,
+        MACRO: macro.cost,
+        HYBRID: hybrid.cost,
+    }
+    orders = {
+        WORST: _held(macro, worst),
+        BEST: _held(macro, best),
+        MACRO: macro.orders,
+        HYBRID: hybrid.orders,
+    }
+    return {
+        "costs": costs,
+        "times": _times(stream, orders, costs, measuring.repetitions) if measuring.repetitions else {},
+        "micro_ratio": hybrid.micro_ratio,
+        "explained": _explained(stream, drawn, fixed, macro, hybrid),
+    }
+
+
+def _held(run: AdaptiveRun, order: Order) -> tuple[tuple[int, int, Order], ...]:
+    """One order for the same pieces of the stream as a run's: the executor is called as often for all contenders."""
+    return tuple((start, stop, order) for start, stop, _ in run.orders)
+
+
+def _explained(
+    stream: Stream, drawn: Sample, fixed: FixedSequences, macro: AdaptiveRun, hybrid: AdaptiveRun
+) -> dict[str, Any]:
+    """What the costs are made of.
+
+    ``dropped``: the share of tuples that no query accepts; any other tuple costs all constructs in whatever order.
+    ``least``: the constructs a tuple needs whoever chooses, knowing its values. ``fixed_costs``: macro- and
+    hybrid-sequence found once, on the tuples that SEQ_best was found on, and held for all tuples: what the greedy
+    search loses and the micro-arrows gain without adapting. ``sample_costs``: theirs on the very tuples that they were
+    found on, so that what is lost there is not for want of tuples. Beside the hybrid-sequence the one that keeps only
+    the micro-arrows that were chosen by dropping ratio.
+    """
+    sequence = macro_sequence(stream.block, drawn).sequence
+    found = hybrid_sequence(stream.block, drawn, sequence)
+    by_dropping = {
+        (arrow.construct, arrow.region): arrow.target
+        for arrow in found.micro_arrows
+        if arrow.measure is Measure.DROPPING_RATIO
+    }
+    held = {MACRO: Order(sequence), HYBRID: Order(sequence, found.arrows), BY_DROPPING: Order(sequence, by_dropping)}
+    return {
+        "dropped": macro.dropped / len(stream),
+        "least": fixed.least,
+        "fixed_costs": {name: figures(stream, stream.whole, order).cost for name, order in held.items()},
+        "sample_costs": {
+            BEST: figures(stream, drawn, Order(fixed.best)).cost,
+            **{name: figures(stream, drawn, order).cost for name, order in held.items()},
+        },
+        "exact": fixed.exact,
+        "exact_tuples": fixed.tuples,
+        "micro_arrows": statistics.fmean(len(order.arrows) for _, _, order in hybrid.orders),
+        "search_s": {MACRO: macro.search_s, HYBRID: hybrid.search_s},
+        "rearrangements": len(hybrid.rearrangements),
+    }
+
+
+def _times(
+    stream: Stream,
+    orders: Mapping[str, Sequence[tuple[int, int, Order]]],
+    costs: Mapping[str, float],
+    repetitions: int,
+) -> dict[str, dict[str, float]]:
+    """Nanoseconds a tuple in the batch executor, median; the contenders take turns.
+
+    ``executor``: as it runs them, four and then eight constructs at a time where there are no micro-arrows;
+    ``one_at_a_time``: every contender as a hybrid-sequence has to be run. Raises RuntimeError where two contenders
+    differ in their matches, or the executor in its cost from what was walked.
+    """
+    plans = {
+        name: [
+            (start, stop, stream.plan.with_sequences({0: (order.sequence, order.arrows)}))
+            for start, stop, order in pieces
+        ]
+        for name, pieces in orders.items()
+    }
+    found = {name: _matched(stream, segments, count_cost=True)[:2] for name, segments in plans.items()}
+    if len({matches for matches, _ in found.values()}) > 1:
+        raise RuntimeError(f"the orders disagree on the number of matches: {found}")
+    for name, (_, evaluated) in found.items():
+        if round(costs[name] * len(stream)) != evaluated:
+            raise RuntimeError(f"{name}: the executor evaluated {evaluated} constructs, walked were {costs[name]} each")
+    seconds: dict[tuple[str, bool], list[float]] = {(name, one): [] for name in plans for one in (False, True)}
+    for _ in range(repetitions):
+        for (name, one), own in seconds.items():
+            own.append(_matched(stream, plans[name], count_cost=one)[2])
+    ns = {key: statistics.median(own) / len(stream) * 1e9 for key, own in seconds.items()}
+    return {name: {"executor": ns[name, False], "one_at_a_time": ns[name, True]} for name in plans}
+
+
+def _matched(stream: Stream, segments: Segments, *, count_cost: bool) -> tuple[int, int, float]:
+    """Matches, constructs evaluated, seconds."""
+    matches = evaluated = 0
+    began = time.perf_counter()
+    for start, stop, plan in segments:
+        found = match(plan, stream.columns_between(start, stop), stop - start, count_cost=count_cost)
+        matches += len(found)
+        evaluated += found.evaluated
+    return matches, evaluated, time.perf_counter() - began

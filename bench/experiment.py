@@ -1,0 +1,123 @@
+"""What every experiment does alike: seeds, means with their spread, claims, and the files it leaves."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.machine import machine
+
+SEEDS = (1, 2, 3)
+"""Every experiment is run with each: they make tuples, predicates and the lottery's draws."""
+
+Result = dict[str, Any]
+Line = tuple[Sequence[float], Sequence[float]]
+"""The xs and the ys of one seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Mean and standard deviation over the seeds."""
+
+    mean: float
+    deviation: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Spread:
+        return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
+
+    def __str__(self) -> str:
+        """Mean and spread, as the tables have them.
+
+        >>> str(Spread.of([1.0, 2.0]))
+        '1.50 ± 0.71'
+        """
+        return f"{self.mean:.2f} ± {self.deviation:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim of the paper beside what was measured.
+
+    ``holds``: it holds for the means over the seeds; ``seeds``: and in so many of them. ``evidence``: what was measured
+    besides that bears on why it does not.
+    """
+
+    claim: str
+    paper: str
+    ours: str
+    holds: bool
+    seeds: str
+    evidence: str = ""
+
+
+def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
+    """The claim that one figure is at most another; seed by seed."""
+    lower, upper = statistics.fmean(left), statistics.fmean(right)
+    held = sum(a <= b for a, b in zip(left, right, strict=True))
+    ours = f"{lower:.3f} against {upper:.3f} ({(lower / upper - 1) * 100:+.1f} %)"
+    holds = lower <= upper
+    return Claim(claim, paper, ours, holds, f"{held} of {len(left)}", "" if holds else evidence)
+
+
+def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence: str = "") -> Claim:
+    """The claim that a figure rises (``sign`` 1) or falls (-1): by the slope of the line through it; one a seed."""
+    slopes = [statistics.linear_regression(xs, ys).slope for xs, ys in lines]
+    points = [(statistics.fmean(x), statistics.fmean(y)) for x, y in _places(lines)]
+    holds = sign * statistics.fmean(slopes) > 0
+    held = sum(sign * slope > 0 for slope in slopes)
+    ours = ", ".join(f"{x:.3g}: {y:.3f}" for x, y in points)
+    return Claim(claim, paper, ours, holds, f"{held} of {len(slopes)}", "" if holds else evidence)
+
+
+def _places(lines: Sequence[Line]) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    """The x and the y of all seeds, place by place."""
+    xs, ys = (zip(*series, strict=True) for series in zip(*lines, strict=True))
+    return list(zip(xs, ys, strict=True))
+
+
+def result_of(name: str, scale: float, parameters: dict[str, Any], results: Any, claims: Sequence[Claim]) -> Result:
+    """The result of one figure as its JSON holds it."""
+    return {
+        "benchmark": name,
+        "scale": scale,
+        "machine": machine(),
+        "parameters": {"seeds": list(SEEDS), **parameters},
+        "results": results,
+        "claims": [asdict(claim) for claim in claims],
+    }
+
+
+def write(result: Result, output_dir: Path, plot: Callable[[Result, Path], bool]) -> None:
+    """Write ``<name>.json`` and, where matplotlib is installed, ``<name>.png`` and ``<name>.svg``."""
+    output_dir.mkdir(parents=True, exist_ok=True)
+    path = output_dir / f"{result['benchmark']}.json"
+    path.write_text(json.dumps(result, indent=2) + "\n")
+    plot(result, path.with_suffix(""))
+
+
+def claims_text(result: Result) -> str:
+    """The claims as lines of text."""
+    lines = ["", "claims of the paper"]
+    for claim in result["claims"]:
+        verdict = "confirmed" if claim["holds"] else "refuted"
+        lines.append(f"  {verdict:<9}  {claim['claim']}")
+        lines.append(f"  {'':<9}  paper: {claim['paper']}; ours: {claim['ours']}; seeds: {claim['seeds']}")
+        if claim["evidence"]:
+            lines.append(f"  {'':<9}  {claim['evidence']}")
+    return "\n".join(lines)
+
+
+def columns_text(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as their widest cell, the first to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
+
+    def line(cells: Sequence[str]) -> str:
+        rest = (cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))
+        return "  ".join([cells[0].ljust(widths[0]), *rest])
+
+    return "\n".join([line(headings), "-" * len(line(headings)), *map(line, rows)])

@@ -1,0 +1,100 @@
+"""Figure 8: the micro ratio xi and the relative cost omega over the standard deviation of ones a region."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from bench.adaptive import adaptive_run
+from bench.costs import scaled
+from bench.datasets import D1, Q4, with_concentration
+from bench.experiment import SEEDS, Claim, Line, Result, Spread, claims_text, columns_text, result_of, trend, write
+from bench.plot_micro_arrows import plot_micro_arrows
+from monitor.adaptation import Thresholds
+
+CONCENTRATIONS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def figure_8(name: str, scale: float, output_dir: Path) -> Result:
+    """D1 under predicate sets that differ in how much they gather around hot values."""
+    wanted = [(concentration, seed) for concentration in CONCENTRATIONS for seed in SEEDS]
+    cases = [
+        _case(concentration, seed, scale) for concentration, seed in tqdm(wanted, "figure 8", leave=False, disable=None)
+    ]
+    measuring = scaled(scale)
+    parameters = {
+        "period_tuples": measuring.period_tuples,
+        "sample_tuples": measuring.sample_tuples,
+        "mu": 0,
+        "predicates": {"D1": asdict(Q4)},
+        "concentrations": list(CONCENTRATIONS),
+    }
+    result = result_of(name, scale, parameters, {"cases": cases}, _claims(cases))
+    write(result, output_dir, plot_micro_arrows)
+    return result
+
+
+def _case(concentration: float, seed: int, scale: float) -> dict[str, Any]:
+    shape = with_concentration(Q4, concentration)
+    stream, came_out = D1.stream(shape, rows=D1.rows_of(scale), attributes=D1.attributes, seed=seed)
+    measuring = scaled(scale)
+    macro, hybrid = (
+        adaptive_run(
+            stream,
+            Thresholds(measuring.period_tuples, 0.0),
+            micro_arrows=arrows,
+            sample_tuples=measuring.sample_tuples,
+            seed=seed,
+        )
+        for arrows in (False, True)
+    )
+    return {
+        "concentration": concentration,
+        "seed": seed,
+        "realised": came_out,
+        "macro_cost": macro.cost,
+        "hybrid_cost": hybrid.cost,
+        "micro_ratio": hybrid.micro_ratio,
+        "relative_cost": hybrid.cost / macro.cost,
+        "dropped": macro.dropped / len(stream),
+    }
+
+
+def _claims(cases: list[dict[str, Any]]) -> list[Claim]:
+    paper = "Fig. 8, no figure survives"
+    evidence = "where micro-arrows cost more than they save, following more of them costs more: see Figure 6 for why"
+    return [
+        trend("the micro ratio xi rises with the deviation of ones a region", paper, _lines(cases, "micro_ratio"), 1),
+        trend(
+            "the relative cost omega = Hybrid / Macro falls with it",
+            paper,
+            _lines(cases, "relative_cost"),
+            -1,
+            evidence=evidence,
+        ),
+    ]
+
+
+def _lines(cases: list[dict[str, Any]], key: str) -> list[Line]:
+    """The figure over the realised deviation, a line a seed."""
+    own = [[case for case in cases if case["seed"] == seed] for seed in SEEDS]
+    return [([case["realised"]["deviation"] for case in line], [case[key] for case in line]) for line in own]
+
+
+def micro_arrows_text(result: Result) -> str:
+    """The result as text, and the claims."""
+    rows = []
+    for concentration in result["parameters"]["concentrations"]:
+        own = [case for case in result["results"]["cases"] if case["concentration"] == concentration]
+        deviation = Spread.of([case["realised"]["deviation"] for case in own])
+        figures = [
+            Spread.of([case[key] for case in own])
+            for key in ("micro_ratio", "relative_cost", "macro_cost", "hybrid_cost", "dropped")
+        ]
+        rows.append([f"{concentration:g}", str(deviation), *map(str, figures)])
+    headings = ["concentration", "std dev of ones", "xi", "omega", "Macro", "Hybrid", "dropped"]
+    title = f"{result['benchmark']}: D1, mean ± spread over {len(SEEDS)} seeds"
+    return "\n".join([title, columns_text(headings, rows), claims_text(result)])

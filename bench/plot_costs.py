@@ -1,0 +1,87 @@
+"""The plots of Figures 6 and 7; nothing is drawn where matplotlib is not installed."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+from bench.plot import saved
+
+STYLES = {
+    "SEQ_worst": ("SEQ_worst", "0.65", "v"),
+    "Ticket Routing": ("Ticket Routing", "tab:orange", "s"),
+    "SEQ_best": ("SEQ_best", "0.25", "^"),
+    "Macro": ("Macro", "tab:blue", "o"),
+    "Hybrid": ("Hybrid", "tab:green", "D"),
+}
+"""Label, colour and marker of each contender, the same in every figure."""
+
+TITLES = {"D1": "D1: uniform", "D2": "D2: skewed, correlated", "D3": "D3: census"}
+
+
+def plot_by_data_set(result: dict[str, Any], path: Path) -> bool:
+    """Figure 6: cost by data set, and under it the time that the executor takes along the same orders."""
+    cases = result["results"]["cases"]
+    names = list(dict.fromkeys(case["data_set"] for case in cases))
+
+    def draw(figure: Any) -> None:
+        costs, times = figure.subplots(2, 1)
+        for axes, values in ((costs, _cost), (times, _time)):
+            for number, (contender, (label, colour, _)) in enumerate(STYLES.items()):
+                found = [
+                    (place, [value for case in cases if case["data_set"] == name for value in values(case, contender)])
+                    for place, name in enumerate(names)
+                ]
+                drawn = [(place, own) for place, own in found if own]
+                axes.bar(
+                    [place + (number - 2) * 0.16 for place, _ in drawn],
+                    [statistics.fmean(own) for _, own in drawn],
+                    0.15,
+                    yerr=[statistics.stdev(own) if len(own) > 1 else 0 for _, own in drawn],
+                    label=label,
+                    color=colour,
+                )
+            axes.set_xticks(range(len(names)), [TITLES[name] for name in names])
+            axes.grid(visible=True, axis="y", alpha=0.2)
+        costs.set(ylabel="constructs evaluated a tuple", title="Processing cost of the evaluation sequences (mu = 0)")
+        times.set(ylabel="ns a tuple, batch executor,\none thread (no Ticket Routing)")
+        costs.legend(ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.08), frameon=False)
+
+    return saved(path, (9, 7), draw)
+
+
+def plot_by_attributes(result: dict[str, Any], path: Path) -> bool:
+    """Figure 7: cost over the number of p-attributes."""
+    cases = result["results"]["cases"]
+    counts = sorted({case["attributes"] for case in cases})
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots()
+        for contender, (label, colour, marker) in STYLES.items():
+            found = [
+                [value for case in cases if case["attributes"] == count for value in _cost(case, contender)]
+                for count in counts
+            ]
+            means = [statistics.fmean(own) for own in found]
+            spreads = [statistics.stdev(own) if len(own) > 1 else 0 for own in found]
+            axes.errorbar(counts, means, spreads, label=label, color=colour, marker=marker, capsize=3)
+        axes.set(
+            xlabel="p-attributes",
+            ylabel="constructs evaluated a tuple",
+            title=f"Processing cost by number of p-attributes, {TITLES[cases[0]['data_set']]} (mu = 0)",
+        )
+        axes.set_xticks(counts)
+        axes.grid(visible=True, alpha=0.2)
+        axes.legend()
+
+    return saved(path, (8, 5), draw)
+
+
+def _cost(case: dict[str, Any], contender: str) -> list[float]:
+    return [case["costs"][contender]]
+
+
+def _time(case: dict[str, Any], contender: str) -> list[float]:
+    """Nothing for Ticket Routing, which the executor does not run."""
+    return [case["times"][contender]["executor"]] if contender in case["times"] else []

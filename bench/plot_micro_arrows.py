@@ -1,0 +1,40 @@
+"""The plot of Figure 8."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+from bench.plot import saved
+
+
+def plot_micro_arrows(result: dict[str, Any], path: Path) -> bool:
+    """The micro ratio and the relative cost over the standard deviation, points a seed and the line of the means."""
+    cases = result["results"]["cases"]
+    steps = result["parameters"]["concentrations"]
+
+    def draw(figure: Any) -> None:
+        panels = figure.subplots(1, 2)
+        for axes, key, label, colour in (
+            (panels[0], "micro_ratio", "micro ratio xi: share of micro-arrows\namong the arrows followed", "tab:blue"),
+            (panels[1], "relative_cost", "relative cost omega = Hybrid / Macro", "tab:green"),
+        ):
+            xs = [case["realised"]["deviation"] for case in cases]
+            axes.scatter(xs, [case[key] for case in cases], color=colour, alpha=0.4, label="one seed")
+            groups = [[case for case in cases if case["concentration"] == step] for step in steps]
+            axes.plot(
+                [statistics.fmean(case["realised"]["deviation"] for case in group) for group in groups],
+                [statistics.fmean(case[key] for case in group) for group in groups],
+                color=colour,
+                marker="o",
+                label="mean of the seeds",
+            )
+            axes.set(xlabel="standard deviation of the ones a region", ylabel=label)
+            axes.grid(visible=True, alpha=0.2)
+        panels[1].axhline(1, color="0.5", linestyle="--", label="Hybrid costs as much as Macro")
+        for axes in panels:
+            axes.legend()
+        figure.suptitle("Micro-arrows on D1 by how unlike the regions of a construct are (mu = 0)")
+
+    return saved(path, (11, 4.5), draw)
