@@ -1,22 +1,17 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """The compiled inner loops. Nothing here allocates for a tuple or knows of Arrow; shapes and dtypes are the callers'
 duty.
-
-They are compiled on first use, once for a machine (numba keeps them beside the package, or in the user's cache folder
-where that is not writable; where neither can be written they are compiled for the process alone), and release the GIL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba.extending import intrinsic
 
-F = TypeVar("F", bound=Callable[..., Any])
+from asc.compiled import compiled, trailing_zeros
+
 Array = npt.NDArray[Any]
 
 _FULL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -31,25 +26,7 @@ _SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
 _NAN_KEY = 0x7FF8_0000_0000_0000
 
 
-def _compiled(function: F) -> F:
-    try:
-        return cast(F, numba.njit(cache=True, nogil=True)(function))
-    except RuntimeError:  # no folder to keep it in
-        return cast(F, numba.njit(nogil=True)(function))
-
-
-@intrinsic
-def _trailing_zeros(typing_context: Any, word: Any) -> Any:
-    """The number of zeros below the lowest 1 of a uint64 that is not 0."""
-    from numba.core import types
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
-
-    return types.uint64(types.uint64), generate
-
-
-@_compiled
+@compiled
 def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> None:
     """Set bit ``bits[i]`` in the rows ``lows[i]`` to ``highs[i]`` of uint64[rows, words]."""
     for i in range(bits.size):
@@ -59,7 +36,7 @@ def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> Non
             regions[row, word] |= mask
 
 
-@_compiled
+@compiled
 def float_keys(values: Array, keys: Array) -> None:
     """The order-preserving int64 of each double: ``asc.attribute.float_key``."""
     bits = values.view(np.int64)
@@ -72,7 +49,7 @@ def float_keys(values: Array, keys: Array) -> None:
         keys[i] = key
 
 
-@_compiled
+@compiled
 def bytes_keys(
     offsets: Array, data: Array, ends: Array, constants: Array, heads: Array, labels: Array, keys: Array
 ) -> None:
@@ -109,7 +86,7 @@ def bytes_keys(
             keys[i] = labels[0] - 1 if labels.size > 0 else 0
 
 
-@_compiled
+@compiled
 def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, length_b: int) -> int:
     """-1, 0, 1 as the byte string in ``a`` sorts before, with or after the one in ``b``."""
     for j in range(min(length_a, length_b)):
@@ -118,7 +95,7 @@ def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, leng
     return 0 if length_a == length_b else (-1 if length_a < length_b else 1)
 
 
-@_compiled
+@compiled
 def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> None:
     """The region of each key where a table holds those of the keys from ``origin`` on."""
     last = origin + table.size - 1
@@ -126,7 +103,7 @@ def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> 
         regions[i] = table[np.uint64(min(max(keys[i], origin), last) - origin)]
 
 
-@_compiled
+@compiled
 def regions_by_cells(keys: Array, boundaries: Array, origin: int, shift: int, table: Array, regions: Array) -> None:
     """The region of each key by a search between the regions of the ends of its cell, 2**shift keys from ``origin`` on.
 
@@ -147,7 +124,7 @@ def regions_by_cells(keys: Array, boundaries: Array, origin: int, shift: int, ta
         regions[i] = low
 
 
-@_compiled
+@compiled
 def _widened(bound: int, least: int, greatest: int) -> int:
     """A bound of a table whose type has these limits, which stand for no bound, as a bound of type int64."""
     if bound == least:
@@ -155,7 +132,7 @@ def _widened(bound: int, least: int, greatest: int) -> int:
     return _KEY_MAX if bound == greatest else bound
 
 
-@_compiled
+@compiled
 def _is_verified(conjunct: int, row: int, keys: Array, regions: Array, null_regions: Array, exact: Any) -> bool:
     """Whether the inexact constraints of a conjunct admit the row's values (NULL's region never leaves a doubt)."""
     first, code, low, high = exact[0], exact[1], exact[2], exact[3]
@@ -179,7 +156,7 @@ def _is_verified(conjunct: int, row: int, keys: Array, regions: Array, null_regi
     return True
 
 
-@_compiled
+@compiled
 def _emit(
     grb: Array,
     row: int,
@@ -198,7 +175,7 @@ def _emit(
     for word in range(grb.size):
         left = grb[word]
         while left != 0:
-            conjunct = (word << 6) + np.int64(_trailing_zeros(left))  # type: ignore[call-arg]
+            conjunct = (word << 6) + np.int64(trailing_zeros(left))  # type: ignore[call-arg]
             left &= left - _ONE
             handle = owner[conjunct]
             if handle != last and (
@@ -210,7 +187,7 @@ def _emit(
     return count
 
 
-@_compiled
+@compiled
 def sweep(
     regions: Array,
     keys: Array,
@@ -280,7 +257,7 @@ def sweep(
     return end, count, evaluated, dropped
 
 
-@_compiled
+@compiled
 def walk(
     regions: Array,
     keys: Array,

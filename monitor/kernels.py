@@ -8,37 +8,17 @@ the GRB to start with, which rules nothing out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba.extending import intrinsic
 
-F = TypeVar("F", bound=Callable[..., Any])
+from asc.compiled import compiled, ones
+
 Array = npt.NDArray[Any]
 
 
-def _compiled(function: F) -> F:
-    try:
-        return cast(F, numba.njit(cache=True, nogil=True)(function))
-    except RuntimeError:  # no folder to keep it in
-        return cast(F, numba.njit(nogil=True)(function))
-
-
-@intrinsic
-def _ones(typing_context: Any, word: Any) -> Any:
-    """The number of ones of a uint64."""
-    from numba.core import types
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
-@_compiled
+@compiled
 def walk_sample(
     regions: Array, matrix: Array, rows: Array, sequence: Array, arrows: Array, geb: Array, grb: Array, costs: Array
 ) -> tuple[int, int]:
@@ -86,7 +66,7 @@ def walk_sample(
     return dropped, micro_arrows
 
 
-@_compiled
+@compiled
 def drop_by_each(
     regions: Array, matrix: Array, rows: Array, prefix: Array, candidates: Array, grb: Array, dropped: Array
 ) -> int:
@@ -124,7 +104,7 @@ def drop_by_each(
     return by_prefix
 
 
-@_compiled
+@compiled
 def visit(
     regions: Array,
     matrix: Array,
@@ -162,7 +142,7 @@ def visit(
     return kept
 
 
-@_compiled
+@compiled
 def narrow(
     live: Array, groups: Array, places: Array, missing: Array, geb: Array, candidates: Array, covered: Array
 ) -> None:
@@ -185,7 +165,7 @@ def narrow(
                 break
 
 
-@_compiled
+@compiled
 def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
     """1 when a tuple's GRB keeps a 1 after a matrix row, else 0."""
     for word in range(matrix.shape[1]):
@@ -194,16 +174,16 @@ def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
     return 0
 
 
-@_compiled
+@compiled
 def _left(grb: Array, number: int, matrix: Array, place: int) -> Any:
     """The ones that a tuple's GRB keeps after a matrix row."""
     left = np.uint64(0)
     for word in range(matrix.shape[1]):
-        left += _ones(grb[number, word] & matrix[place, word])  # type: ignore[call-arg]
+        left += ones(grb[number, word] & matrix[place, word])  # type: ignore[call-arg]
     return np.int64(left)
 
 
-@_compiled
+@compiled
 def measure(
     regions: Array,
     matrix: Array,
@@ -249,7 +229,7 @@ def measure(
                 macro_left[group] += own
 
 
-@_compiled
+@compiled
 def follow(live: Array, places: Array, arrows: Array, geb: Array, sequence: Array, targets: Array) -> int:
     """The next construct of every live tuple: where the micro-arrow of its region leads, unless that is evaluated, else
     the first unevaluated one of the macro-sequence.
