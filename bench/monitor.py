@@ -1,0 +1,187 @@
+"""What the monitor costs: batches through Spark with it and without it, in turns."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from tqdm import tqdm
+
+from asc.compiler import compile_plan
+from asc.plan import Plan
+from bench.machine import machine
+from broker.matching import match_plan
+from broker.monitoring import StreamMonitor
+from broker.runtime.java import find_java
+from broker.runtime.spark import spark_session
+from broker.sections import MonitorConfig
+from broker.tally import Tallying, tally_accumulator
+from monitor.transfer import SequenceByAttribute, transferred
+from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
+
+FILES = 8
+MODES = ("off", "measuring", "on")
+"""``measuring``: counts, draws and measures, but swaps nothing in, so that nothing but its cost shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Rows of a batch, batches of a run, numbers of predicates, runs of each mode."""
+
+    rows: int
+    batches: int
+    predicates: tuple[int, ...]
+    repetitions: int
+
+
+FULL = Size(1_000_000, 2, (100, 1_000), 11)
+QUICK = Size(100_000, 2, (100,), 2)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``monitor.json`` into the folder; the result is what the file holds.
+
+    Batches alternate between uniform and skewed tuples, so that there is always something to rearrange. There is no
+    Kafka in it: reading and writing topics would only make the monitor's share smaller.
+    """
+    size = QUICK if quick else FULL
+    spark = spark_session(app_name="asc-bench-monitor", driver_memory="6g")
+    # An evaluation of the default settings; lambda is a batch.
+    settings = MonitorConfig(lambda_tuples=size.rows)
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
+        frames = [
+            _frame(spark, Path(folder) / name, tuples)
+            for name, tuples in (("d1", uniform_tuples(size.rows)), ("d2", non_uniform_tuples(size.rows)))
+        ]
+        results = {str(count): _compared(spark, frames, count, size, settings) for count in size.predicates}
+    result = {
+        "benchmark": "monitor",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "input": {"rows": size.rows, "columns": 20, "format": "parquet", "files": FILES, "sink": "noop"},
+        "batches": size.batches,
+        "settings": settings.model_dump(mode="json"),
+        "results": results,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "monitor.json").write_text(json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text: rows a second of each mode, and the share of throughput that the monitor costs."""
+    rows = result["input"]["rows"] * result["batches"]
+    lines = [f"{result['batches']} batches of {result['input']['rows']:,} rows x 20 int columns; medians of runs", ""]
+    lines.append(
+        f"{'predicates':>10}  {'monitor':<10} {'rows/s':>11} {'cost':>7}  {'rearranged':>10} {'measuring':>10}"
+    )
+    for count, modes in result["results"].items():
+        for mode, measured in modes.items():
+            lines.append(
+                f"{int(count):>10,}  {mode:<10} {rows / measured['median_s']:>11,.0f} {measured['cost']:>7.1%}  "
+                f"{measured['rearrangements']:>10} {measured['monitor_s']:>8.2f} s"
+            )
+    return "\n".join(lines)
+
+
+def _frame(spark: SparkSession, folder: Path, tuples: pa.Table) -> DataFrame:
+    folder.mkdir()
+    for number in range(FILES):
+        first, last = (place * tuples.num_rows // FILES for place in (number, number + 1))
+        pq.write_table(tuples.slice(first, last - first), folder / f"part-{number}.parquet")
+    return spark.read.parquet(str(folder))
+
+
+class _Pipeline:
+    """Batches under one mode: the plan that runs, shipped when it has changed, and the monitor beside."""
+
+    def __init__(self, spark: SparkSession, plan: Plan, mode: str, settings: MonitorConfig) -> None:
+        self._spark = spark
+        self._mode = mode
+        self._plan = plan
+        self._shipped: tuple[Plan, Any] | None = None
+        self._number = 0
+        self._accumulator = tally_accumulator(spark.sparkContext, settings.sample_tuples)
+        self.monitor = StreamMonitor("bench", settings, self._swap)
+        self.monitor.start()
+
+    def batch(self, frame: DataFrame) -> None:
+        plan = self._plan
+        if self._shipped is None or self._shipped[0] is not plan:
+            self._shipped = (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
+            self._number += 1
+        tallying = None
+        if self._mode != "off":
+            self._accumulator.value = None
+            tallying = Tallying(self._accumulator, self._number, self.monitor.sampling())
+        match_plan(frame, self._shipped[1], tallying=tallying).write.format("noop").mode("overwrite").save()
+        if self._accumulator.value is not None:
+            self.monitor.offer(plan, self._accumulator.value)
+
+    def _swap(self, sequences: Mapping[int, SequenceByAttribute]) -> Plan:
+        if self._mode == "on":
+            orders = {number: transferred(sequence, self._plan, number) for number, sequence in sequences.items()}
+            self._plan = self._plan.with_sequences(orders)
+        return self._plan
+
+
+@contextmanager
+def _pipelines(spark: SparkSession, plan: Plan, settings: MonitorConfig) -> Iterator[dict[str, _Pipeline]]:
+    pipelines = {mode: _Pipeline(spark, plan, mode, settings) for mode in MODES}
+    try:
+        yield pipelines
+    finally:
+        for pipeline in pipelines.values():
+            pipeline.monitor.stop()
+
+
+def _compared(
+    spark: SparkSession, frames: list[DataFrame], count: int, size: Size, settings: MonitorConfig
+) -> dict[str, Any]:
+    plan = compile_plan(d1_workload(count).standing_queries())
+    seconds: dict[str, list[float]] = {mode: [] for mode in MODES}
+    with _pipelines(spark, plan, settings) as pipelines:
+        steps = tqdm(total=(size.repetitions + 1) * len(MODES), desc=f"{count} predicates", leave=False, disable=None)
+        for repetition in range(size.repetitions + 1):
+            # Every other time in the opposite order: what slows the machine down slows all of them down.
+            for mode in MODES if repetition % 2 else MODES[::-1]:
+                taken = _timed(lambda: _batches(pipelines[mode], frames, size.batches))  # noqa: B023
+                if repetition:
+                    seconds[mode].append(round(taken, 4))
+                steps.update()
+        steps.close()
+        return {mode: _result(seconds, mode, pipelines[mode]) for mode in MODES}
+
+
+def _batches(pipeline: _Pipeline, frames: list[DataFrame], batches: int) -> None:
+    for number in range(batches):
+        pipeline.batch(frames[number % len(frames)])
+
+
+def _result(seconds: dict[str, list[float]], mode: str, pipeline: _Pipeline) -> dict[str, Any]:
+    pairs = zip(seconds[mode], seconds["off"], strict=True)
+    totals = pipeline.monitor.totals
+    return {
+        "median_s": statistics.median(seconds[mode]),
+        "runs_s": seconds[mode],
+        # Of runs side by side: the share of its throughput that a run loses.
+        "cost": 1 - 1 / statistics.median(own / off for own, off in pairs),
+        "rearrangements": sum(totals.rearrangements.values()),
+        "monitor_s": totals.monitor_s,
+    }
+
+
+def _timed(work: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
