@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -52,7 +53,7 @@ def test_every_key_of_the_configuration_is_documented_with_its_default(section: 
             optional = type(None) in get_args(field.annotation) and get_origin(field.annotation) in (Union, UnionType)
             assert shown in (("not set", "this or `schema_file", "this or `schema") if optional else ("required",))
         else:
-            assert shown == (str(default).lower() if isinstance(default, bool) else str(default))
+            assert shown == (default if isinstance(default, str) else json.dumps(default, default=str).strip('"'))
 
 
 def test_the_options_that_the_page_gives_kafka_python_are_those_it_has() -> None:
