@@ -46,7 +46,7 @@ class StreamAnalyser:
             json.dumps(dict.fromkeys(names, "1")) if stream.format == "json" else separator.join("1" for _ in names)
         )
         rows = self._spark.range(1, numPartitions=1)
-        row = as_records(rows, sf.concat(sf.lit(sample), sf.col("id").cast("string")))
+        row = as_records(rows, value=sf.concat(sf.lit(sample), sf.col("id").cast("string")))
         try:
             decode(row, stream, self._time_zone).collect()
         except Exception as error:

@@ -71,14 +71,11 @@ def decode(records: DataFrame, stream: StreamConfig, time_zone: str) -> DataFram
     )
 
 
-def as_records(rows: DataFrame, value: Column) -> DataFrame:
-    """Kafka records that have that text as their value, a row each; all else of them is NULL."""
+def as_records(rows: DataFrame, **fields: Column) -> DataFrame:
+    """Rows as Kafka records with those fields (KAFKA_FIELDS), cast to their types; the others are NULL."""
     from pyspark.sql import functions as sf
 
-    return rows.select(
-        *(sf.lit(None).cast(kind).alias(name) for name, kind in KAFKA_FIELDS if name != "value"),
-        value.cast("binary").alias("value"),
-    )
+    return rows.select(*(fields.get(name, sf.lit(None)).cast(kind).alias(name) for name, kind in KAFKA_FIELDS))
 
 
 def _record_attributes() -> list[Column]:

@@ -102,10 +102,17 @@ def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
-def csv_header(path: Path) -> list[str]:
-    """The columns that the header of a CSV file names."""
-    with _opened(path) as (_, content), io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text:
-        return next(csv.reader(text), [])
+def csv_header(path: Path) -> tuple[str, list[str]]:
+    """The first line of a CSV file, and the columns that it names."""
+    try:
+        with _opened(path) as (_, content):
+            line = content.readline().splitlines()[:1]
+        text = b"".join(line).decode("utf-8-sig")
+        return text, next(csv.reader([text], strict=True), [])
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise CommandError("not readable as CSV, file", str(path), f"first line: {error}") from None
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
 def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from cli.command import Command, examples
-from cli.output import json_option, print_json, print_table
+from cli.output import counted, json_option, print_json, print_table
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -47,7 +47,8 @@ def match(
 ) -> None:
     """Show which rows of files predicates would have accepted.
 
-    Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name.
+    Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name. Rows that a
+    stream of that schema would not decode are left out, counted and named.
     """
     from cli.backtest import run_backtest
     from cli.queries_file import read_queries
@@ -55,10 +56,16 @@ def match(
 
     queries = read_queries(queries_file)
     found = run_backtest(inputs, read_schema(schema_file), queries, output, time_zone=time_zone)
+    if found.undecodable:
+        rows = counted(found.undecodable, "row")
+        click.echo(f"warning: {rows} cannot be decoded, left out; the first: {found.first_undecodable}", err=True)
     if as_json:
         counts = {} if output else {"queries": dict(found.by_query)}
-        print_json({"rows": found.rows, "accepted": found.accepted, **counts})
+        left_out = {"undecodable": found.undecodable, "first_undecodable": found.first_undecodable}
+        print_json({"rows": found.rows, "accepted": found.accepted, **left_out, **counts})
         return
     if output is None:
         print_table(["query", "rows"], list(found.by_query.items()))
-    click.echo(f"{found.rows:,} rows read, {found.accepted:,} accepted" + (f", written to {output}" if output else ""))
+    click.echo(
+        f"{counted(found.rows, 'row')} read, {found.accepted:,} accepted" + (f", written to {output}" if output else "")
+    )

@@ -45,6 +45,17 @@ def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     return "\n".join([line(list(headings)), *map(line, cells)])
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "row"), counted(20000, "row"), counted(2, "query")
+    ('1 row', '20,000 rows', '2 queries')
+    """
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun}"
+
+
 def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -60,7 +60,13 @@ def match(files: Path, *arguments: object) -> Result:
 def test_counts_are_the_same_from_every_format(files: Path, name: str) -> None:
     result = match(files, files / name, "--json")
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout) == {"rows": 4, "accepted": 4, "queries": COUNTS}
+    assert json.loads(result.stdout) == {
+        "rows": 4,
+        "accepted": 4,
+        "undecodable": 0,
+        "first_undecodable": None,
+        "queries": COUNTS,
+    }
 
 
 def test_several_files_and_a_table(files: Path) -> None:
@@ -115,3 +121,38 @@ def test_inputs_that_do_not_go_together_are_one_line(files: Path) -> None:
         result = match(files, *(files / name for name in inputs))
         assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
         assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows", "first"),
+    [
+        (
+            "bad flights.ndjson",
+            b'{"flight": 1, "delay": 75}\n\n{"flight": "x", "delay": 75}\n{"delay": \n{"dest": "\xff"}\n'
+            b'{"delay": 61}\n',
+            5,
+            'value is not a JSON record of the stream\'s schema: {"flight": "x", "delay": 75}',
+        ),
+        (
+            "bad.csv",
+            b'\xef\xbb\xbfdest,flight,delay,_key\r\n"S ""F"" O",1,75,\r\nLAX,x,75,\r\nLAX,2\r\n \xff,3,75,\r\n'
+            b"LAX,4,61,k\r\n",
+            5,
+            "value is not a CSV record of the stream's schema: LAX,x,75,",
+        ),
+    ],
+)
+def test_what_a_stream_would_not_decode_is_left_out_and_said(
+    files: Path, name: str, content: bytes, rows: int, first: str
+) -> None:
+    (files / name).write_bytes(content)
+    said = f"{files / name}: {first}"
+    result = match(files, files / name, "--json")
+    found = json.loads(result.stdout)
+    assert (found["rows"], found["accepted"], found["queries"]["late"]) == (rows, 2, 2)
+    assert (found["undecodable"], found["first_undecodable"]) == (3, said)
+    assert f"warning: 3 rows cannot be decoded, left out; the first: {said}\n" in result.stderr
+    # Also where no query reads the bad field, and in the rows that are written.
+    result = match(files, files / name, "--output", files / "out")
+    assert result.stdout == f"{rows} rows read, 2 accepted, written to {files / 'out'}\n"
+    assert "3 rows cannot be decoded" in result.stderr

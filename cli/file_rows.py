@@ -1,0 +1,109 @@
+"""The rows of files as Spark reads them, by the rules of a stream: what a stream would not decode is no row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.failure import CommandError
+from cli.input_files import check_parquet, csv_header, file_format
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from asc.schema import Schema
+
+REASON, FILE, TEXT = "__asc_reason", "__asc_file", "__asc_text"
+"""Columns beside the schema's: why a row cannot be decoded, NULL where it can; its file; the beginning of its text."""
+
+_TEXT_CHARS = 60
+
+
+def read_rows(spark: SparkSession, inputs: Sequence[Path], schema: Schema, time_zone: str) -> DataFrame:
+    """The rows of the files, all of one format, with REASON, FILE and TEXT; a column a file lacks is NULL.
+
+    NDJSON and CSV are decoded as the daemon decodes records, a line each; CSV by the names in each file's first line.
+    """
+    formats = {file_format(path) for path in inputs}
+    if len(formats) > 1:
+        raise CommandError("files of several formats", ", ".join(sorted(formats)), "match one format at a time")
+    format_name = formats.pop()
+    if format_name == "parquet":
+        return _parquet(spark, inputs, schema)
+    if format_name == "ndjson":
+        return _decoded(_lines(spark, inputs), "json", schema.ddl(), schema, time_zone)
+    frames = [_csv(spark, path, schema, time_zone) for path in inputs]
+    return reduce(lambda one, other: one.unionByName(other), frames)
+
+
+def _parquet(spark: SparkSession, inputs: Sequence[Path], schema: Schema) -> DataFrame:
+    from pyspark.sql import functions as sf
+
+    for path in inputs:
+        check_parquet(path)
+    frame = spark.read.parquet(*map(str, inputs))
+    own = {name.lower(): sf.col(quoted(name)) for name in frame.columns}
+    nothing = sf.lit(None).cast("string")
+    return frame.select(*_attributes(own, schema), nothing.alias(REASON), nothing.alias(FILE), nothing.alias(TEXT))
+
+
+def _csv(spark: SparkSession, path: Path, schema: Schema, time_zone: str) -> DataFrame:
+    """A CSV file: the fields that its first line names, in its order; those the schema does not have are texts."""
+    from asc.spark_types import ddl_of_type
+
+    line, names = csv_header(path)
+    types = {field.name.lower(): ddl_of_type(field.type) for field in schema.arrow}
+    if not any(name.lower() in types for name in names):
+        raise CommandError("no column of the schema in file", str(path), "the first line must name the columns")
+    if len({name.lower() for name in names}) < len(names):
+        raise CommandError("no usable header in file", str(path), "the first line must name each column once")
+    fields = [f"{quoted(name or '_unnamed')} {types.get(name.lower(), 'STRING')}" for name in names]
+    lines = _lines(spark, [path])
+    return _decoded(lines.filter(lines["value"] != line), "csv", ", ".join(fields), schema, time_zone)
+
+
+def _lines(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
+    from pyspark.sql import functions as sf
+
+    lines = spark.read.text(list(map(str, paths))).select("value", sf.col("_metadata.file_path").alias(FILE))
+    return lines.filter(sf.trim("value") != "")
+
+
+def _decoded(lines: DataFrame, record_format: str, fields: str, schema: Schema, time_zone: str) -> DataFrame:
+    """Lines as records of a stream with those fields."""
+    from pyspark.sql import functions as sf
+
+    from broker.config import StreamConfig
+    from broker.decode import ERROR, RECORD, as_records, decode
+
+    stream = StreamConfig.model_validate({"topic": "rows", "format": record_format, "schema": fields})
+    decoded = decode(as_records(lines, value=sf.col("value"), topic=sf.col(FILE)), stream, time_zone)
+    names = [field.name.lower() for field in stream.fields().arrow]
+    # By number: a field may be called as one of the record's own attributes, which come after the fields.
+    numbered = [f"__asc_{number}" for number in range(len(decoded.columns) - 2)]
+    decoded = decoded.toDF(*numbered, RECORD, ERROR)
+    own = {name: decoded[number] for name, number in zip(names, numbered, strict=False)}
+    text = sf.make_valid_utf8(sf.substring(decoded[RECORD]["value"].cast("string"), 1, _TEXT_CHARS))
+    return decoded.select(
+        *_attributes(own, schema),
+        decoded[ERROR].alias(REASON),
+        decoded[RECORD]["topic"].alias(FILE),
+        sf.when(decoded[ERROR].isNotNull(), text).alias(TEXT),
+    )
+
+
+def _attributes(own: Mapping[str, Column], schema: Schema) -> list[Column]:
+    """The columns of the schema, in its order and types, from those of a frame by lower name."""
+    from pyspark.sql import functions as sf
+
+    from asc.spark_types import ddl_of_type
+
+    nothing = sf.lit(None)
+    return [own.get(f.name.lower(), nothing).cast(ddl_of_type(f.type)).alias(f.name) for f in schema.arrow]
+
+
+def quoted(name: str) -> str:
+    """A column's name in backquotes."""
+    return "`" + name.replace("`", "``") + "`"
