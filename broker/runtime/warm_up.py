@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from asc.plan import Query
 
 
 def compile_kernels() -> None:
@@ -11,7 +16,8 @@ def compile_kernels() -> None:
     Costs seconds the first time on a machine, a fraction of one later.
     """
     from asc import Matcher, Schema
-    from asc.plan import CompileOptions
+    from asc.plan import CompileOptions, Query
+    from asc.predicate import normalise
 
     schema = Schema.from_ddl(
         "b BOOLEAN, t TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, x STRING, y DATE, z TIMESTAMP"
@@ -33,3 +39,27 @@ def compile_kernels() -> None:
             matcher.add_many((f"q{n}", where.format(n - wide)) for n in range(-3, 1))
             for batch in batches:
                 matcher.match(batch)
+    _compile_measuring([Query(f"q{n}", normalise(f"i > {n} AND l > {n}", schema)) for n in range(40)])
+
+
+def _compile_measuring(queries: list[Query]) -> None:
+    """What the monitor runs: the search for both sequences, and the executor along micro-arrows."""
+    from asc.compiler import compile_plan
+    from asc.executor import match
+    from asc.regions import region_ids
+    from monitor.hybrid import hybrid_sequence
+    from monitor.macro import macro_sequence
+    from monitor.sample import Sample
+    from monitor.statistics import dropping_ratio, walked
+
+    plan = compile_plan(queries)
+    values = list(range(40))
+    columns = [pa.array(values, attribute.type) for attribute in plan.p_attributes]
+    block = plan.blocks[0]
+    sample = Sample.of(block, region_ids(plan, columns, len(values)))
+    sequence = macro_sequence(block, sample).sequence
+    hybrid_sequence(block, sample, sequence, min_visitors=1)
+    arrows = {(sequence[0], 0): sequence[-1]}
+    walked(block, sample, sequence, arrows)
+    dropping_ratio(block, sample, sequence)
+    match(plan.with_sequences({0: (sequence, arrows)}), columns, len(values))
