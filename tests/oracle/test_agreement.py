@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -68,6 +69,30 @@ def matches_by_query(plan: Plan, columns: list[pa.ChunkedArray], rows: int) -> d
     return found
 
 
+def resequenced(plan: Plan, rng: np.random.Generator) -> Plan:
+    """The plan with a random sequence and random micro-arrows in every block."""
+    sequences = {}
+    for number, block in enumerate(plan.blocks):
+        constructs = len(block.slots)
+        arrows = {
+            (construct, int(rng.integers(block.region_count(construct) + 1))): int(rng.integers(constructs))
+            for construct in rng.integers(constructs, size=2 * constructs).tolist()
+        }
+        sequences[number] = (rng.permutation(constructs).tolist(), arrows)
+    return plan.with_sequences(sequences)
+
+
+def matches_with_swaps(plan: Plan, columns: list[pa.ChunkedArray], rows: int) -> dict[str, set[int]]:
+    """As :func:`matches_by_query`, in batches of 25 rows, with other sequences swapped in before each."""
+    rng = np.random.default_rng(7)
+    found: dict[str, set[int]] = {query_id: set() for query_id in plan.query_ids.to_pylist()}
+    for start in range(0, rows, 25):
+        batch = [column.slice(start, 25) for column in columns]
+        for query_id, own in matches_by_query(resequenced(plan, rng), batch, len(batch[0])).items():
+            found[query_id] |= {start + row for row in own}
+    return found
+
+
 @pytest.mark.parametrize("time_zone", ["UTC", "America/New_York"])
 def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
     """Exact and bounded regions, every type, NULL, NaN, both zeros, extremes, Unicode, a clock that changes."""
@@ -100,7 +125,9 @@ def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
         spark.conf.set("spark.sql.session.timeZone", before)
 
     for name, plan in plans.items():
-        found = matches_by_query(plan, [columns[attribute.sql] for attribute in plan.p_attributes], ROWS)
+        own = [columns[attribute.sql] for attribute in plan.p_attributes]
+        found = matches_by_query(plan, own, ROWS)
+        assert matches_with_swaps(plan, own, ROWS) == found, f"{name}: sequences change what is accepted"
         wrong = [
             (text, sorted(found[f"q{i:05d}"] ^ oracle[i]))
             for i, text in enumerate(texts)
