@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from asc.attribute import PAttribute
 from broker.config import StreamConfig
 from broker.decode import ERROR, KAFKA_FIELDS, as_records, decode
+from broker.decode_options import DATE_PATTERNS
 from broker.expressions import analyse
 from broker.failure import one_line, root_cause
 from broker.query import QueryError
@@ -40,6 +41,7 @@ class StreamAnalyser:
         from pyspark.sql import functions as sf
 
         stream = self._stream
+        self._check_patterns()
         names = [field.name for field in stream.fields().arrow]
         separator = stream.options.get("sep", stream.options.get("delimiter", ","))
         sample = (
@@ -52,6 +54,25 @@ class StreamAnalyser:
         except Exception as error:
             remedy = f"Spark cannot decode with them: {one_line(root_cause(error))}"
             raise ConfigError(f"options of stream with topic {stream.topic}", dict(stream.options), remedy) from error
+
+    def _check_patterns(self) -> None:
+        # A pattern that is none makes no error in a decoder: every record would be a dead letter.
+        from pyspark.sql import functions as sf
+
+        for option, reader in DATE_PATTERNS.items():
+            pattern = self._stream.options.get(option)
+            if pattern is None:
+                continue
+            try:
+                read = sf.call_function(reader, sf.col("id").cast("string"), sf.lit(pattern))
+                self._spark.range(1, numPartitions=1).select(read).collect()
+            except Exception as error:
+                remedy = f"is no pattern that Spark reads by: {one_line(root_cause(error), 2_000)}"
+                # What follows is advice on a setting of Spark's, not on the pattern.
+                remedy = remedy.partition(": [INCONSISTENT_BEHAVIOR")[0].partition(" You can form")[0]
+                raise ConfigError(
+                    f"options.{option} of stream with topic {self._stream.topic}", pattern, remedy
+                ) from error
 
     def refusals(self, attributes: Iterable[PAttribute]) -> dict[PAttribute, QueryError]:
         """The expressions among these p-attributes that Spark refuses, each with the reason in one line."""

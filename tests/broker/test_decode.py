@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from broker.config import StreamConfig
+from broker.analysis import StreamAnalyser
+from broker.config import ConfigError, StreamConfig
 from broker.decode import ERROR, decode
+from broker.decode_options import wrong_options
 from broker.delivery import outgoing
 
 if TYPE_CHECKING:
@@ -203,3 +205,60 @@ def _plain(row: Row) -> tuple[Any, ...]:
 
 def _bytes(value: bytearray | None) -> bytes | None:
     return None if value is None else bytes(value)
+
+
+@pytest.mark.parametrize(
+    ("record_format", "options", "said"),
+    [
+        (
+            "json",
+            {"dateFormat": "bbb"},
+            "dateFormat .*'bbb': is no pattern that Spark reads by: Unknown pattern letter",
+        ),
+        ("json", {"timestampFormat": "yyyy-MM-dd'T"}, "Pattern ends with an incomplete string literal"),
+        ("csv", {"timestampFormat": "YYYY"}, "options.timestampFormat .*'YYYY': is no pattern that Spark reads by$"),
+        ("csv", {"timestampNTZFormat": "bbb"}, "Fail to recognize ''bbb'' pattern in the DateTimeFormatter[.]$"),
+        ("json", {"timeZone": "Nowhere"}, "Spark cannot decode with them: .*The timezone: Nowhere is invalid"),
+        ("json", {"allowComments": "maybe"}, 'Spark cannot decode with them: .*For input string: "maybe"'),
+        ("csv", {"quote": "ab"}, "quote cannot be more than one character"),
+        ("csv", {"sep": "\\x"}, "Unsupported special character for delimiter"),
+        ("csv", {"unescapedQuoteHandling": "FOO"}, "No enum constant .*FOO"),
+        ("csv", {"ignoreLeadingWhiteSpace": "maybe"}, "flag can be true or false"),
+    ],
+)
+@pytest.mark.parametrize("schema", ["s STRING", "d DATE, t TIMESTAMP"])
+def test_an_option_that_spark_cannot_decode_with_is_one_line_at_the_start(
+    spark: SparkSession, record_format: str, options: dict[str, str], said: str, schema: str
+) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": record_format, "schema": schema, "options": options})
+    with pytest.raises(ConfigError, match=said) as raised:
+        StreamAnalyser(spark, stream, "UTC").check_decoding()
+    assert "\n" not in str(raised.value)
+
+
+def test_options_that_spark_decodes_with_pass(spark: SparkSession) -> None:
+    options = {"dateFormat": "dd.MM.yyyy", "timestampFormat": "HH:mm dd/MM/yyyy[.SSS]", "timestampNTZFormat": "yyyy"}
+    schema = "d DATE, t TIMESTAMP, n TIMESTAMP_NTZ"
+    for more in ({"quote": "'", "sep": ";", "locale": "de-DE"}, {"quote": "", "comment": "#"}):
+        model = {"topic": "t", "format": "csv", "schema": schema, "options": {**options, **more}}
+        StreamAnalyser(spark, StreamConfig.model_validate(model), "UTC").check_decoding()
+
+
+@pytest.mark.parametrize(
+    ("options", "option", "said"),
+    [
+        ({"quote": ","}, "quote", "is the separator too"),
+        ({"sep": ";", "comment": ";"}, "comment", "is the separator too"),
+        ({"sep": '"'}, "sep", "is the quote too"),
+        ({"sep": ""}, "sep", "at least one character"),
+        ({"escape": "\n"}, "escape", "a line break ends the record"),
+        ({"locale": "en_US!"}, "locale", "as en-US"),
+        ({"dateFormat": " "}, "dateFormat", "as yyyy-MM-dd"),
+    ],
+)
+def test_options_that_contradict_each_other_are_found_without_spark(
+    options: dict[str, str], option: str, said: str
+) -> None:
+    ((found, _, remedy),) = wrong_options("csv", options)
+    assert found == option
+    assert said in remedy
