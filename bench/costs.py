@@ -157,9 +157,9 @@ def _about_hybrid(cases: Cases) -> str:
         statistics.fmean(own["fixed_costs"][name] for own in explained) for name in (MACRO, HYBRID)
     )
     parts = [
-        f"on the very tuples they were found on SEQ_best costs {best:.3f}, Macro {macro:.3f}, Hybrid {hybrid:.3f} (with "
-        f"the micro-arrows chosen by dropping ratio alone {by_dropping:.3f}); held for all tuples Macro {macro_held:.3f},"
-        f" Hybrid {hybrid_held:.3f}"
+        f"on the very tuples they were found on SEQ_best costs {best:.3f}, Macro {macro:.3f}, Hybrid {hybrid:.3f} "
+        f"(with the micro-arrows chosen by dropping ratio alone {by_dropping:.3f}); held for all tuples Macro "
+        f"{macro_held:.3f}, Hybrid {hybrid_held:.3f}"
     ]
     if hybrid > macro:
         parts.append(
@@ -167,9 +167,7 @@ def _about_hybrid(cases: Cases) -> str:
             "they are chosen by looks one step ahead, cost does not"
         )
     if hybrid_held - macro_held > max(0.0, hybrid - macro):
-        parts.append(
-            f"on tuples that they were not found on they lose {hybrid_held - macro_held:.3f}: a region has few"
-        )
+        parts.append(f"on other tuples they lose {hybrid_held - macro_held:.3f}: a region has few to be measured on")
     if macro > best:
         parts.append(f"the greedy search loses {macro - best:.3f} to SEQ_best")
     least = [own["least"] for own in explained if own["least"] is not None]

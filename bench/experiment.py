@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -105,10 +106,10 @@ def claims_text(result: Result) -> str:
     lines = ["", "claims of the paper"]
     for claim in result["claims"]:
         verdict = "confirmed" if claim["holds"] else "refuted"
+        about = f"paper: {claim['paper']}; ours: {claim['ours']}; seeds: {claim['seeds']}"
         lines.append(f"  {verdict:<9}  {claim['claim']}")
-        lines.append(f"  {'':<9}  paper: {claim['paper']}; ours: {claim['ours']}; seeds: {claim['seeds']}")
-        if claim["evidence"]:
-            lines.append(f"  {'':<9}  {claim['evidence']}")
+        for text in (about, claim["evidence"]):
+            lines += textwrap.wrap(text, 118, initial_indent=" " * 13, subsequent_indent=" " * 13)
     return "\n".join(lines)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.block import Block
+from asc.compiled import compiled, ones
 from asc.errors import AscError
-from bench.compiled import compiled
 from monitor.macro import macro_sequence
 from monitor.sample import Sample
 from monitor.statistics import walked
@@ -74,14 +74,6 @@ def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
 
 
 @compiled
-def _ones(word: np.uint64) -> int:
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555_5555_5555_5555))
-    word = (word & np.uint64(0x3333_3333_3333_3333)) + ((word >> np.uint64(2)) & np.uint64(0x3333_3333_3333_3333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F_0F0F_0F0F_0F0F)
-    return int((word * np.uint64(0x0101_0101_0101_0101)) >> np.uint64(56))
-
-
-@compiled
 def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least: Array) -> None:
     """Sixty-four tuples at a time: a bit of ``after[S]`` says that its tuple is alive after the subset S.
 
@@ -121,8 +113,8 @@ def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least
                     for subset in range(base, base + step):
                         after[subset] |= after[subset + step]
             for subset in range(first, first + block):
-                alive[subset] += _ones(after[subset])
-                dead[_ones(np.uint64(subset))] |= ~after[subset]
+                alive[subset] += ones(after[subset])  # type: ignore[call-arg]
+                dead[ones(np.uint64(subset))] |= ~after[subset]
         for t in range(count):
             for size in range(constructs + 1):
                 if (dead[size] >> np.uint64(t)) & np.uint64(1):

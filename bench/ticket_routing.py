@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.block import Block
-from bench.compiled import compiled
+from asc.compiled import compiled
 from monitor.sample import Sample
 
 Array = npt.NDArray[Any]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -12,27 +12,30 @@ from cli.command import Group, examples
 from cli.output import json_option, print_json
 
 RESULTS = Path("bench") / "results"
+QUICK_SCALE = 0.1
 
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
-def bench_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What every benchmark takes: how large, where to, and how to print."""
-    quick = click.option("--quick", is_flag=True, help="Small sizes: to see that it runs, not to measure.")
-    output = click.option(
-        "--output",
-        "output_dir",
-        type=click.Path(file_okay=False, path_type=Path),
-        default=RESULTS,
-        show_default=True,
-        help="Folder for the result as JSON, and its plot.",
-    )
-    return quick(output(json_option(command)))
+_QUICK = click.option("--quick", is_flag=True, help="Small sizes: to see that it runs, not to measure.")
+_TENTH = click.option("--quick", is_flag=True, help="A tenth of the full size.")
+_SCALE = click.option(
+    "--scale", type=click.FloatRange(0, 1, min_open=True), default=1.0, hidden=True, help="Share of the full size."
+)
+_OUTPUT = click.option(
+    "--output",
+    "output_dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=RESULTS,
+    show_default=True,
+    help="Folder for the result as JSON, and its plot.",
+)
 
 
 @click.group(
     cls=Group,
     epilog=examples(
         "asc bench match",
-        "asc bench spark --quick",
+        "asc bench synthetic --quick",
     ),
 )
 def bench() -> None:
@@ -42,36 +45,85 @@ def bench() -> None:
     """
 
 
-@bench.command(
-    epilog=examples(
-        "asc bench match",
-        "asc bench match --quick --json",
+def benchmark(
+    module: str, *lines: str, options: Sequence[Decorator] = (_QUICK,)
+) -> Callable[[Callable[[], None]], click.Command]:
+    """A function without a body as the command of a benchmark, with these examples.
+
+    The function gives the name and the help; ``module`` has ``run``, which gets the options and the folder, and
+    ``table``, which makes text of what ``run`` returns.
+    """
+
+    def command(described: Callable[[], None]) -> click.Command:
+        def work(output_dir: Path, as_json: bool, quick: bool, scale: float | None = None, **more: int | None) -> None:
+            size = {"quick": quick} if scale is None else {"scale": QUICK_SCALE * scale if quick else scale}
+            measured = import_module(module)
+            result = measured.run(output_dir=output_dir, **size, **more)
+            if as_json:
+                print_json(result)
+            else:
+                click.echo(measured.table(result))
+
+        decorated: Callable[..., None] = json_option(work)
+        last_first: tuple[Decorator, ...] = (_OUTPUT, *reversed(options))
+        for option in last_first:
+            decorated = option(decorated)
+        return bench.command(described.__name__, help=described.__doc__, epilog=examples(*lines))(decorated)
+
+    return command
+
+
+def _figure(least: int, most: int) -> Decorator:
+    """One figure of the paper instead of all."""
+    numbers = "|".join(str(number) for number in range(least, most + 1))
+    return click.option(
+        "--figure", type=click.IntRange(least, most), metavar=f"[{numbers}]", help="One figure of the paper, not all."
     )
-)
-@bench_options
-def match(quick: bool, output_dir: Path, as_json: bool) -> None:
+
+
+@benchmark("bench.match", "asc bench match", "asc bench match --quick --json")
+def match() -> None:
     """The executor alone: tuples a second, bytes a query and build time for 10 to 10,000 queries."""
-    import bench.match as benchmark
-
-    _report(benchmark.run(quick=quick, output_dir=output_dir), benchmark.table, as_json)
 
 
-@bench.command(
-    epilog=examples(
-        "asc bench spark",
-        "asc bench spark --quick --output /tmp/results",
-    )
-)
-@bench_options
-def spark(quick: bool, output_dir: Path, as_json: bool) -> None:
+@benchmark("bench.spark", "asc bench spark", "asc bench spark --quick --output /tmp/results")
+def spark() -> None:
     """A Parquet input through broker.match, beside what Spark alone would do and the bare transport."""
-    import bench.spark as benchmark
-
-    _report(benchmark.run(quick=quick, output_dir=output_dir), benchmark.table, as_json)
 
 
-def _report(result: Any, table: Callable[[Any], str], as_json: bool) -> None:
-    if as_json:
-        print_json(result)
-    else:
-        click.echo(table(result))
+@benchmark("bench.monitor", "asc bench monitor", "asc bench monitor --quick")
+def monitor() -> None:
+    """What the side monitor costs: batches through Spark with it and without it, in turns."""
+
+
+@benchmark(
+    "bench.synthetic",
+    "asc bench synthetic",
+    "asc bench synthetic --figure 7 --quick",
+    options=(_figure(6, 8), _TENTH, _SCALE),
+)
+def synthetic() -> None:
+    """Figures 6, 7 and 8 of the paper: evaluated constructs a tuple on uniform and on skewed, correlated tuples.
+
+    SEQ_best and SEQ_worst, Ticket Routing, Macro and Hybrid, with the time of the batch executor beside them, and the
+    paper's claims, confirmed or refuted.
+    """
+
+
+@benchmark(
+    "bench.census",
+    "asc bench census",
+    "asc bench census --figure 6 --json",
+    options=(_figure(6, 7), _TENTH, _SCALE),
+)
+def census() -> None:
+    """Figures 6 and 7 of the paper on ten columns of Census-Income."""
+
+
+@benchmark("bench.adaptation", "asc bench adaptation", "asc bench adaptation --quick", options=(_TENTH, _SCALE))
+def adaptation() -> None:
+    """Figure 9 of the paper: cost over time on a stream that changes, by rearrangement threshold.
+
+    Beside it the dropping-ratio trigger against the cost trigger, on a stream whose share of unmatched tuples stays the
+    same while the best order turns round.
+    """

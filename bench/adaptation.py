@@ -1,0 +1,291 @@
+"""Figure 9: the cost over time on a stream that changes, by rearrangement threshold; and one trigger against the other
+on a stream whose dropping ratio does not change.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from bench.adaptive import AdaptiveRun, Order, adaptive_run, figures, found_on
+from bench.comparison import HYBRID, MACRO
+from bench.datasets import D1, D2, DOMAIN, Q1, check_scale
+from bench.experiment import SEEDS, Claim, Line, Result, Spread, claims_text, columns_text, result_of, trend, write
+from bench.plot_adaptation import plot_thresholds, plot_triggers
+from bench.stream import Stream
+from monitor.adaptation import Thresholds
+from workloads.mirrored import lopsided_tuples, mirror_image, mirrored_workload
+from workloads.predicate_sets import evenly, predicate_set
+from workloads.streams import alternating
+
+NEVER = "never"
+MUS: tuple[float | str, ...] = (0.0, 0.02, 0.05, 0.1, 0.2, NEVER)
+TRIGGERS = {
+    "dropping ratio": (True, False),
+    "cost": (False, True),
+    "both": (True, True),
+    "none": (False, False),
+}
+TRIGGER_MU = 0.1
+TRIGGER_PAIRS = 20
+RECOVERED = 0.1
+"""A change is recovered from where so much of the jump in cost is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sizes of a changing stream.
+
+    length          tuples of a sub-stream
+    sub_streams     so many
+    period_tuples   lambda
+    sample_tuples   tuples that a sequence is found from
+    point_tuples    tuples whose mean cost is a point of the plot
+    """
+
+    length: int
+    sub_streams: int
+    period_tuples: int
+    sample_tuples: int
+    point_tuples: int
+
+    def scaled(self, scale: float) -> Shape:
+        """The same with everything but the number of sub-streams scaled; the ratios stay as they are."""
+        point = max(200, round(self.point_tuples * scale))
+        times = point / self.point_tuples
+        length, period = (round(count * times) for count in (self.length, self.period_tuples))
+        return Shape(length, self.sub_streams, period, max(500, round(self.sample_tuples * times)), point)
+
+
+THRESHOLDS_SHAPE = Shape(500_000, 4, 80_000, 10_000, 10_000)
+TRIGGERS_SHAPE = Shape(250_000, 4, 40_000, 10_000, 5_000)
+
+
+def run(*, scale: float, output_dir: Path) -> dict[str, Any]:
+    """Both parts; each writes its JSON, PNG and SVG into the folder. The results by name."""
+    check_scale(scale)
+    results = [_thresholds(scale, output_dir), _triggers(scale, output_dir)]
+    return {result["benchmark"]: result for result in results}
+
+
+def _thresholds(scale: float, output_dir: Path) -> Result:
+    """Figure 9: D1, D2, D1, D2 with the paper's trigger and several mu."""
+    shape = THRESHOLDS_SHAPE.scaled(scale)
+    runs = []
+    for seed in tqdm(SEEDS, "figure 9", leave=False, disable=None):
+        stream, settled = _alternating(shape, seed)
+        for kind in (MACRO, HYBRID):
+            for mu in tqdm(MUS, f"seed {seed}, {kind}", leave=False, disable=None):
+                thresholds = _thresholds_of(shape, 0.0 if isinstance(mu, str) else mu, (mu != NEVER, False))
+                found = _run(stream, shape, thresholds, kind, seed)
+                runs.append({"sequence": kind, "mu": mu, "seed": seed, **_summary(found, shape, settled[kind])})
+    parameters = {**asdict(shape), "mus": list(MUS), "trigger": "dropping ratio", "predicates": asdict(Q1)}
+    result = result_of("adaptation-figure-9", scale, parameters, {"runs": runs}, _threshold_claims(runs))
+    write(result, output_dir, plot_thresholds)
+    return result
+
+
+def _triggers(scale: float, output_dir: Path) -> Result:
+    """One trigger against the other where the share of unmatched tuples stays and the best order turns round."""
+    shape = TRIGGERS_SHAPE.scaled(scale)
+    runs = []
+    for seed in tqdm(SEEDS, "triggers", leave=False, disable=None):
+        stream, settled = _turning(shape, seed)
+        for trigger, which in TRIGGERS.items():
+            found = _run(stream, shape, _thresholds_of(shape, TRIGGER_MU, which), MACRO, seed)
+            runs.append({"trigger": trigger, "seed": seed, **_summary(found, shape, settled)})
+    parameters = {**asdict(shape), "mu": TRIGGER_MU, "sequence": MACRO, "query_pairs": TRIGGER_PAIRS}
+    result = result_of("adaptation-triggers", scale, parameters, {"runs": runs}, _trigger_claims(runs))
+    write(result, output_dir, plot_triggers)
+    return result
+
+
+def _thresholds_of(shape: Shape, mu: float, which: tuple[bool, bool]) -> Thresholds:
+    return Thresholds(shape.period_tuples, mu, dropping_trigger=which[0], cost_trigger=which[1])
+
+
+def _alternating(shape: Shape, seed: int) -> tuple[Stream, dict[str, list[float]]]:
+    """D1 and D2 in turn, and what a sequence found on the whole of each costs there, by kind of sequence."""
+    parts = [data.tuples(shape.length, data.attributes, seed) for data in (D1, D2)]
+    workload = predicate_set(Q1, parts[0].schema.names, evenly(D1.attributes, DOMAIN), seed=seed)
+    stream = Stream.of(workload, alternating(parts, shape.length, shape.sub_streams))
+    return stream, {kind: _settled(stream, shape, kind, seed) for kind in (MACRO, HYBRID)}
+
+
+def _turning(shape: Shape, seed: int) -> tuple[Stream, list[float]]:
+    """Tuples and their mirror images in turn."""
+    tuples = lopsided_tuples(shape.length, seed=seed)
+    workload = mirrored_workload(TRIGGER_PAIRS, seed=seed)
+    stream = Stream.of(workload, alternating([tuples, mirror_image(tuples)], shape.length, shape.sub_streams))
+    return stream, _settled(stream, shape, MACRO, seed)
+
+
+def _settled(stream: Stream, shape: Shape, kind: str, seed: int) -> list[float]:
+    """The cost, in each sub-stream, of a sequence found from a sample of that sub-stream."""
+    rng = np.random.default_rng(seed)
+    costs = []
+    for number in range(shape.sub_streams):
+        start, stop = number * shape.length, (number + 1) * shape.length
+        order = found_on(stream, stream.drawn(shape.sample_tuples, rng, start, stop), micro_arrows=kind == HYBRID)
+        costs.append(figures(stream, stream.part(start, stop), order).cost)
+    return costs
+
+
+def _run(stream: Stream, shape: Shape, thresholds: Thresholds, kind: str, seed: int) -> AdaptiveRun:
+    """A run that begins with a sequence found on the beginning of the stream, as the paper's does."""
+    beginning = stream.drawn(shape.sample_tuples, np.random.default_rng(seed), 0, shape.period_tuples)
+    first: Order = found_on(stream, beginning, micro_arrows=kind == HYBRID)
+    return adaptive_run(
+        stream,
+        thresholds,
+        micro_arrows=kind == HYBRID,
+        sample_tuples=shape.sample_tuples,
+        first=first,
+        seed=seed,
+    )
+
+
+def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[str, Any]:
+    """Cost over time, and what became of it after each change.
+
+    ``excess``: constructs a tuple above the settled cost, mean over everything after the first change.
+    ``recovery_tuples``: from each change until a tenth of the jump in cost is left, to the end of a point; the length
+    of the sub-stream where that does not happen; None where the cost did not jump.
+    """
+    points = [
+        float(point.mean())
+        for point in np.split(run.costs, range(shape.point_tuples, len(run.costs), shape.point_tuples))
+    ]
+    a_sub_stream = shape.length // shape.point_tuples
+    excesses, recoveries = [], []
+    for number in range(1, shape.sub_streams):
+        own = points[number * a_sub_stream : (number + 1) * a_sub_stream]
+        above = [cost - settled[number] for cost in own]
+        excesses.append(statistics.fmean(above))
+        back = next((i + 1 for i, excess in enumerate(above) if excess <= RECOVERED * above[0]), len(above))
+        jumped = above[0] > 0.01 * settled[number]
+        recoveries.append(back * shape.point_tuples if jumped else None)
+    return {
+        "cost": run.cost,
+        "points": points,
+        "settled": list(settled),
+        "excess": statistics.fmean(excesses),
+        "recovery_tuples": recoveries,
+        "overhead_s": run.search_s,
+        "rearrangements": [own.as_json() for own in run.rearrangements],
+    }
+
+
+def _recovery(runs: Sequence[Mapping[str, Any]]) -> float | None:
+    """Mean number of tuples until the cost was back."""
+    found = [tuples for run in runs for tuples in run["recovery_tuples"] if tuples is not None]
+    return statistics.fmean(found) if found else None
+
+
+def _threshold_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
+    claims = []
+    for kind in (MACRO, HYBRID):
+        own = [run for run in runs if run["sequence"] == kind]
+        excess = _by_mu(own, lambda run: float(run["excess"]))
+        counts = _by_mu(own, lambda run: float(len(run["rearrangements"])))
+        cost, often = f"{kind}: smaller mu recovers faster", f"{kind}: smaller mu rearranges more often"
+        claims += [
+            _over_mu(cost, excess, "constructs a tuple above the settled cost after a change", 1, _largest_change(own)),
+            _over_mu(often, counts, "rearrangements", -1),
+        ]
+    return claims
+
+
+def _by_mu(runs: Sequence[Mapping[str, Any]], figure: Callable[[Mapping[str, Any]], float]) -> list[Line]:
+    """The figure over the rank of mu, a line a seed."""
+    ranks = [float(rank) for rank in range(len(MUS))]
+    return [
+        (ranks, [figure(run) for mu in MUS for run in runs if (run["seed"], run["mu"]) == (seed, mu)]) for seed in SEEDS
+    ]
+
+
+def _over_mu(claim: str, lines: Sequence[Line], unit: str, sign: int, evidence: str = "") -> Claim:
+    means = [statistics.fmean(values) for values in zip(*(ys for _, ys in lines), strict=True)]
+    ours = ", ".join(f"mu {mu}: {mean:.2f}" for mu, mean in zip(MUS, means, strict=True))
+    judged = trend(claim, "Fig. 9, no figure survives", lines, sign, evidence=evidence)
+    return replace(judged, ours=f"{ours} {unit}")
+
+
+def _largest_change(runs: Sequence[Mapping[str, Any]]) -> str:
+    changes = [
+        abs(own["current"]["dropping_ratio"] / own["initial"]["dropping_ratio"] - 1)
+        for run in runs
+        if run["mu"] == 0
+        for own in run["rearrangements"]
+        if own["initial"] and own["initial"]["dropping_ratio"]
+    ]
+    if not changes:
+        return "no sequence was rearranged"
+    largest = f"from one look to the next the dropping ratio changed by {max(changes):.1%} at most"
+    return f"{largest}: a larger mu than that never rearranges"
+
+
+def _trigger_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
+    """Not the paper's: what section 5.2 leaves open."""
+
+    def noticed(trigger: str, seed: int | None = None) -> float:
+        own = [run for run in runs if run["trigger"] == trigger and seed in (None, run["seed"])]
+        return statistics.fmean(len(run["rearrangements"]) for run in own)
+
+    def excess(trigger: str) -> float:
+        return statistics.fmean(run["excess"] for run in runs if run["trigger"] == trigger)
+
+    claims = []
+    for trigger, expected in (("dropping ratio", False), ("cost", True)):
+        holds = (noticed(trigger) > 0) == expected
+        held = sum((noticed(trigger, seed) > 0) == expected for seed in SEEDS)
+        ours = f"{noticed(trigger):.1f} rearrangements, {excess(trigger):.2f} constructs a tuple above the settled cost"
+        verb = "notices" if expected else "does not notice"
+        claims.append(
+            Claim(
+                f"the {trigger} trigger {verb} a change of order at an equal share of unmatched tuples",
+                "not in the paper; follows from Definition 4",
+                ours,
+                holds,
+                f"{held} of {len(SEEDS)}",
+            )
+        )
+    return claims
+
+
+def table(results: dict[str, Any]) -> str:
+    """Both results as text."""
+    return "\n\n".join(
+        _text(result, ["sequence", "mu"] if "figure" in name else ["trigger"]) for name, result in results.items()
+    )
+
+
+def _text(result: Result, keys: Sequence[str]) -> str:
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for run in result["results"]["runs"]:
+        groups.setdefault(tuple(str(run[key]) for key in keys), []).append(run)
+    rows = []
+    for head, runs in groups.items():
+        recovery = _recovery(runs)
+        rows.append(
+            [
+                *head,
+                *(str(Spread.of([run[key] for run in runs])) for key in ("cost", "excess")),
+                "-" if recovery is None else f"{recovery:,.0f}",
+                f"{statistics.fmean(len(run['rearrangements']) for run in runs):.1f}",
+                f"{statistics.fmean(run['overhead_s'] for run in runs):.3f}",
+            ]
+        )
+    headings = [*keys, "cost", "above settled", "tuples to recover", "rearrangements", "overhead s"]
+    parameters = result["parameters"]
+    title = (
+        f"{result['benchmark']}: {parameters['sub_streams']} sub-streams of {parameters['length']:,} tuples, lambda "
+        f"{parameters['period_tuples']:,}, mean ± spread over {len(SEEDS)} seeds"
+    )
+    return "\n".join([title, columns_text(headings, rows), claims_text(result)])

@@ -1,0 +1,60 @@
+"""A stream whose best order turns round while the share of unmatched tuples stays as it is.
+
+The predicates are symmetric: to every query belongs its mirror image, with attribute i for attribute n - 1 - i. Tuples
+and mirrored tuples (columns in reverse order) are then matched alike, exactly as many by exactly as many queries. But
+the first half of the attributes is drawn from the whole domain and drops much, the second half from its first quarter
+and drops little; mirrored, it is the other way round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from workloads.errors import WorkloadError
+from workloads.synthetic import Workload, synthetic_columns
+
+
+def mirrored_workload(
+    pairs: int,
+    *,
+    attributes: int = 20,
+    domain: int = 100,
+    each_half: int = 2,
+    highest: tuple[float, float] = (0.05, 0.3),
+    seed: int = 1,
+) -> Workload:
+    """``pairs`` queries and their mirror images: comparisons ``a <= c``, ``each_half`` on either half of the
+    attributes, with c drawn from a part of the domain.
+    """
+    half = attributes // 2
+    if pairs < 1 or not 1 <= each_half <= half:
+        raise WorkloadError("pairs and predicates", (pairs, each_half), f"at least 1, at most {half} predicates a half")
+    rng = np.random.default_rng(seed)
+    attribute = np.concatenate(
+        [start + rng.permutation(half)[:each_half] for _ in range(pairs) for start in (0, attributes - half)]
+    )
+    high = rng.integers(int(highest[0] * domain), int(highest[1] * domain), len(attribute))
+    owner = np.repeat(np.arange(pairs), 2 * each_half)
+    return Workload(
+        *synthetic_columns(attributes, domain),
+        np.concatenate([owner, owner + pairs]),
+        np.concatenate([attribute, attributes - 1 - attribute]),
+        np.zeros(2 * len(attribute), dtype=np.int64),
+        np.concatenate([high, high]),
+    )
+
+
+def lopsided_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
+    """The first half of the attributes drawn uniformly from the domain, the second half from its first quarter."""
+    rng = np.random.default_rng(seed)
+    names, _ = synthetic_columns(attributes, domain)
+    spans = [domain if number < attributes // 2 else max(1, domain // 4) for number in range(attributes)]
+    return pa.table(
+        {name: rng.integers(0, span, rows, dtype=np.int32) for name, span in zip(names, spans, strict=True)}
+    )
+
+
+def mirror_image(table: pa.Table) -> pa.Table:
+    """The same tuples with their values in reverse order: the first attribute has what the last one had."""
+    return pa.table(table.columns[::-1], names=table.schema.names)
