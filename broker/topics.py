@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
 _SHARED_OPTIONS = ("security_", "sasl_", "ssl_")
+_OBJECTS = ("ssl_context", "sasl_oauth_token_provider")
+"""Options of kafka-python that no text can give."""
+
 _RECORD_LIMIT = "max.message.bytes"
 _CREATE_CHUNK = 200
 """Topics a request: a broker that makes a thousand at once answers after its clients have given up."""
@@ -176,14 +179,25 @@ class KafkaCluster:
             self._admin = KafkaAdminClient(**self._settings(KafkaAdminClient.DEFAULT_CONFIG))
         return self._admin
 
-    def _settings(self, known: Iterable[str]) -> dict[str, Any]:
-        # How to reach and be admitted is spelled as Kafka does, dots for underscores; the rest is for Spark's clients.
-        passed = {key.replace(".", "_"): value for key, value in self._config.options.items()}
+    def _settings(self, known: Mapping[str, Any]) -> dict[str, Any]:
         return {
-            **{key: value for key, value in passed.items() if key in set(known) and key.startswith(_SHARED_OPTIONS)},
+            **dict(self._shared_options(known)),
             "bootstrap_servers": self.bootstrap_servers.replace(" ", "").split(","),
             "bootstrap_timeout_ms": round(self._config.timeout_s * 1000),
         }
+
+    def _shared_options(self, known: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        # How to reach and be admitted is spelled as Kafka does, dots for underscores; the rest is for Spark's clients.
+        for key, text in self._config.options.items():
+            name = key.replace(".", "_")
+            if name not in known or not name.startswith(_SHARED_OPTIONS) or name in _OBJECTS:
+                continue
+            if not isinstance(known[name], bool):
+                yield name, text
+            elif text.lower() in ("true", "false"):
+                yield name, text.lower() == "true"
+            else:
+                raise KafkaError(f"kafka.options '{key}'", text[:50], "is true or false")
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:

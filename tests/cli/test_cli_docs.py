@@ -63,8 +63,7 @@ def test_the_options_that_the_page_gives_kafka_python_are_those_it_has() -> None
     names = {name.replace(".", "_") for name in re.findall(r"`([a-z.]+)`", bullet)}
     taken = {name for name in KafkaAdminClient.DEFAULT_CONFIG if name.startswith(("security_", "sasl_", "ssl_"))}
     as_objects = {"ssl_context", "sasl_oauth_token_provider"}
-    always_on = {"ssl_check_hostname"}  # a text, whichever, is true
-    assert names == taken - as_objects - always_on
+    assert names == taken - as_objects
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/configuration.md"])
