@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -64,6 +65,9 @@ class ExplainBody(_Body):
     """A tuple to follow through the constructs, as the JSON object a record would hold; or none."""
 
     tuple: dict[str, Any] | None = None
+
+
+_FIELDS = tuple({**QueryBody.model_fields, **CheckBody.model_fields, **ExplainBody.model_fields})
 
 
 class QueryModel(_Body):
@@ -166,15 +170,20 @@ def parse_line(line: bytes) -> QueryBody:
     try:
         return QueryBody.model_validate(plain)
     except ValidationError as error:
-        raise body_error(error.errors(include_url=False)[0]) from None
+        raise body_error(*error.errors(include_url=False)) from None
 
 
-def body_error(detail: Mapping[str, Any]) -> QueryError:
-    """What pydantic found wrong with a body, as one line."""
+def body_error(*details: Mapping[str, Any]) -> QueryError:
+    """What pydantic found wrong with a body, as one line: a field that is not known, for another may be missing
+    because of it, else the first.
+    """
+    detail = next((found for found in details if found["type"] == "extra_forbidden"), details[0])
     location = ".".join(str(part) for part in detail["loc"] if part not in ("body", "query", "path"))
     kind, message = detail["type"], str(detail["msg"]).removeprefix("Value error, ")
     if kind == "extra_forbidden":
-        return QueryError("unknown field", location[:200], "leave it out")
+        near = difflib.get_close_matches(location, _FIELDS, n=1, cutoff=0.5)
+        remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_FIELDS)}"
+        return QueryError("unknown field", location[:200], remedy)
     if kind == "missing":
         return QueryError("missing field", location or "body", "give it")
     if kind == "json_invalid":

@@ -142,15 +142,24 @@ class Daemon:
     def standing(self) -> StandingQueries:
         """The standing queries; BrokerError while the daemon starts or stops."""
         if self._standing is None or self._phase is not None:
-            raise BrokerError("daemon", self._phase or "starting", "not ready yet: try again when /readyz says so")
+            raise self._not_ready()
         return self._standing
 
     def bootstrap_servers(self) -> str:
         if self._cluster is None:
-            raise BrokerError("daemon", self._phase or "starting", "not ready yet: try again when /readyz says so")
+            raise self._not_ready()
         return self._cluster.bootstrap_servers
 
+    def _not_ready(self) -> BrokerError:
+        remedy = "try again in a moment, or ask 'asc status'"
+        return BrokerError("daemon not ready, it is", self._phase or "starting", remedy)
+
     # -- the steps of the start
+
+    def _enter(self, phase: str) -> None:
+        """Say what is being done, for a start can take a while."""
+        self._phase = phase
+        LOG.info("%s ...", phase)
 
     def _start_api(self) -> None:
         import uvicorn
@@ -192,12 +201,12 @@ class Daemon:
         if servers is None:
             from broker.runtime.kafka import EmbeddedKafka
 
-            self._phase = "starting the embedded Kafka"
+            self._enter("starting the embedded Kafka")
             embedded = EmbeddedKafka(self.config.kafka.data_dir, progress=LOG.info)
             self._embedded = self._started.enter_context(embedded)
             servers = embedded.bootstrap_servers
             LOG.info("embedded Kafka at %s, data in %s", servers, self.config.kafka.data_dir)
-        self._phase = "connecting to Kafka"
+        self._enter("connecting to Kafka")
         self._cluster = KafkaCluster(servers, self.config.kafka)
         self._started.callback(self._cluster.close)
         return self._cluster
@@ -218,7 +227,7 @@ class Daemon:
     def _own_spark(self) -> SparkSession:
         from broker.runtime.spark import spark_session
 
-        self._phase = "starting Spark"
+        self._enter("starting Spark")
         settings = self.config.spark
         spark = spark_session(
             app_name="asc-broker",
@@ -240,7 +249,7 @@ class Daemon:
         from broker.registration import StandingQueries
         from broker.registry import Registry
 
-        self._phase = "reading the registry"
+        self._enter("reading the registry")
         time_zone = self.config.spark.time_zone
         self.analysers = {
             name: StreamAnalyser(spark, stream, time_zone) for name, stream in self.config.streams.items()
@@ -252,8 +261,8 @@ class Daemon:
         registry.open()
         standing = StandingQueries(self.config, cluster, registry, self.analysers)
         plans = standing.load(datetime.now(timezone.utc))
-        LOG.info("%d queries at version %d", len(standing.queries), standing.version)
-        self._phase = "starting the streaming jobs"
+        LOG.info("registered queries: %d, at version %d", len(standing.queries), standing.version)
+        self._enter("starting the streaming jobs")
         self.monitors = {
             name: StreamMonitor(name, self.config.monitor, partial(standing.arrange, name)) for name in plans
         }

@@ -51,7 +51,9 @@ def test_without_the_token_nothing_is_shown(client: TestClient, header: str | No
 def test_with_the_token_a_daemon_that_is_not_ready_says_so(client: TestClient) -> None:
     answer = client.get("/v1/queries", headers=AUTHORISED)
     assert answer.status_code == 503
-    assert answer.json()["error"]["message"] == "daemon 'starting': not ready yet: try again when /readyz says so"
+    assert answer.json()["error"]["message"] == (
+        "daemon not ready, it is 'starting': try again in a moment, or ask 'asc status'"
+    )
 
 
 def test_a_body_over_the_bound_is_refused(client: TestClient) -> None:

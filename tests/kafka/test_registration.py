@@ -209,7 +209,7 @@ REFUSED = {
     "expires_at": ({"expires_at": "tomorrow"}, "expires_at 'tomorrow': write an ISO 8601 time"),
     "expires_at without a zone": ({"expires_at": "2090-01-01T00:00:00"}, "with its offset"),
     "past": ({"expires_at": "2020-01-01T00:00:00Z"}, "is in the past"),
-    "unknown field": ({"wear": "n > 1"}, "unknown field 'wear'"),
+    "unknown field": ({"wear": "n > 1"}, "unknown field 'wear': did you mean 'where'?"),
     "paused": ({"paused": "yes"}, "field paused 'yes': input should be a valid boolean"),
     "expression that Spark refuses": ({"where": "array_contains(s, 1)"}, "array_contains"),
 }

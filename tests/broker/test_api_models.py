@@ -1,0 +1,26 @@
+"""What a wrong body is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker.api_models import parse_line
+from broker.query import QueryError
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b'{"id": "a", "wher": "n > 1"}', "unknown field 'wher': did you mean 'where'?"),
+        (b'{"id": "a", "where": "n > 1", "xyz": 1}', "unknown field 'xyz': known: id, stream, where, "),
+        (b'{"id": "a"}', "missing field 'where': give it"),
+        (b'{"id": 5, "where": "n > 1"}', "field id 5: "),
+        (b"[1]", "body 'list': "),
+        (b'{"id": ', "line '{\"id\": ': is not JSON: "),
+    ],
+)
+def test_a_wrong_line_is_one_line(line: bytes, said: str) -> None:
+    with pytest.raises(QueryError) as raised:
+        parse_line(line)
+    assert str(raised.value).startswith(said)
+    assert "\n" not in str(raised.value)
