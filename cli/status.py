@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import click
 
 from cli.client import Client, server_options
 from cli.command import Command, examples
+from cli.failure import CommandError
 from cli.output import json_option, print_json, print_table
 
 _EVENTS_SHOWN = 3
+_PAUSE_S = 0.5
 
 
 @click.command(
     cls=Command,
     epilog=examples(
         "asc status",
+        "asc status --wait 120",
         "asc status --server http://broker:8750 --json",
     ),
 )
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(min=0),
+    default=0,
+    metavar="SECONDS",
+    help="Wait so long for the daemon to be ready, as after its start.",
+)
 @server_options
 @json_option
-def status(client: Client, as_json: bool) -> None:
+def status(client: Client, as_json: bool, wait_s: float) -> None:
     """Say whether the daemon is ready, and what it runs.
 
     Prints a line for each stream, then the last rearrangements of its sequences.
     "cost" is the number of constructs evaluated for a record, as the executor
     visits them. Ends with 1 when the daemon is not ready.
     """
-    ready = client.ready()
+    ready = _awaited(client, wait_s)
     found = {"server": client.server, **ready}
     if ready.get("ready"):
         answer = client.streams()
@@ -40,40 +52,44 @@ def status(client: Client, as_json: bool) -> None:
         print_json(found)
     elif ready.get("ready"):
         click.echo(f"ready at {client.server}, Kafka at {found['kafka']['bootstrap_servers']}")
-        print_table(
-            [
-                "stream",
-                "topic",
-                "format",
-                "queries",
-                "conjuncts",
-                "p-attributes",
-                "version",
-                "records",
-                "cost",
-                "rearranged",
-            ],
-            [
-                [
-                    stream["name"],
-                    stream["topic"],
-                    stream["format"],
-                    stream["queries"],
-                    stream["plan"].get("conjuncts"),
-                    len(stream["plan"].get("p_attributes", ())),
-                    stream["plan"].get("version"),
-                    *_monitored(stream["plan"].get("monitor") or {}),
-                ]
-                for stream in found["streams"]
-            ],
-        )
-        for stream in found["streams"]:
-            for event in ((stream["plan"].get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
-                click.echo(_told(event))
+        _print_streams(found["streams"])
     else:
         click.echo(f"not ready at {client.server}: {ready.get('reason') or 'no reason given'}")
     if not ready.get("ready"):
         click.get_current_context().exit(1)
+
+
+def _awaited(client: Client, wait_s: float) -> dict[str, Any]:
+    """Whether the daemon is ready, once it is or the time is over; CommandError where none answers till then."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            ready = client.ready()
+        except CommandError:
+            if time.monotonic() >= deadline:
+                raise
+        else:
+            if ready.get("ready") or time.monotonic() >= deadline:
+                return ready
+        time.sleep(_PAUSE_S)
+
+
+def _print_streams(streams: list[dict[str, Any]]) -> None:
+    headings = ["stream", "topic", "format", "queries", "conjuncts", "p-attributes", "version"]
+    rows = [
+        [
+            *(stream["name"], stream["topic"], stream["format"], stream["queries"]),
+            stream["plan"].get("conjuncts"),
+            len(stream["plan"].get("p_attributes", ())),
+            stream["plan"].get("version"),
+            *_monitored(stream["plan"].get("monitor") or {}),
+        ]
+        for stream in streams
+    ]
+    print_table([*headings, "records", "cost", "rearranged"], rows)
+    for stream in streams:
+        for event in ((stream["plan"].get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
+            click.echo(_told(event))
 
 
 def _monitored(monitor: dict[str, Any]) -> list[Any]:

@@ -269,7 +269,7 @@ def test_status_names_the_streams(asc: Asc) -> None:
     shown = asc("status")
     assert shown.exit_code == 0, shown.stderr
     assert shown.stdout.startswith(f"ready at {asc.server}")
-    found = asc.json("status")
+    found = asc.json("status", "--wait", 5)
     assert {stream["name"]: stream["topic"] for stream in found["streams"]} == {
         "flights": "cli-flights",
         "lines": "cli-lines",

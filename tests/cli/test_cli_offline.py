@@ -200,6 +200,7 @@ def test_wrong_use_ends_with_2(arguments: list[str]) -> None:
         ["query", "add", "late", "--where", "a > 1"],
         ["query", "remove", "late"],
         ["status"],
+        ["status", "--wait", "0.5"],
         ["subscribe", "asc.late"],
     ],
 )

@@ -272,10 +272,9 @@ class Process:
         self.child: subprocess.Popen[bytes] | None = None
 
     def launch(self) -> subprocess.Popen[bytes]:
-        code = "import sys, pathlib; from broker import config, daemon; "
-        code += "daemon.serve(config.load_config(pathlib.Path(sys.argv[1])))"
+        command = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self.file)]
         with self.log.open("ab") as log:
-            self.child = subprocess.Popen([sys.executable, "-c", code, str(self.file)], stderr=log, stdout=log)
+            self.child = subprocess.Popen(command, stderr=log, stdout=log)
         return self.child
 
     def start(self) -> None:
@@ -373,6 +372,28 @@ def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
             assert tail == list(range(count - 4_000, count))
     finally:
         producer.close()
+    _reread(process)
+
+
+def _reread(process: Process) -> None:
+    """SIGHUP takes the monitor's settings from the file, and leaves them where the file is wrong."""
+    assert process.child is not None
+
+    def until(said: str, text: str) -> None:
+        process.file.write_text(text, "utf-8")
+        os.kill(process.child.pid, signal.SIGHUP)
+        deadline = time.monotonic() + 60
+        while said not in process.log.read_text("utf-8"):
+            assert time.monotonic() < deadline, process.log.read_text("utf-8")
+            time.sleep(0.1)
+
+    text = process.file.read_text("utf-8")
+    changed = f"{text}\n[monitor]\nenabled = false\nmu = 0.25\n"
+    until("configuration read again: [monitor] changed", changed)
+    until("configuration not taken: configuration key monitor.mu -1", changed.replace("0.25", "-1"))
+    until("configuration: [limits] changed; that takes a new start", changed + "[limits]\nconjuncts = 3\n")
+    settings = process.client.get("/v1/plan").json()["streams"][process.stream]["monitor"]["settings"]
+    assert (settings["enabled"], settings["mu"]) == (False, 0.25)
 
 
 @pytest.mark.slow
