@@ -14,16 +14,16 @@ from asc.executor import match
 from asc.plan import Plan
 from bench.adaptive import AdaptiveRun, Order, adaptive_run, figures
 from bench.fixed_sequences import FixedSequences, fixed_sequences
+from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level, that_lower_the_cost
 from bench.stream import Stream
 from bench.ticket_routing import ticket_routing
 from monitor.adaptation import Thresholds
 from monitor.hybrid import hybrid_sequence
 from monitor.macro import macro_sequence
 from monitor.sample import Sample
-from monitor.statistics import Measure
 
 BEST, WORST, ROUTING, MACRO, HYBRID = "SEQ_best", "SEQ_worst", "Ticket Routing", "Macro", "Hybrid"
-BY_DROPPING = "Hybrid, by dropping ratio"
+BY_DROPPING, OWN_LEVEL, LOWERING = "Hybrid, by dropping ratio", "Hybrid, at own level", "Hybrid, lowering the cost"
 CONTENDERS = (WORST, ROUTING, BEST, MACRO, HYBRID)
 
 Segments = Sequence[tuple[int, int, Plan]]
@@ -90,24 +90,28 @@ def _explained(
     ``least``: the constructs a tuple needs whoever chooses, knowing its values. ``fixed_costs``: macro- and
     hybrid-sequence found once, on the tuples that SEQ_best was found on, and held for all tuples: what the greedy
     search loses and the micro-arrows gain without adapting. ``sample_costs``: theirs on the very tuples that they were
-    found on, so that what is lost there is not for want of tuples. Beside the hybrid-sequence the one that keeps only
-    the micro-arrows that were chosen by dropping ratio.
+    found on, so that what is lost there is not for want of tuples. Beside the hybrid-sequence what it would cost with a
+    part of its micro-arrows, or with all of them followed only at the level that they were measured at.
     """
-    sequence = macro_sequence(stream.block, drawn).sequence
-    found = hybrid_sequence(stream.block, drawn, sequence)
-    by_dropping = {
-        (arrow.construct, arrow.region): arrow.target
-        for arrow in found.micro_arrows
-        if arrow.measure is Measure.DROPPING_RATIO
+    block = stream.block
+    found = hybrid_sequence(block, drawn, macro_sequence(block, drawn).sequence)
+    held = {
+        MACRO: Order(found.sequence),
+        HYBRID: Order(found.sequence, found.arrows),
+        BY_DROPPING: Order(found.sequence, by_dropping_ratio(found)),
+        LOWERING: Order(found.sequence, that_lower_the_cost(block, drawn, found)),
     }
-    held = {MACRO: Order(sequence), HYBRID: Order(sequence, found.arrows), BY_DROPPING: Order(sequence, by_dropping)}
+    samples = {BEST: Order(fixed.best), **held}
     return {
         "dropped": macro.dropped / len(stream),
         "least": fixed.least,
-        "fixed_costs": {name: figures(stream, stream.whole, order).cost for name, order in held.items()},
+        "fixed_costs": {
+            **{name: figures(stream, stream.whole, order).cost for name, order in held.items()},
+            OWN_LEVEL: cost_at_own_level(block, stream.whole, found),
+        },
         "sample_costs": {
-            BEST: figures(stream, drawn, Order(fixed.best)).cost,
-            **{name: figures(stream, drawn, order).cost for name, order in held.items()},
+            **{name: figures(stream, drawn, order).cost for name, order in samples.items()},
+            OWN_LEVEL: cost_at_own_level(block, drawn, found),
         },
         "exact": fixed.exact,
         "exact_tuples": fixed.tuples,

@@ -103,12 +103,14 @@ def write(result: Result, output_dir: Path, plot: Callable[[Result, Path], bool]
 
 def claims_text(result: Result) -> str:
     """The claims as lines of text."""
-    lines = ["", "claims of the paper"]
+    lines, before = ["", "claims of the paper"], ""
     for claim in result["claims"]:
         verdict = "confirmed" if claim["holds"] else "refuted"
         about = f"paper: {claim['paper']}; ours: {claim['ours']}; seeds: {claim['seeds']}"
         lines.append(f"  {verdict:<9}  {claim['claim']}")
-        for text in (about, claim["evidence"]):
+        evidence = claim["evidence"] if claim["evidence"] != before else "why: as above" if before else ""
+        before = claim["evidence"]
+        for text in (about, evidence):
             lines += textwrap.wrap(text, 118, initial_indent=" " * 13, subsequent_indent=" " * 13)
     return "\n".join(lines)
 

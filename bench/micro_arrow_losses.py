@@ -1,0 +1,86 @@
+"""Where a hybrid-sequence loses to its macro-sequence: the same micro-arrows, followed or kept in other ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.block import Block
+from asc.compiled import compiled
+from monitor.hybrid import HybridSequence
+from monitor.sample import Sample
+from monitor.statistics import Measure, MicroArrows, walked
+
+Array = npt.NDArray[Any]
+
+
+def by_dropping_ratio(found: HybridSequence) -> MicroArrows:
+    """The micro-arrows that were chosen by dropping ratio, not by conditional selectivity."""
+    return {
+        (arrow.construct, arrow.region): arrow.target
+        for arrow in found.micro_arrows
+        if arrow.measure is Measure.DROPPING_RATIO
+    }
+
+
+def that_lower_the_cost(block: Block, sample: Sample, found: HybridSequence) -> MicroArrows:
+    """The micro-arrows, tried in the order they were found, that lower the cost of the sample beside those kept before.
+
+    Cost: a walk of the sample for each micro-arrow.
+    """
+    kept: dict[tuple[int, int], int] = {}
+    least = walked(block, sample, found.sequence).evaluated
+    for arrow in found.micro_arrows:
+        tried = {**kept, (arrow.construct, arrow.region): arrow.target}
+        evaluated = walked(block, sample, found.sequence, tried).evaluated
+        if evaluated < least:
+            kept, least = tried, evaluated
+    return kept
+
+
+def cost_at_own_level(block: Block, sample: Sample, found: HybridSequence) -> float:
+    """The cost of a tuple where a micro-arrow is followed only by tuples that reach its region at the level that it was
+    measured at, after as many constructs.
+    """
+    targets = np.full((len(block.matrix), 2), -1, dtype=np.int64)
+    for arrow in found.micro_arrows:
+        targets[block.bases[arrow.construct] + 1 + arrow.region] = arrow.target, arrow.level
+    sequence = np.array(found.sequence, dtype=np.int64)
+    evaluated = _walk_by_level(sample.regions, block.matrix, sample.rows(block), sequence, targets)
+    return evaluated / len(sample)
+
+
+@compiled
+def _walk_by_level(regions: Array, matrix: Array, rows: Array, sequence: Array, targets: Array) -> int:
+    words = matrix.shape[1]
+    grb = np.empty(words, dtype=np.uint64)
+    geb = np.empty(sequence.size, dtype=np.bool_)
+    evaluated = 0
+    for number in range(regions.shape[1]):
+        any_left = np.uint64(0)
+        for word in range(words):
+            grb[word] = matrix[0, word]
+            any_left |= grb[word]
+        geb[:] = False
+        successor = 0
+        level = 0
+        target = -1
+        while any_left != 0:
+            if target < 0 or geb[target]:
+                while successor < sequence.size and geb[sequence[successor]]:
+                    successor += 1
+                if successor == sequence.size:
+                    break
+                target = sequence[successor]
+            geb[target] = True
+            level += 1
+            row = rows[target] + regions[target, number]
+            any_left = np.uint64(0)
+            for word in range(words):
+                grb[word] &= matrix[row, word]
+                any_left |= grb[word]
+            target = targets[row, 0] if targets[row, 1] == level else -1
+        evaluated += level
+    return evaluated

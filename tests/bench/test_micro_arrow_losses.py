@@ -1,0 +1,55 @@
+"""Micro-arrows followed or kept in other ways, against walking with plain arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level, that_lower_the_cost
+from bench.stream import Stream
+from monitor.hybrid import HybridSequence, hybrid_sequence
+from monitor.macro import macro_sequence
+from monitor.statistics import walked
+
+Make = Callable[..., Stream]
+
+
+@pytest.fixture
+def stream(small_stream: Make) -> Stream:
+    return small_stream(8, queries=20, tuples=3_000)
+
+
+@pytest.fixture
+def found(stream: Stream) -> HybridSequence:
+    return hybrid_sequence(stream.block, stream.whole, macro_sequence(stream.block, stream.whole).sequence)
+
+
+def test_without_micro_arrows_it_is_the_macro_sequence(stream: Stream, found: HybridSequence) -> None:
+    bare = HybridSequence(found.sequence, ())
+    expected = walked(stream.block, stream.whole, found.sequence).cost
+    assert cost_at_own_level(stream.block, stream.whole, bare) == pytest.approx(expected)
+
+
+def test_arrows_of_the_first_level_are_followed_as_ever(stream: Stream, found: HybridSequence) -> None:
+    first = tuple(arrow for arrow in found.micro_arrows if arrow.level == 1)
+    assert first
+    own = HybridSequence(found.sequence, first)
+    expected = walked(stream.block, stream.whole, own.sequence, own.arrows).cost
+    assert cost_at_own_level(stream.block, stream.whole, own) == pytest.approx(expected)
+
+
+def test_arrows_of_later_levels_are_not_followed_by_all(stream: Stream, found: HybridSequence) -> None:
+    plain = walked(stream.block, stream.whole, found.sequence, found.arrows).cost
+    assert cost_at_own_level(stream.block, stream.whole, found) != pytest.approx(plain)
+
+
+def test_those_that_lower_the_cost_do(stream: Stream, found: HybridSequence) -> None:
+    kept = that_lower_the_cost(stream.block, stream.whole, found)
+    assert kept.items() <= found.arrows.items()
+    macro, lowered = (walked(stream.block, stream.whole, found.sequence, arrows).cost for arrows in (None, kept))
+    assert lowered < macro if kept else lowered == macro
+
+
+def test_those_chosen_by_dropping_ratio_are_a_part(found: HybridSequence) -> None:
+    assert by_dropping_ratio(found).items() <= found.arrows.items()
