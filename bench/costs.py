@@ -200,11 +200,13 @@ def _claims_7(cases: Cases) -> list[Claim]:
     for upper, lower in ((ROUTING, MACRO), (ROUTING, HYBRID), (WORST, BEST)):
         lines = [_gaps([case for case in cases if case["seed"] == seed], upper, lower) for seed in SEEDS]
         claims.append(trend(f"the gap {upper} - {lower} grows with the p-attributes", paper, lines, 1))
-    hybrid, best = _costs(cases, HYBRID), _costs(cases, BEST)
-    claims.append(
-        at_most("Hybrid <= SEQ_best, mean over the p-attributes", "Fig. 7", hybrid, best, _about_hybrid(cases))
+    hybrid, best = (
+        [statistics.fmean(_costs([case for case in cases if case["seed"] == seed], name)) for seed in SEEDS]
+        for name in (HYBRID, BEST)
     )
-    return claims
+    claim = "Hybrid <= SEQ_best, mean over the numbers of p-attributes"
+    performs = "Fig. 7: 'Hybrid performs better than SEQ best'"
+    return [*claims, at_most(claim, performs, hybrid, best, _about_hybrid(cases))]
 
 
 def _gaps(cases: Cases, upper: str, lower: str) -> tuple[list[float], list[float]]:

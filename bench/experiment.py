@@ -37,7 +37,10 @@ class Spread:
         >>> str(Spread.of([1.0, 2.0]))
         '1.50 ± 0.71'
         """
-        return f"{self.mean:.2f} ± {self.deviation:.2f}"
+        return self.rounded(2)
+
+    def rounded(self, digits: int) -> str:
+        return f"{self.mean:.{digits}f} ± {self.deviation:.{digits}f}"
 
 
 @dataclass(frozen=True, slots=True)

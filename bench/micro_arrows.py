@@ -95,7 +95,7 @@ def micro_arrows_text(result: Result) -> str:
             Spread.of([case[key] for case in own])
             for key in ("micro_ratio", "relative_cost", "macro_cost", "hybrid_cost", "dropped")
         ]
-        rows.append([f"{concentration:g}", str(deviation), *map(str, figures)])
+        rows.append([f"{concentration:g}", str(deviation), *(own.rounded(3) for own in figures)])
     headings = ["concentration", "std dev of ones", "xi", "omega", "Macro", "Hybrid", "dropped"]
     title = f"{result['benchmark']}: D1, mean ± spread over {len(SEEDS)} seeds"
     return "\n".join([title, columns_text(headings, rows), claims_text(result)])

@@ -56,26 +56,33 @@ def plot_by_attributes(result: dict[str, Any], path: Path) -> bool:
     cases = result["results"]["cases"]
     counts = sorted({case["attributes"] for case in cases})
 
-    def draw(figure: Any) -> None:
-        axes = figure.subplots()
-        for contender, (label, colour, marker) in STYLES.items():
-            found = [
-                [value for case in cases if case["attributes"] == count for value in _cost(case, contender)]
-                for count in counts
-            ]
-            means = [statistics.fmean(own) for own in found]
-            spreads = [statistics.stdev(own) if len(own) > 1 else 0 for own in found]
-            axes.errorbar(counts, means, spreads, label=label, color=colour, marker=marker, capsize=3)
-        axes.set(
-            xlabel="p-attributes",
-            ylabel="constructs evaluated a tuple",
-            title=f"Processing cost by number of p-attributes, {TITLES[cases[0]['data_set']]} (mu = 0)",
-        )
-        axes.set_xticks(counts)
-        axes.grid(visible=True, alpha=0.2)
-        axes.legend()
+    best = {(case["attributes"], case["seed"]): case["costs"]["SEQ_best"] for case in cases}
 
-    return saved(path, (8, 5), draw)
+    def draw(figure: Any) -> None:
+        costs, gaps = figure.subplots(1, 2)
+        for contender, (label, colour, marker) in STYLES.items():
+            for axes, above in ((costs, False), (gaps, True)):
+                found = [
+                    [
+                        case["costs"][contender] - above * best[count, case["seed"]]
+                        for case in cases
+                        if case["attributes"] == count
+                    ]
+                    for count in counts
+                ]
+                means = [statistics.fmean(own) for own in found]
+                spreads = [statistics.stdev(own) if len(own) > 1 else 0 for own in found]
+                axes.errorbar(counts, means, spreads, label=label, color=colour, marker=marker, capsize=3)
+        costs.set(ylabel="constructs evaluated a tuple", title="cost")
+        gaps.set(ylabel="constructs evaluated a tuple above SEQ_best", title="gap to SEQ_best")
+        for axes in (costs, gaps):
+            axes.set_xlabel("p-attributes")
+            axes.set_xticks(counts)
+            axes.grid(visible=True, alpha=0.2)
+            axes.legend()
+        figure.suptitle(f"Processing cost by number of p-attributes, {TITLES[cases[0]['data_set']]} (mu = 0)")
+
+    return saved(path, (12, 5), draw)
 
 
 def _cost(case: dict[str, Any], contender: str) -> list[float]:
