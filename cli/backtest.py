@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
+
+import click
 
 from cli.failure import CommandError
 from cli.file_rows import FILE, REASON, TEXT, read_rows
@@ -53,7 +57,9 @@ def run_backtest(
 
     if output is not None and output.exists():
         raise CommandError("output", str(output), "exists already: remove it, or name another folder")
-    spark = spark_session(app_name="asc-match", time_zone=time_zone)
+    if sys.stderr.isatty():
+        click.echo("starting Spark ...", err=True)
+    spark = spark_session(app_name="asc-match", time_zone=time_zone, progress=partial(click.echo, err=True))
     try:
         return _matched(spark, read_rows(spark, inputs, schema, time_zone), queries, output)
     except (PySparkException, Py4JError) as error:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from cli.arguments import config_option
 from cli.command import Command, examples
 from cli.output import json_option, print_json
 
@@ -20,12 +21,7 @@ from cli.output import json_option, print_json
         "asc config --config asc.toml --json",
     ),
 )
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The configuration to check and complete; without it, the defaults.",
-)
+@config_option("The configuration to check and complete; without it, the defaults.")
 @json_option
 def config(config_file: Path | None, as_json: bool) -> None:
     """Check a configuration and print the effective one.

@@ -108,7 +108,7 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
         with _opened(path) as (_, content):
             line = content.readline().splitlines()[:1]
         text = b"".join(line).decode("utf-8-sig")
-        return text, next(csv.reader([text], strict=True), [])
+        return text, next(csv.reader([text]), [])
     except (csv.Error, UnicodeDecodeError) as error:
         raise CommandError("not readable as CSV, file", str(path), f"first line: {error}") from None
     except (gzip.BadGzipFile, EOFError) as error:
@@ -133,11 +133,16 @@ def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
 
 def check_parquet(path: Path) -> None:
     """CommandError unless a file is Parquet; a folder of them is not looked into."""
+    if path.is_file():
+        parquet_columns(path)
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """The columns of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        if path.is_file():
-            pq.read_schema(path)
+        return list(pq.read_schema(path).names)
     except pa.ArrowInvalid as error:
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None

@@ -14,6 +14,7 @@ from cli.records import Record
 
 QUERY_HEADER = "asc-query"
 SOURCE_HEADER = "asc-source"
+ERROR_HEADER = "asc-error"
 IN_FLIGHT_MAX = 20_000
 
 
@@ -105,7 +106,9 @@ def consumer(
 
 def record_json(message: Any) -> dict[str, Any]:
     """A consumed record as a JSON object, with the queries that accepted it and the source it came from."""
-    queries, source = delivered_by(message.headers or ())
+    headers = message.headers or ()
+    queries, source = delivered_by(headers)
+    error = dead_letter_error(headers)
     return {
         "topic": message.topic,
         "partition": message.partition,
@@ -115,6 +118,7 @@ def record_json(message: Any) -> dict[str, Any]:
         **_text_member("value", message.value),
         "queries": queries,
         "source": source,
+        **({} if error is None else {"error": error}),
     }
 
 
@@ -136,12 +140,25 @@ def delivered_by(headers: Iterable[tuple[str, bytes | None]]) -> tuple[list[str]
     return queries[::-1], _text(source[1])
 
 
+def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
+    """Why a record is a dead letter: the ``asc-error`` before its last ``asc-source``; None where it is none.
+
+    >>> dead_letter_error([("asc-error", b"value is empty"), ("asc-source", b"flights-0-7")])
+    'value is empty'
+    """
+    from_the_end = dropwhile(lambda header: header[0] != SOURCE_HEADER, reversed(list(headers)))
+    next(from_the_end, None)
+    name, value = next(from_the_end, ("", None))
+    return _text(value) if name == ERROR_HEADER else None
+
+
 def record_line(message: Any) -> str:
-    """A consumed record in one line: the queries, the key, the value."""
+    """A consumed record in one line: the queries or, of a dead letter, the error, then the key, the value."""
     shown = record_json(message)
     key = shown.get("key") or shown.get("key_base64")
     value = shown.get("value") or shown.get("value_base64") or ""
-    return f"[{', '.join(shown['queries'])}] {f'{key} ' if key else ''}{value}"
+    why = f"error: {shown['error']}" if "error" in shown else ", ".join(shown["queries"])
+    return f"[{why}] {f'{key} ' if key else ''}{value}"
 
 
 def _text(value: bytes | None) -> str:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
+from cli.arguments import EXISTING_FILE
 from cli.command import Command, examples
 from cli.output import counted, json_option, print_json, print_table
-
-EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(

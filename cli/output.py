@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -21,18 +23,22 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table in columns: `table_text`, printed."""
-    click.echo(table_text(headings, rows))
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, fitted: bool = False) -> None:
+    """A table in columns: `table_text`, printed; ``fitted`` to the terminal's width where it goes to one."""
+    width = shutil.get_terminal_size().columns if fitted and sys.stdout.isatty() else None
+    click.echo(table_text(headings, rows, width))
 
 
-def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Columns as wide as their widest cell, numbers to the right, two spaces between.
+def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]], width: int | None = None) -> str:
+    """Columns as wide as their widest cell, numbers to the right, two spaces between; lines cut to a width.
 
     >>> print(table_text(["query", "rows"], [["late", 12], ["cancelled", 7]]))
     query      rows
     late         12
     cancelled     7
+    >>> print(table_text(["query", "where"], [["late", "arr_delay > 60 AND distance > 500"]], width=20))
+    query  where
+    late   arr_delay >…
     """
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max([len(heading), *(len(row[i]) for row in cells)]) for i, heading in enumerate(headings)]
@@ -40,7 +46,8 @@ def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str
 
     def line(values: Sequence[str]) -> str:
         padded = (v.rjust(w) if r else v.ljust(w) for v, w, r in zip(values, widths, right, strict=True))
-        return "  ".join(padded).rstrip()
+        text = "  ".join(padded).rstrip()
+        return text if width is None or len(text) <= width else text[: width - 1].rstrip() + "…"
 
     return "\n".join([line(list(headings)), *map(line, cells)])
 

@@ -8,7 +8,7 @@ import click
 
 from cli.client import Client, server_options
 from cli.command import Command, examples
-from cli.output import json_option, print_json
+from cli.output import counted, json_option, print_json
 
 
 @click.command(
@@ -35,15 +35,16 @@ def publish(client: Client, stream: str | None, key: str | None, file: Path, as_
 
     from asc.schema import Schema
     from cli.kafka_client import produce
-    from cli.records import read_records
+    from cli.records import column_warnings, read_records
 
     target = client.stream(stream)
+    schema = Schema.from_ddl(target["schema"])
+    for warning in column_warnings(file, schema):
+        click.echo(f"warning: {warning}", err=True)
     with tqdm(total=file.stat().st_size, unit="B", unit_scale=True, desc=file.name, disable=None) as bar:
-        records = read_records(
-            file, target["format"], Schema.from_ddl(target["schema"]), key, lambda done: bar.update(done - bar.n)
-        )
+        records = read_records(file, target["format"], schema, key, lambda done: bar.update(done - bar.n))
         count = sum(1 for _ in produce(target["bootstrap_servers"], target["topic"], records))
     if as_json:
         print_json({"stream": target["name"], "topic": target["topic"], "records": count})
     else:
-        click.echo(f"{count:,} records published to {target['topic']}")
+        click.echo(f"{counted(count, 'record')} published to {target['topic']}")

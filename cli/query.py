@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from cli.arguments import EXISTING_FILE, query_ids_argument
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
 from cli.output import json_option, print_json, print_table
@@ -141,18 +142,25 @@ def refused_line(refused: Json) -> str:
 @server_options
 @json_option
 def list_queries(client: Client, prefix: str | None, label: str | None, stream: str | None, as_json: bool) -> None:
-    """List the registered predicates."""
+    """List the registered predicates.
+
+    On a terminal long ones are cut to its width; 'asc query show' and --json have them whole.
+    """
     found = client.queries(prefix=prefix, label=label, stream=stream)
     if as_json:
         print_json(found)
     else:
         print_table(
-            ["id", "stream", "topic", "paused", "labels", "where"],
+            ["id", "stream", "topic", "state", "labels", "where"],
             [
-                [q["id"], q["stream"], q["topic"], q["paused"], _labels_text(q.get("labels") or {}), q["where"]]
+                [q["id"], q["stream"], q["topic"], _state(q), _labels_text(q.get("labels") or {}), q["where"]]
                 for q in found
             ],
+            fitted=True,
         )
+        for listed in found:
+            if not listed.get("served", True):
+                click.echo(f"warning: {listed['id']} is not served: {listed.get('reason')}", err=True)
 
 
 @query.command(
@@ -180,7 +188,7 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
         "asc query remove late hauls",
     )
 )
-@click.argument("query_ids", metavar="ID...", nargs=-1, required=True)
+@query_ids_argument
 @server_options
 @json_option
 def remove(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
@@ -198,7 +206,7 @@ def remove(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
         "asc query pause late hauls",
     )
 )
-@click.argument("query_ids", metavar="ID...", nargs=-1, required=True)
+@query_ids_argument
 @server_options
 @json_option
 def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
@@ -215,7 +223,7 @@ def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
         "asc query resume late hauls",
     )
 )
-@click.argument("query_ids", metavar="ID...", nargs=-1, required=True)
+@query_ids_argument
 @server_options
 @json_option
 def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
@@ -267,7 +275,7 @@ def parse_tuple(text: str) -> Json:
     "--schema",
     "schema_file",
     required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="The stream's schema: Spark DDL, or the JSON of a Spark StructType.",
 )
 @click.option("--time-zone", default="UTC", show_default=True, help="Time zone that TIMESTAMP literals are read in.")
@@ -323,6 +331,12 @@ def _from_where(answer: Json) -> str:
     offsets = answer.get("effective_offsets") or {}
     places = ", ".join(f"{partition}: {offset}" for partition, offset in offsets.items())
     return f"version {answer.get('version')}" + (f", from partition: offset {places}" if places else "")
+
+
+def _state(registered: Json) -> str:
+    if not registered.get("served", True):
+        return "not served"
+    return "paused" if registered["paused"] else "running"
 
 
 def _labels_text(labels: Json) -> str:

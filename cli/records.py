@@ -6,7 +6,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from json.encoder import encode_basestring
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.failure import CommandError
-from cli.input_files import Advance, file_format, read_csv, read_lines, read_parquet
+from cli.input_files import Advance, csv_header, file_format, parquet_columns, read_csv, read_lines, read_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Record = tuple["bytes | None", bytes]
 """Key and value of a record."""
 
+_NAMES_SHOWN = 10
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -49,6 +50,30 @@ def read_records(path: Path, stream_format: str, schema: Schema, key: str | None
     for row in rows:
         value = encode(row) if text_to_json is None else text_to_json(row)
         yield _key_of(row, key), value
+
+
+def column_warnings(path: Path, schema: Schema) -> Iterator[str]:
+    """What the columns of a CSV or Parquet file and the fields of a stream do not share, in a line each."""
+    name = file_format(path)
+    if name == "ndjson":
+        return
+    columns = csv_header(path)[1] if name == "csv" else parquet_columns(path)
+    fields = [field.name for field in schema.arrow]
+    unknown, lacking = _not_among(columns, fields), _not_among(fields, columns)
+    if unknown:
+        yield f"no predicate can name what the stream's schema lacks: {_shortly(unknown)}"
+    if lacking:
+        yield f"NULL in every record, for the file lacks it: {_shortly(lacking)}"
+
+
+def _not_among(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    known = {other.lower() for other in others}
+    return [name for name in names if name.lower() not in known]
+
+
+def _shortly(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + more
 
 
 def encoder(stream_format: str, schema: Schema) -> Callable[[Mapping[str, Any]], bytes]:

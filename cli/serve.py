@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from cli.arguments import config_option
 from cli.command import Command, examples
 
 
@@ -17,12 +18,7 @@ from cli.command import Command, examples
         "asc serve --config asc.toml --embedded",
     ),
 )
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The configuration, a TOML file with at least one stream.",
-)
+@config_option("The configuration, a TOML file with at least one stream.")
 @click.option("--embedded", is_flag=True, help="Start a Kafka broker of its own, also where one is configured.")
 def serve(config_file: Path | None, embedded: bool) -> None:
     """Run the daemon: HTTP API and streaming jobs.

@@ -29,7 +29,8 @@ def subscribe(
 ) -> None:
     """Print the records that arrive in a topic, until Ctrl-C.
 
-    A line is: the queries that accepted it in brackets, the key if there is one, the value.
+    A line is: the queries that accepted it in brackets (of a dead letter, what is wrong with it), the key if there is
+    one, the value.
 
     Kafka's address comes from the daemon; the connection to it is without TLS and SASL.
     """

@@ -99,6 +99,30 @@ def test_register_publish_subscribe(asc: Asc, flights: Path) -> None:
     assert lines == '[bay, late] SFO {"flight":1,"delay":75,"dest":"SFO"}\n'
 
 
+def test_a_dead_letter_shows_what_is_wrong_with_it(asc: Asc, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.ndjson"
+    bad.write_text('{"flight": "x"}\n', encoding="utf-8")
+    assert asc("publish", "--stream", "flights", bad).stdout == "1 record published to cli-flights\n"
+    dead = next(s["dead_letter"] for s in asc.json("status")["streams"] if s["name"] == "flights")
+    reason = "value is not a JSON record of the stream's schema"
+    (record,) = asc.received(dead, 1)
+    assert (record["error"], record["queries"]) == (reason, [])
+    line = asc("subscribe", dead, "--from-beginning", "--max", 1).stdout
+    assert line == f'[error: {reason}] {{"flight": "x"}}\n'
+
+
+def test_columns_that_file_and_schema_do_not_share_are_told(asc: Asc, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"Flight": [1], "delay": [2], "gate": ["A"]}), tmp_path / "rows.parquet")
+    (tmp_path / "rows.csv").write_text("Flight,delay,gate\n1,2,A\n", encoding="utf-8")
+    for name in ("rows.parquet", "rows.csv"):
+        published = asc("publish", "--stream", "flights", tmp_path / name)
+        assert published.stdout == "1 record published to cli-flights\n"
+        assert published.stderr.splitlines() == [
+            "warning: no predicate can name what the stream's schema lacks: gate",
+            "warning: NULL in every record, for the file lacks it: dest",
+        ]
+
+
 def test_a_group_goes_on_where_it_left_off(asc: Asc, flights: Path) -> None:
     assert asc("query", "add", "unknown", "--where", "delay IS NULL", "--stream", "flights").exit_code == 0
     assert asc("publish", "--stream", "flights", flights).exit_code == 0
@@ -159,9 +183,10 @@ def test_listing_by_prefix_and_label(asc: Asc) -> None:
         assert asc("query", "add", name, "--where", "delay > 1", "--stream", "flights", "--label", label).exit_code == 0
     assert [q["id"] for q in asc.json("query", "list", "--prefix", "list-")] == ["list-a", "list-b"]
     assert [q["id"] for q in asc.json("query", "list", "--prefix", "list-", "--label", "team=ops")] == ["list-a"]
-    table = asc("query", "list", "--prefix", "list-").stdout.splitlines()
-    assert table[0].split() == ["id", "stream", "topic", "paused", "labels", "where"]
-    assert len(table) == 3
+    assert asc("query", "pause", "list-b").exit_code == 0
+    table = [line.split() for line in asc("query", "list", "--prefix", "list-").stdout.splitlines()]
+    assert table[0] == ["id", "stream", "topic", "state", "labels", "where"]
+    assert [(line[0], line[3]) for line in table[1:]] == [("list-a", "running"), ("list-b", "paused")]
 
 
 def test_a_bulk_file_is_all_or_none_or_goes_on(asc: Asc, tmp_path: Path) -> None:
