@@ -16,7 +16,19 @@ from tqdm import tqdm
 from bench.adaptive import AdaptiveRun, Order, adaptive_run, figures, found_on
 from bench.comparison import HYBRID, MACRO
 from bench.datasets import D1, D2, DOMAIN, Q1, check_scale
-from bench.experiment import SEEDS, Claim, Line, Result, Spread, claims_text, columns_text, result_of, trend, write
+from bench.experiment import (
+    SEEDS,
+    UNSTEADY,
+    Claim,
+    Line,
+    Result,
+    Spread,
+    claims_text,
+    columns_text,
+    result_of,
+    trend,
+    write,
+)
 from bench.plot_adaptation import plot_thresholds, plot_triggers
 from bench.stream import Stream
 from monitor.adaptation import Thresholds
@@ -173,7 +185,7 @@ def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[s
         recoveries.append(back * shape.point_tuples if jumped else None)
     return {
         "cost": run.cost,
-        "points": points,
+        "points": [round(cost, 4) for cost in points],
         "settled": list(settled),
         "excess": statistics.fmean(excesses),
         "recovery_tuples": recoveries,
@@ -214,7 +226,7 @@ def _over_mu(claim: str, lines: Sequence[Line], unit: str, sign: int, evidence: 
     means = [statistics.fmean(values) for values in zip(*(ys for _, ys in lines), strict=True)]
     ours = ", ".join(f"mu {mu}: {mean:.2f}" for mu, mean in zip(MUS, means, strict=True))
     judged = trend(claim, "Fig. 9, no figure survives", lines, sign, evidence=evidence)
-    return replace(judged, ours=f"{ours} {unit}")
+    return replace(judged, ours=f"{ours} {unit}{UNSTEADY if judged.ours.endswith(UNSTEADY) else ''}")
 
 
 def _largest_change(runs: Sequence[Mapping[str, Any]]) -> str:

@@ -7,6 +7,7 @@ import statistics
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ SEEDS = (1, 2, 3)
 """Every experiment is run with each: they make tuples, predicates and the lottery's draws."""
 
 Result = dict[str, Any]
+UNSTEADY = " (on the whole, not from every one to the next)"
 Line = tuple[Sequence[float], Sequence[float]]
 """The xs and the ys of one seed."""
 
@@ -69,12 +71,17 @@ def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float
 
 
 def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence: str = "") -> Claim:
-    """The claim that a figure rises (``sign`` 1) or falls (-1): by the slope of the line through it; one a seed."""
+    """The claim that a figure rises (``sign`` 1) or falls (-1): by the slope of the line through it; one a seed.
+
+    Where the means do not do so from every place to the next, that is said too.
+    """
     slopes = [statistics.linear_regression(xs, ys).slope for xs, ys in lines]
     points = [(statistics.fmean(x), statistics.fmean(y)) for x, y in _places(lines)]
     holds = sign * statistics.fmean(slopes) > 0
     held = sum(sign * slope > 0 for slope in slopes)
     ours = ", ".join(f"{x:.3g}: {y:.3f}" for x, y in points)
+    steady = all(sign * (after - before) >= 0 for (_, before), (_, after) in pairwise(points))
+    ours += "" if steady or not holds else UNSTEADY
     return Claim(claim, paper, ours, holds, f"{held} of {len(slopes)}", "" if holds else evidence)
 
 
