@@ -39,7 +39,7 @@ def check_destination(topic: str, stream: str, config: Config) -> None:
     if topic == config.kafka.registry_topic:
         raise QueryError("destination topic", topic, "is the registry of queries: choose another")
     if topic == config.streams[stream].topic:
-        raise QueryError("destination topic", topic, f"is the source topic that stream '{stream}' reads: choose another")
+        raise QueryError("destination topic", topic, f"is the source topic of '{stream}' itself: choose another")
     if topic in {config.dead_letter_topic(name) for name in config.streams}:
         raise QueryError("destination topic", topic, "takes undecodable records: choose another")
 

@@ -27,7 +27,7 @@ class Analysis:
         self._typer = Typer(source, schema)
         self._time_zone = time_zone
         self._attributes: dict[str, PAttribute] = {}
-        self.warnings: dict[str, None] = {}
+        self.warnings = self._typer.warnings
 
     def formula(self, node: Node) -> Formula:
         """The formula of a condition; PredicateError for what is refused."""

@@ -27,6 +27,7 @@ from asc.spark_types import folded
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
+_DIVISIONS = frozenset(("/", "%", "div", "mod", "pmod"))
 _BITWISE = frozenset(("&", "|", "^"))
 _MAX_JOINED = 100
 COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
@@ -72,6 +73,7 @@ class Typer:
     def __init__(self, source: Source, schema: Schema) -> None:
         self._source = source
         self._schema = schema
+        self.warnings: dict[str, None] = {}
         self._cache: dict[Node, Expression] = {}
         self._joined = 0
 
@@ -152,7 +154,14 @@ class Typer:
             result = types.widest_integer(left.type, right.type)
         else:
             result = types.arithmetic(node.op, left.type, right.type, (left.literal, right.literal))
-        return self._operator(node, node.op.upper(), left, right, result)
+        made = self._operator(node, node.op.upper(), left, right, result)
+        if node.op in _DIVISIONS:
+            self._warn_of_zero(made, right)
+        return made
+
+    def _warn_of_zero(self, quotient: Expression, divisor: Expression) -> None:
+        if divisor.literal is not None and divisor.literal.known and divisor.literal.value == 0:
+            self.warnings[f"{quotient.sql} divides by zero: it is NULL for every record"] = None
 
     def _check_operand(self, side: Expression, operator: str) -> None:
         """PredicateError for an operand that Spark's operator does not take."""
@@ -366,7 +375,10 @@ class Typer:
         if trouble:
             raise self._source.error_at(node, "call of a function", trouble)
         sql = f"{node.value}({', '.join(arg.sql for arg in args)})"
-        return Expression(sql, function.result(call), node)
+        made = Expression(sql, function.result(call), node)
+        if node.value in _DIVISIONS:
+            self._warn_of_zero(made, args[1])
+        return made
 
 
 def _beside(operand: Expression, others: Sequence[Expression]) -> str:

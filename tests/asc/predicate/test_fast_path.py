@@ -256,3 +256,14 @@ def test_regular_expressions_that_could_stall_or_fail(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", ["a%", "%a", "%a%", "a%b", "_a", "a_%", "%_", "%%", ""])
 def test_like_is_left_alone_where_it_is_linear(pattern: str) -> None:
     assert like_regex(pattern, "\\") is None
+
+
+@pytest.mark.parametrize("divided", ["n / 0", "n % 0.0", "n DIV 0", "mod(n, 0)", "pmod(n, -0)", "1 / 0"])
+def test_a_division_by_the_constant_zero_is_warned_of(divided: str) -> None:
+    (warning,) = normalise(f"{divided} > 1 OR {divided} < 0", SCHEMA).warnings
+    assert "divides by zero: it is NULL for every record" in warning
+
+
+@pytest.mark.parametrize("divided", ["n / 2", "n / m", "0 / n", "n / NULL", "n % 0.1", "n * 0"])
+def test_another_division_is_not(divided: str) -> None:
+    assert not any("zero" in warning for warning in normalise(f"{divided} > 1", SCHEMA).warnings)
