@@ -85,14 +85,21 @@ class Daemon:
 
     def check_processes(self) -> None:
         """BrokerError when a process that the daemon started has died: only a new daemon makes up for it."""
+        dead = self._dead_process()
+        if dead is not None:
+            # At once: without that process the stop may take longer than it has, and then nothing more is said.
+            LOG.error("%s", dead)
+            raise dead
+
+    def _dead_process(self) -> BrokerError | None:
+        remedy = "start the daemon again"
         if self._embedded is not None and not self._embedded.running:
-            raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), "has died: start the daemon again")
+            return BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
         if self._spark is not None:
             gateway: Any = self._spark.sparkContext._gateway
             if gateway.proc.poll() is not None:
-                raise BrokerError(
-                    "Spark", "its JVM", f"has died with {gateway.proc.returncode}: start the daemon again"
-                )
+                return BrokerError("Spark", "its JVM", f"has died with {gateway.proc.returncode}: {remedy}")
+        return None
 
     def reload(self, config: Config) -> None:
         """Take the monitor's settings from a configuration that was read again; what else differs is named in the log.
