@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from bench.adaptive import AdaptiveRun, Order, adaptive_run, figures, found_on
-from bench.comparison import HYBRID, MACRO
+from bench.adaptive import HYBRID, MACRO, AdaptiveRun, Kind, adaptive_run, figures, found_on
 from bench.datasets import D1, D2, DOMAIN, Q1, check_scale
 from bench.experiment import (
     SEEDS,
@@ -37,6 +36,7 @@ from workloads.predicate_sets import evenly, predicate_set
 from workloads.streams import alternating
 
 NEVER = "never"
+KINDS: tuple[Kind, ...] = (MACRO, HYBRID)
 MUS: tuple[float | str, ...] = (0.0, 0.02, 0.05, 0.1, 0.2, NEVER)
 TRIGGERS = {
     "dropping ratio": (True, False),
@@ -92,7 +92,7 @@ def _thresholds(scale: float, output_dir: Path) -> Result:
     runs = []
     for seed in tqdm(SEEDS, "figure 9", leave=False, disable=None):
         stream, settled = _alternating(shape, seed)
-        for kind in (MACRO, HYBRID):
+        for kind in KINDS:
             for mu in tqdm(MUS, f"seed {seed}, {kind}", leave=False, disable=None):
                 thresholds = _thresholds_of(shape, 0.0 if isinstance(mu, str) else mu, (mu != NEVER, False))
                 found = _run(stream, shape, thresholds, kind, seed)
@@ -127,7 +127,7 @@ def _alternating(shape: Shape, seed: int) -> tuple[Stream, dict[str, list[float]
     parts = [data.tuples(shape.length, data.attributes, seed) for data in (D1, D2)]
     workload = predicate_set(Q1, parts[0].schema.names, evenly(D1.attributes, DOMAIN), seed=seed)
     stream = Stream.of(workload, alternating(parts, shape.length, shape.sub_streams))
-    return stream, {kind: _settled(stream, shape, kind, seed) for kind in (MACRO, HYBRID)}
+    return stream, {kind: _settled(stream, shape, kind, seed) for kind in KINDS}
 
 
 def _turning(shape: Shape, seed: int) -> tuple[Stream, list[float]]:
@@ -138,25 +138,25 @@ def _turning(shape: Shape, seed: int) -> tuple[Stream, list[float]]:
     return stream, _settled(stream, shape, MACRO, seed)
 
 
-def _settled(stream: Stream, shape: Shape, kind: str, seed: int) -> list[float]:
+def _settled(stream: Stream, shape: Shape, kind: Kind, seed: int) -> list[float]:
     """The cost, in each sub-stream, of a sequence found from a sample of that sub-stream."""
     rng = np.random.default_rng(seed)
     costs = []
     for number in range(shape.sub_streams):
         start, stop = number * shape.length, (number + 1) * shape.length
-        order = found_on(stream, stream.drawn(shape.sample_tuples, rng, start, stop), micro_arrows=kind == HYBRID)
+        order = found_on(stream, stream.drawn(shape.sample_tuples, rng, start, stop), kind)
         costs.append(figures(stream, stream.part(start, stop), order).cost)
     return costs
 
 
-def _run(stream: Stream, shape: Shape, thresholds: Thresholds, kind: str, seed: int) -> AdaptiveRun:
+def _run(stream: Stream, shape: Shape, thresholds: Thresholds, kind: Kind, seed: int) -> AdaptiveRun:
     """A run that begins with a sequence found on the beginning of the stream, as the paper's does."""
     beginning = stream.drawn(shape.sample_tuples, np.random.default_rng(seed), 0, shape.period_tuples)
-    first: Order = found_on(stream, beginning, micro_arrows=kind == HYBRID)
+    first = found_on(stream, beginning, kind)
     return adaptive_run(
         stream,
         thresholds,
-        micro_arrows=kind == HYBRID,
+        kind=kind,
         sample_tuples=shape.sample_tuples,
         first=first,
         seed=seed,
@@ -202,7 +202,7 @@ def _recovery(runs: Sequence[Mapping[str, Any]]) -> float | None:
 
 def _threshold_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
     claims = []
-    for kind in (MACRO, HYBRID):
+    for kind in KINDS:
         own = [run for run in runs if run["sequence"] == kind]
         excess = _by_mu(own, lambda run: float(run["excess"]))
         counts = _by_mu(own, lambda run: float(len(run["rearrangements"])))

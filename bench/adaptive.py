@@ -1,11 +1,10 @@
-"""The monitor over a recorded stream: Macro and Hybrid as the paper runs them, period by period."""
+"""The monitor over a recorded stream: its sequences as the paper runs them, period by period."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +14,17 @@ from bench.stream import Stream
 from monitor.adaptation import Adaptation, Change, Figures, Thresholds
 from monitor.hybrid import hybrid_sequence
 from monitor.macro import macro_sequence
+from monitor.refinement import refined
 from monitor.sample import Sample
 from monitor.statistics import MicroArrows, costs_of, walked
 
 Costs = npt.NDArray[np.uint16]
+Kind = Literal["Macro", "Hybrid", "Hybrid, refined"]
+
+MACRO: Final = "Macro"
+HYBRID: Final = "Hybrid"
+REFINED: Final = "Hybrid, refined"
+"""The paper's hybrid-sequence with those of its micro-arrows alone that lower the cost of the sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ def adaptive_run(
     stream: Stream,
     thresholds: Thresholds,
     *,
-    micro_arrows: bool,
+    kind: Kind,
     sample_tuples: int,
     first: Order | None = None,
     seed: int = 1,
@@ -112,7 +118,7 @@ def adaptive_run(
             continue
         sample = stream.drawn(sample_tuples, rng, start, stop)
         began = time.perf_counter()
-        order = found_on(stream, sample, micro_arrows=micro_arrows)
+        order = found_on(stream, sample, kind)
         seconds = time.perf_counter() - began
         after = figures(stream, sample, order)
         state.put_in_place(after)
@@ -127,11 +133,13 @@ def adaptive_run(
     )
 
 
-def found_on(stream: Stream, sample: Sample, *, micro_arrows: bool) -> Order:
-    """The macro- or hybrid-sequence found from a sample."""
-    sequence: Sequence[int] = macro_sequence(stream.block, sample).sequence
-    arrows = hybrid_sequence(stream.block, sample, sequence).arrows if micro_arrows else {}
-    return Order(tuple(sequence), arrows)
+def found_on(stream: Stream, sample: Sample, kind: Kind) -> Order:
+    """The sequence of a kind found from a sample."""
+    sequence = macro_sequence(stream.block, sample).sequence
+    if kind == MACRO:
+        return Order(sequence)
+    found = hybrid_sequence(stream.block, sample, sequence)
+    return Order(sequence, (refined(stream.block, sample, found) if kind == REFINED else found).arrows)
 
 
 def figures(stream: Stream, sample: Sample, order: Order) -> Figures:

@@ -12,19 +12,20 @@ import numpy as np
 
 from asc.executor import match
 from asc.plan import Plan
-from bench.adaptive import AdaptiveRun, Order, adaptive_run, figures
+from bench.adaptive import HYBRID, MACRO, REFINED, AdaptiveRun, Kind, Order, adaptive_run, figures
 from bench.fixed_sequences import FixedSequences, fixed_sequences
-from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level, that_lower_the_cost
+from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level
 from bench.stream import Stream
 from bench.ticket_routing import ticket_routing
 from monitor.adaptation import Thresholds
 from monitor.hybrid import hybrid_sequence
 from monitor.macro import macro_sequence
+from monitor.refinement import refined
 from monitor.sample import Sample
 
-BEST, WORST, ROUTING, MACRO, HYBRID = "SEQ_best", "SEQ_worst", "Ticket Routing", "Macro", "Hybrid"
-BY_DROPPING, OWN_LEVEL, LOWERING = "Hybrid, by dropping ratio", "Hybrid, at own level", "Hybrid, lowering the cost"
-CONTENDERS = (WORST, ROUTING, BEST, MACRO, HYBRID)
+BEST, WORST, ROUTING = "SEQ_best", "SEQ_worst", "Ticket Routing"
+BY_DROPPING, OWN_LEVEL = "Hybrid, by dropping ratio", "Hybrid, at own level"
+CONTENDERS = (WORST, ROUTING, BEST, MACRO, HYBRID, REFINED)
 
 Segments = Sequence[tuple[int, int, Plan]]
 
@@ -50,9 +51,9 @@ def compared(stream: Stream, measuring: Measuring, *, seed: int) -> dict[str, An
     drawn = stream.drawn(measuring.exact_tuples, np.random.default_rng(seed))
     fixed = fixed_sequences(stream.block, drawn)
     thresholds = Thresholds(measuring.period_tuples, 0.0)
-    macro, hybrid = (
-        adaptive_run(stream, thresholds, micro_arrows=arrows, sample_tuples=measuring.sample_tuples, seed=seed)
-        for arrows in (False, True)
+    kinds: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
+    macro, hybrid, refining = (
+        adaptive_run(stream, thresholds, kind=kind, sample_tuples=measuring.sample_tuples, seed=seed) for kind in kinds
     )
     best, worst = Order(fixed.best), Order(fixed.worst)
     costs = {
@@ -61,12 +62,14 @@ def compared(stream: Stream, measuring: Measuring, *, seed: int) -> dict[str, An
         BEST: figures(stream, stream.whole, best).cost,
         MACRO: macro.cost,
         HYBRID: hybrid.cost,
+        REFINED: refining.cost,
     }
     orders = {
         WORST: _held(macro, worst),
         BEST: _held(macro, best),
         MACRO: macro.orders,
         HYBRID: hybrid.orders,
+        REFINED: refining.orders,
     }
     return {
         "costs": costs,
@@ -99,7 +102,7 @@ def _explained(
         MACRO: Order(found.sequence),
         HYBRID: Order(found.sequence, found.arrows),
         BY_DROPPING: Order(found.sequence, by_dropping_ratio(found)),
-        LOWERING: Order(found.sequence, that_lower_the_cost(block, drawn, found)),
+        REFINED: Order(found.sequence, refined(block, drawn, found).arrows),
     }
     samples = {BEST: Order(fixed.best), **held}
     return {

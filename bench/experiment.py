@@ -16,6 +16,9 @@ from bench.machine import machine
 SEEDS = (1, 2, 3)
 """Every experiment is run with each: they make tuples, predicates and the lottery's draws."""
 
+OURS = "not the paper's"
+"""Stands in the place of the paper's figure where a claim is our own."""
+
 Result = dict[str, Any]
 UNSTEADY = " (on the whole, not from every one to the next)"
 Line = tuple[Sequence[float], Sequence[float]]
@@ -113,7 +116,7 @@ def write(result: Result, output_dir: Path, plot: Callable[[Result, Path], bool]
 
 def claims_text(result: Result) -> str:
     """The claims as lines of text."""
-    lines, before = ["", "claims of the paper"], ""
+    lines, before = ["", "claims of the paper, and of ours beside them"], ""
     for claim in result["claims"]:
         verdict = "confirmed" if claim["holds"] else "refuted"
         about = f"paper: {claim['paper']}; ours: {claim['ours']}; seeds: {claim['seeds']}"

@@ -11,7 +11,7 @@ from asc.block import Block
 from asc.compiled import compiled
 from monitor.hybrid import HybridSequence
 from monitor.sample import Sample
-from monitor.statistics import Measure, MicroArrows, walked
+from monitor.statistics import Measure, MicroArrows
 
 Array = npt.NDArray[Any]
 
@@ -23,21 +23,6 @@ def by_dropping_ratio(found: HybridSequence) -> MicroArrows:
         for arrow in found.micro_arrows
         if arrow.measure is Measure.DROPPING_RATIO
     }
-
-
-def that_lower_the_cost(block: Block, sample: Sample, found: HybridSequence) -> MicroArrows:
-    """The micro-arrows, tried in the order they were found, that lower the cost of the sample beside those kept before.
-
-    Cost: a walk of the sample for each micro-arrow.
-    """
-    kept: dict[tuple[int, int], int] = {}
-    least = walked(block, sample, found.sequence).evaluated
-    for arrow in found.micro_arrows:
-        tried = {**kept, (arrow.construct, arrow.region): arrow.target}
-        evaluated = walked(block, sample, found.sequence, tried).evaluated
-        if evaluated < least:
-            kept, least = tried, evaluated
-    return kept
 
 
 def cost_at_own_level(block: Block, sample: Sample, found: HybridSequence) -> float:

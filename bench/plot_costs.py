@@ -14,6 +14,7 @@ STYLES = {
     "SEQ_best": ("SEQ_best", "0.25", "^"),
     "Macro": ("Macro", "tab:blue", "o"),
     "Hybrid": ("Hybrid", "tab:green", "D"),
+    "Hybrid, refined": ("Hybrid, refined (ours)", "tab:purple", "P"),
 }
 """Label, colour and marker of each contender, the same in every figure."""
 
@@ -35,9 +36,9 @@ def plot_by_data_set(result: dict[str, Any], path: Path) -> bool:
                 ]
                 drawn = [(place, own) for place, own in found if own]
                 axes.bar(
-                    [place + (number - 2) * 0.16 for place, _ in drawn],
+                    [place + (number - 2.5) * 0.14 for place, _ in drawn],
                     [statistics.fmean(own) for _, own in drawn],
-                    0.15,
+                    0.13,
                     yerr=[statistics.stdev(own) if len(own) > 1 else 0 for _, own in drawn],
                     label=label,
                     color=colour,
@@ -46,7 +47,7 @@ def plot_by_data_set(result: dict[str, Any], path: Path) -> bool:
             axes.grid(visible=True, axis="y", alpha=0.2)
         costs.set(ylabel="constructs evaluated a tuple", title="Processing cost of the evaluation sequences (mu = 0)")
         times.set(ylabel="ns a tuple, batch executor,\none thread (no Ticket Routing)")
-        costs.legend(ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.08), frameon=False)
+        costs.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.08), frameon=False)
 
     return saved(path, (9, 7), draw)
 

@@ -16,24 +16,28 @@ def plot_micro_arrows(result: dict[str, Any], path: Path) -> bool:
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(1, 2)
-        for axes, key, label, colour in (
-            (panels[0], "micro_ratio", "micro ratio xi: share of micro-arrows\namong the arrows followed", "tab:blue"),
-            (panels[1], "relative_cost", "relative cost omega = Hybrid / Macro", "tab:green"),
+        for axes, key, name, colour in (
+            (panels[0], "micro_ratio", "Hybrid", "tab:green"),
+            (panels[0], "refined_micro_ratio", "Hybrid, refined (ours)", "tab:purple"),
+            (panels[1], "relative_cost", "Hybrid", "tab:green"),
+            (panels[1], "refined_relative_cost", "Hybrid, refined (ours)", "tab:purple"),
         ):
             xs = [case["realised"]["deviation"] for case in cases]
-            axes.scatter(xs, [case[key] for case in cases], color=colour, alpha=0.4, label="one seed")
+            axes.scatter(xs, [case[key] for case in cases], color=colour, alpha=0.4)
             groups = [[case for case in cases if case["concentration"] == step] for step in steps]
             axes.plot(
                 [statistics.fmean(case["realised"]["deviation"] for case in group) for group in groups],
                 [statistics.fmean(case[key] for case in group) for group in groups],
                 color=colour,
                 marker="o",
-                label="mean of the seeds",
+                label=f"{name}, mean of the seeds",
             )
-            axes.set(xlabel="standard deviation of the ones a region", ylabel=label)
-            axes.grid(visible=True, alpha=0.2)
         panels[1].axhline(1, color="0.5", linestyle="--", label="Hybrid costs as much as Macro")
+        panels[0].set_ylabel("micro ratio xi: share of micro-arrows\namong the arrows followed")
+        panels[1].set_ylabel("relative cost omega = Hybrid / Macro")
         for axes in panels:
+            axes.set_xlabel("standard deviation of the ones a region")
+            axes.grid(visible=True, alpha=0.2)
             axes.legend()
         figure.suptitle("Micro-arrows on D1 by how unlike the regions of a construct are (mu = 0)")
 

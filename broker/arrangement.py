@@ -15,6 +15,7 @@ from asc.plan import Plan
 from asc.regions import region_ids
 from monitor.adaptation import Figures
 from monitor.hybrid import hybrid_sequence
+from monitor.refinement import refined
 from monitor.sample import Sample
 from monitor.statistics import walked
 
@@ -77,12 +78,12 @@ class Arrangement:
 
 
 def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequence[int]) -> Arrangement:
-    """The macro-sequence ``sequence`` or a hybrid-sequence over it, whichever evaluates the sample in less time.
+    """The macro-sequence ``sequence`` or the refined hybrid-sequence over it, whichever takes the sample less time.
 
     Fewer constructs are not always less time: the executor evaluates a macro-sequence several constructs a pass, a
     hybrid-sequence one at a time.
     """
-    arrows = hybrid_sequence(block, sample, sequence).arrows
+    arrows = refined(block, sample, hybrid_sequence(block, sample, sequence)).arrows
     orders: dict[Kind, Order] = {"macro": (sequence, {})}
     if arrows:
         orders["hybrid"] = (sequence, arrows)

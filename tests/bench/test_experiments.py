@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from bench.comparison import BEST, CONTENDERS, HYBRID, MACRO, ROUTING, WORST
+from bench.adaptive import HYBRID, MACRO, REFINED
+from bench.comparison import BEST, CONTENDERS, ROUTING, WORST
 from bench.experiment import SEEDS
 from cli.main import main
 
@@ -50,12 +51,13 @@ def check_costs(case: dict[str, Any]) -> None:
     sample = explained["sample_costs"]
     assert explained["exact"]
     assert explained["least"] <= sample[BEST] <= sample[MACRO]
+    assert sample[REFINED] <= sample[MACRO]
     assert costs[BEST] <= costs[WORST]
 
 
 def test_synthetic(tmp_path: Path) -> None:
     output = bench(tmp_path, "synthetic").output
-    assert "claims of the paper" in output
+    assert "claims of the paper, and of ours" in output
     for line in output.splitlines():
         assert len(line) < 140
     six = written(tmp_path, "synthetic-figure-6")
@@ -67,7 +69,7 @@ def test_synthetic(tmp_path: Path) -> None:
         (queries, widest) for queries in (10, 100, 1_000) for widest in (0.2, 0.6)
     }
     for case in cases:
-        assert set(case["times"]) == {WORST, BEST, MACRO, HYBRID}
+        assert set(case["times"]) == {WORST, BEST, MACRO, HYBRID, REFINED}
         assert ROUTING not in case["times"]
     seven = written(tmp_path, "synthetic-figure-7")["results"]["cases"]
     assert sorted({case["attributes"] for case in seven}) == [4, 8, 12, 16, 20]

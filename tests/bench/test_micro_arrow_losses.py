@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level, that_lower_the_cost
+from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level
 from bench.stream import Stream
 from monitor.hybrid import HybridSequence, hybrid_sequence
 from monitor.macro import macro_sequence
@@ -42,13 +42,6 @@ def test_arrows_of_the_first_level_are_followed_as_ever(stream: Stream, found: H
 def test_arrows_of_later_levels_are_not_followed_by_all(stream: Stream, found: HybridSequence) -> None:
     plain = walked(stream.block, stream.whole, found.sequence, found.arrows).cost
     assert cost_at_own_level(stream.block, stream.whole, found) != pytest.approx(plain)
-
-
-def test_those_that_lower_the_cost_do(stream: Stream, found: HybridSequence) -> None:
-    kept = that_lower_the_cost(stream.block, stream.whole, found)
-    assert kept.items() <= found.arrows.items()
-    macro, lowered = (walked(stream.block, stream.whole, found.sequence, arrows).cost for arrows in (None, kept))
-    assert lowered < macro if kept else lowered == macro
 
 
 def test_those_chosen_by_dropping_ratio_are_a_part(found: HybridSequence) -> None:

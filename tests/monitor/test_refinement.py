@@ -1,0 +1,77 @@
+"""Micro-arrows that are kept, against trying each on the whole sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from asc.block import Block
+from asc.compiler import compile_plan
+from asc.plan import CompileOptions
+from asc.regions import region_ids
+from monitor.hybrid import HybridSequence, hybrid_sequence
+from monitor.macro import macro_sequence
+from monitor.refinement import refined
+from monitor.sample import Sample
+from monitor.statistics import walked
+from workloads.synthetic import d1_workload, non_uniform_tuples
+
+BOUNDED = CompileOptions(exact_bytes=0, exact_regions=4, bounded_regions=8, bounded_rows=0, block_conjuncts=64)
+
+
+def problem(
+    queries: int, options: CompileOptions | None = None, *, tuples: int = 1_000, known: int = 20
+) -> tuple[Block, Sample]:
+    """A block and a sample in which one value of twelve is NULL and some p-attributes may not be known."""
+    plan = compile_plan(d1_workload(queries, seed=queries).standing_queries(), options)
+    table = non_uniform_tuples(tuples, seed=queries)
+    nulls = np.random.default_rng(queries).random((20, tuples)) < 1 / 12
+    columns = [
+        pa.array(table[attribute.sql].to_numpy(), mask=nulls[slot]) if slot < known else None
+        for slot, attribute in enumerate(plan.p_attributes)
+    ]
+    block = plan.blocks[0]
+    return block, Sample.of(block, region_ids(plan, columns, tuples), set(range(known)))
+
+
+def naive(block: Block, sample: Sample, found: HybridSequence) -> dict[tuple[int, int], int]:
+    kept: dict[tuple[int, int], int] = {}
+    least = walked(block, sample, found.sequence).evaluated
+    for arrow in found.micro_arrows:
+        tried = {**kept, (arrow.construct, arrow.region): arrow.target}
+        evaluated = walked(block, sample, found.sequence, tried).evaluated
+        if evaluated < least:
+            kept, least = tried, evaluated
+    return kept
+
+
+@pytest.mark.parametrize("queries", [8, 12, 30, 90])
+@pytest.mark.parametrize("options", [None, BOUNDED], ids=["exact", "bounded"])
+@pytest.mark.parametrize("known", [20, 15])
+def test_kept_is_what_lowers_the_cost_of_the_whole_sample(
+    queries: int, options: CompileOptions | None, known: int
+) -> None:
+    block, sample = problem(queries, options, known=known)
+    found = hybrid_sequence(block, sample, macro_sequence(block, sample).sequence, min_visitors=5)
+    kept = refined(block, sample, found)
+    assert kept.sequence == found.sequence
+    assert kept.arrows == naive(block, sample, found)
+    macro = walked(block, sample, found.sequence).cost
+    cost = walked(block, sample, found.sequence, kept.arrows).cost
+    assert cost < macro if kept.micro_arrows else cost == macro
+
+
+def test_micro_arrows_that_cost_more_than_they_save_are_left_out() -> None:
+    block, sample = problem(90, tuples=5_000)
+    found = hybrid_sequence(block, sample, macro_sequence(block, sample).sequence)
+    kept = refined(block, sample, found)
+    assert 0 < len(kept.micro_arrows) < len(found.micro_arrows)
+    costs = [walked(block, sample, found.sequence, arrows).cost for arrows in (kept.arrows, {}, found.arrows)]
+    assert costs[0] < costs[1] < costs[2]
+
+
+def test_without_micro_arrows_there_is_nothing_to_keep() -> None:
+    block, sample = problem(10)
+    bare = HybridSequence(macro_sequence(block, sample).sequence, ())
+    assert refined(block, sample, bare) == bare
