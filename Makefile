@@ -50,6 +50,10 @@ test: setup .venv/.dev lint  ## the checks of lint, then every test
 bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results
 	@$(BIN)/asc bench match
 	@$(BIN)/asc bench spark
+	@$(BIN)/asc bench monitor
+	@$(BIN)/asc bench synthetic
+	@$(BIN)/asc bench census
+	@$(BIN)/asc bench adaptation
 
 lock:  ## resolve the locked versions anew (needs uv)
 	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt pyproject.toml -o requirements.lock

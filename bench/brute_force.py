@@ -5,23 +5,16 @@ Both take ``values`` int32[attributes, rows] and return the number of (row, quer
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
 
-F = TypeVar("F", bound=Callable[..., Any])
+from asc.compiled import compiled
+
 Values = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
 
-def _compiled(function: F) -> F:
-    return cast(F, numba.njit(cache=True, nogil=True)(function))
-
-
-@_compiled
+@compiled
 def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[np.uint8]) -> int:
     """Vectorised: bounds int32[attributes, queries] of every query on every attribute; ``alive`` uint8[tuples,
     queries].
@@ -45,7 +38,7 @@ def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[n
     return found
 
 
-@_compiled
+@compiled
 def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: Integers, high: Integers) -> int:
     """One query after the other, its predicates until one fails: those from ``first[q]`` to ``first[q + 1]``."""
     found = 0

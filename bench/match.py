@@ -47,7 +47,7 @@ WORKLOADS: dict[str, Callable[[int], Workload]] = {"D1": d1_workload, "HEM-like"
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``match.json`` and ``match.png`` into the folder; the result is what the JSON holds.
+    """Measure everything and write ``match.json`` and its plot into the folder; the result is what the JSON holds.
 
     The contenders take turns, so that a slow moment of the machine hits all of them. Raises RuntimeError where two of
     them disagree on the number of matches.
@@ -58,7 +58,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     result = {"benchmark": "match", "quick": quick, "machine": machine(), "results": results}
     output_dir.mkdir(parents=True, exist_ok=True)
     (output_dir / "match.json").write_text(json.dumps(result, indent=2) + "\n")
-    plot_match(result, output_dir / "match.png")
+    plot_match(result, output_dir / "match")
     return result
 
 

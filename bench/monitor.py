@@ -20,6 +20,7 @@ from tqdm import tqdm
 from asc.compiler import compile_plan
 from asc.plan import Plan
 from bench.machine import machine
+from bench.plot import plot_monitor
 from broker.matching import match_plan
 from broker.monitoring import StreamMonitor
 from broker.runtime.java import find_java
@@ -49,7 +50,7 @@ QUICK = Size(100_000, 2, (100,), 2)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``monitor.json`` into the folder; the result is what the file holds.
+    """Measure everything and write ``monitor.json`` and its plot into the folder; the result is what the file holds.
 
     Batches alternate between uniform and skewed tuples, so that there is always something to rearrange. There is no
     Kafka in it: reading and writing topics would only make the monitor's share smaller.
@@ -75,6 +76,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     }
     output_dir.mkdir(parents=True, exist_ok=True)
     (output_dir / "monitor.json").write_text(json.dumps(result, indent=2) + "\n")
+    plot_monitor(result, output_dir / "monitor")
     return result
 
 

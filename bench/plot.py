@@ -27,19 +27,53 @@ def saved(path: Path, inches: tuple[float, float], draw: Callable[[Any], None]) 
 
 
 def plot_match(result: dict[str, Any], path: Path) -> bool:
-    """Milliseconds a tuple over the number of queries, one panel a workload; whether it was drawn."""
-    if find_spec("matplotlib") is None:
-        return False
-    from matplotlib.figure import Figure
-
+    """Milliseconds a tuple over the number of queries, one panel a workload."""
     names = list(dict.fromkeys(row["workload"] for row in result["results"]))
-    figure = Figure(figsize=(5 * len(names), 4), layout="constrained")
-    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        rows = [row for row in result["results"] if row["workload"] == name]
-        for key, label in _CONTENDERS.items():
-            axes.plot([row["queries"] for row in rows], [row[key] for row in rows], marker="o", label=label)
-        axes.set(xscale="log", yscale="log", title=name, xlabel="queries", ylabel="ms a tuple, one thread")
+
+    def draw(figure: Any) -> None:
+        for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+            rows = [row for row in result["results"] if row["workload"] == name]
+            for key, label in _CONTENDERS.items():
+                axes.plot([row["queries"] for row in rows], [row[key] for row in rows], marker="o", label=label)
+            axes.set(xscale="log", yscale="log", title=name, xlabel="queries", ylabel="ms a tuple, one thread")
+            axes.grid(visible=True, which="both", alpha=0.2)
+            axes.legend()
+
+    return saved(path, (5 * len(names), 4), draw)
+
+
+def plot_spark(result: dict[str, Any], path: Path) -> bool:
+    """Seconds over the number of predicates, a line each plan; hollow where it was stopped."""
+    counts = [int(count) for count in result["results"]]
+    names = list(dict.fromkeys(name for measured in result["results"].values() for name in measured))
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots()
+        for number, name in enumerate(names):
+            own = [measured[name] for measured in result["results"].values()]
+            seconds = [one.get("median_s") or one["stopped_after_s"] for one in own]
+            axes.plot(counts, seconds, color=f"C{number}", label=name)
+            for count, one, second in zip(counts, own, seconds, strict=True):
+                stopped = "median_s" not in one
+                axes.plot(count, second, "^" if stopped else "o", color=f"C{number}", mfc="none" if stopped else None)
+        title = f"{result['input']['rows']:,} rows x {result['input']['columns']} int columns (hollow: stopped there)"
+        axes.set(xscale="log", yscale="log", xlabel="predicates", ylabel="seconds", title=title)
         axes.grid(visible=True, which="both", alpha=0.2)
         axes.legend()
-    figure.savefig(path, dpi=120)
-    return True
+
+    return saved(path, (7, 4.5), draw)
+
+
+def plot_monitor(result: dict[str, Any], path: Path) -> bool:
+    """Rows a second of every run, by mode of the monitor, one panel a number of predicates."""
+    rows = result["input"]["rows"] * result["batches"]
+
+    def draw(figure: Any) -> None:
+        panels = figure.subplots(1, len(result["results"]), squeeze=False)[0]
+        for axes, (count, modes) in zip(panels, result["results"].items(), strict=True):
+            speeds = [[rows / seconds / 1e6 for seconds in measured["runs_s"]] for measured in modes.values()]
+            axes.boxplot(speeds, tick_labels=list(modes))
+            axes.set(title=f"{int(count):,} predicates", ylabel="million rows a second", ylim=(0, None))
+            axes.grid(visible=True, axis="y", alpha=0.2)
+
+    return saved(path, (5 * len(result["results"]), 4), draw)

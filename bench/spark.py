@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 import broker
 from bench.machine import machine
+from bench.plot import plot_spark
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 from workloads.synthetic import Workload, d1_workload, uniform_tuples
@@ -69,7 +70,7 @@ class Contender:
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``spark.json`` into the folder; the result is what the file holds.
+    """Measure everything and write ``spark.json`` and its plot into the folder; the result is what the file holds.
 
     The contenders take turns, so that a slow minute of the machine hits all of them. Raises RuntimeError where two of
     them disagree on the number of matches.
@@ -96,6 +97,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     }
     output_dir.mkdir(parents=True, exist_ok=True)
     (output_dir / "spark.json").write_text(json.dumps(result, indent=2) + "\n")
+    plot_spark(result, output_dir / "spark")
     return result
 
 
