@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from tqdm import tqdm
 
 from asc.compiler import compile_plan
 from asc.plan import Plan
 from bench.machine import machine
+from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_monitor
 from broker.matching import match_plan
 from broker.monitoring import StreamMonitor
@@ -30,7 +29,6 @@ from broker.tally import Tallying, tally_accumulator
 from monitor.transfer import SequenceByAttribute, transferred
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
-FILES = 8
 MODES = ("off", "measuring", "on")
 """``measuring``: counts, draws and measures, but swaps nothing in, so that nothing but its cost shows."""
 
@@ -61,7 +59,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     settings = MonitorConfig(lambda_tuples=size.rows)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
         frames = [
-            _frame(spark, Path(folder) / name, tuples)
+            parquet_frame(spark, Path(folder) / name, tuples)
             for name, tuples in (("d1", uniform_tuples(size.rows)), ("d2", non_uniform_tuples(size.rows)))
         ]
         results = {str(count): _compared(spark, frames, count, size, settings) for count in size.predicates}
@@ -94,14 +92,6 @@ def table(result: dict[str, Any]) -> str:
                 f"{measured['rearrangements']:>10} {measured['monitor_s']:>8.2f} s"
             )
     return "\n".join(lines)
-
-
-def _frame(spark: SparkSession, folder: Path, tuples: pa.Table) -> DataFrame:
-    folder.mkdir()
-    for number in range(FILES):
-        first, last = (place * tuples.num_rows // FILES for place in (number, number + 1))
-        pq.write_table(tuples.slice(first, last - first), folder / f"part-{number}.parquet")
-    return spark.read.parquet(str(folder))
 
 
 class _Pipeline:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import LongType, StringType, StructField, StructType
@@ -21,6 +20,7 @@ from tqdm import tqdm
 
 import broker
 from bench.machine import machine
+from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_spark
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
@@ -31,8 +31,6 @@ TIME_LIMIT_S = 60.0
 
 TERMS = 5
 """Comparisons a predicate, all on different columns."""
-
-FILES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +81,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     # Each task of a run that is stopped would be warned of.
     spark.sparkContext.setLogLevel("ERROR")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
-        _write_input(Path(folder), size.rows)
-        frame = spark.read.parquet(folder)
+        frame = parquet_frame(spark, Path(folder), uniform_tuples(size.rows))
         results = {str(count): _compared(spark, frame, count, size.repetitions) for count in size.predicates}
     result = {
         "benchmark": "spark",
@@ -119,13 +116,6 @@ def table(result: dict[str, Any]) -> str:
             pairs = f"{measured['pairs']:9,}" if measured["pairs"] is not None else f"{'':>9}"
             lines.append(f"{int(count):>10,}  {name:<38} {shown}  {ratio}  {pairs}".rstrip())
     return "\n".join(lines)
-
-
-def _write_input(folder: Path, rows: int) -> None:
-    tuples = uniform_tuples(rows)
-    for number in range(FILES):
-        part = tuples.slice(number * rows // FILES, (number + 1) * rows // FILES - number * rows // FILES)
-        pq.write_table(part, folder / f"part-{number}.parquet")
 
 
 def _compared(spark: SparkSession, frame: DataFrame, count: int, repetitions: int) -> dict[str, Any]:
