@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -186,6 +189,99 @@ def site_of(kafka: EmbeddedKafka, spark: SparkSession) -> Iterator[Callable[[Con
     for site in sites:
         if site.daemon is not None:
             site.daemon.stop()
+
+
+class Process:
+    """A daemon in a process of its own, as ``asc serve`` runs it."""
+
+    def __init__(self, folder: Path, kafka: EmbeddedKafka | None) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port = listener.getsockname()[1]
+        own = uuid.uuid4().hex[:12]
+        self.stream, self.topic = f"s-{own}", f"source-{own}"
+        self.file = folder / "asc.toml"
+        where = f'data_dir = "{folder}/kafka"' if kafka is None else f'bootstrap_servers = "{kafka.bootstrap_servers}"'
+        self.file.write_text(
+            f"""
+            [kafka]
+            {where}
+            registry_topic = "registry-{own}"
+            [api]
+            port = {self.port}
+            [spark]
+            master = "local[2]"
+            driver_memory = "1g"
+            checkpoint_dir = "{folder}/checkpoint"
+            max_records_per_batch = 1000
+            [streams.{self.stream}]
+            topic = "{self.topic}"
+            format = "json"
+            schema = "n INT"
+            """,
+            "utf-8",
+        )
+        self.checkpoint = folder / "checkpoint" / self.stream
+        self.log = folder / "daemon.log"
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def launch(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self.file)]
+        with self.log.open("ab") as log:
+            self.child = subprocess.Popen(command, stderr=log, stdout=log)
+        return self.child
+
+    def start(self) -> None:
+        self.child = self.launch()
+        deadline = time.monotonic() + 180
+        while not self.ready():
+            assert self.child.poll() is None, self.log.read_text("utf-8")
+            assert time.monotonic() < deadline, self.log.read_text("utf-8")
+            time.sleep(0.2)
+
+    def await_phase(self, phase: str) -> None:
+        """Wait until /readyz names a phase of the start, or one that comes after it."""
+        phases = ("connecting to Kafka", "starting Spark", "reading the registry", "starting the streaming jobs")
+        wanted = phases[phases.index(phase) :]
+        deadline = time.monotonic() + 180
+        while self._reason() not in wanted:
+            assert time.monotonic() < deadline, self.log.read_text("utf-8")
+            time.sleep(0.02)
+
+    def _reason(self) -> Any:
+        try:
+            return self.client.get("/readyz").json()["reason"]
+        except httpx.TransportError:
+            return None
+
+    def ready(self) -> bool:
+        try:
+            return self.client.get("/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+@pytest.fixture
+def process_of() -> Iterator[Callable[[Path, EmbeddedKafka | None], Process]]:
+    """Makes daemons in a folder, on a Kafka or one of their own; they are gone when the test is."""
+    made: list[Process] = []
+
+    def make(folder: Path, kafka: EmbeddedKafka | None) -> Process:
+        made.append(Process(folder, kafka))
+        return made[-1]
+
+    yield make
+    for process in made:
+        if process.child is not None and process.child.poll() is None:
+            process.child.kill()
+            process.child.wait()
+
+
+@pytest.fixture
+def process(
+    tmp_path: Path, kafka: EmbeddedKafka, process_of: Callable[[Path, EmbeddedKafka | None], Process]
+) -> Process:
+    return process_of(tmp_path, kafka)
 
 
 @pytest.fixture(scope="module")

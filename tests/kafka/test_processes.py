@@ -1,0 +1,204 @@
+"""Killed, stopped in the middle, bereft of a process it needs: a daemon as ``asc serve`` runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from kafka import KafkaProducer
+
+from broker.runtime.kafka import EmbeddedKafka
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Process, Site
+
+    ProcessOf = Callable[[Path, EmbeddedKafka | None], Process]
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def numbers(start: int, count: int) -> list[bytes]:
+    return [json.dumps({"n": n}).encode() for n in range(start, start + count)]
+
+
+def children(pid: int, name: str) -> list[int]:
+    """The processes that a process has started and whose command line has that in it."""
+    found = [
+        int(child)
+        for listed in Path(f"/proc/{pid}/task").glob("*/children")
+        for child in listed.read_text("utf-8").split()
+    ]
+    return [child for child in found if name in Path(f"/proc/{child}/cmdline").read_text("utf-8", "replace")]
+
+
+@pytest.mark.slow
+def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
+    process: Process, site: Site, kafka: EmbeddedKafka
+) -> None:
+    process.start()
+    destination = f"out-{uuid.uuid4().hex[:12]}"
+    body = {"id": "all", "where": "n >= 0", "topic": destination}
+    assert process.client.post("/v1/queries", json=body).status_code == 201
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    count = 0
+
+    def publish(records: int) -> None:
+        nonlocal count
+        for value in numbers(count, records):
+            producer.send(process.topic, value, key=b"k")
+        producer.flush()
+        count += records
+
+    try:
+        publish(4_000)
+        deadline = time.monotonic() + 120
+        while not site.read(destination):
+            assert time.monotonic() < deadline, process.log.read_text("utf-8")
+            time.sleep(0.05)
+        assert process.child is not None
+        os.kill(process.child.pid, signal.SIGKILL)
+        process.child.wait()
+        process.start()
+        publish(10)
+        deadline = time.monotonic() + 120
+        while len({record.offset for record in site.read(destination)}) < count:
+            assert time.monotonic() < deadline, process.log.read_text("utf-8")
+            time.sleep(0.2)
+        assert {json.loads(record.value or b"")["n"] for record in site.read(destination)} == set(range(count))
+
+        # Asked in the middle of a flow: in good order, so that nothing comes twice.
+        for asked in (signal.SIGTERM, signal.SIGINT):
+            before = len(site.read(destination))
+            publish(4_000)
+            deadline = time.monotonic() + 120
+            while len(site.read(destination)) == before:
+                assert time.monotonic() < deadline, process.log.read_text("utf-8")
+                time.sleep(0.05)
+            process.child.send_signal(asked)
+            assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
+            assert f"{asked.name}: ending the running batches" in process.log.read_text("utf-8")
+            process.start()
+            while len(site.read(destination)) < before + 4_000:
+                assert time.monotonic() < deadline + 120, process.log.read_text("utf-8")
+                time.sleep(0.2)
+            tail = [json.loads(record.value or b"")["n"] for record in site.read(destination)[before:]]
+            assert tail == list(range(count - 4_000, count))
+    finally:
+        producer.close()
+    _reread(process)
+
+
+def _reread(process: Process) -> None:
+    """SIGHUP takes the monitor's settings from the file, and leaves them where the file is wrong."""
+    assert process.child is not None
+
+    def until(said: str, text: str) -> None:
+        process.file.write_text(text, "utf-8")
+        os.kill(process.child.pid, signal.SIGHUP)
+        deadline = time.monotonic() + 60
+        while said not in process.log.read_text("utf-8"):
+            assert time.monotonic() < deadline, process.log.read_text("utf-8")
+            time.sleep(0.1)
+
+    text = process.file.read_text("utf-8")
+    changed = f"{text}\n[monitor]\nenabled = false\nmu = 0.25\n"
+    until("configuration read again: [monitor] changed", changed)
+    until("configuration not taken: configuration key monitor.mu -1", changed.replace("0.25", "-1"))
+    until("configuration: [limits] changed; that takes a new start", changed + "[limits]\nconjuncts = 3\n")
+    settings = process.client.get("/v1/plan").json()["streams"][process.stream]["monitor"]["settings"]
+    assert (settings["enabled"], settings["mu"]) == (False, 0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("phase", ["connecting to Kafka", "starting Spark", "starting the streaming jobs"])
+def test_a_signal_during_the_start_ends_it(process: Process, asked: signal.Signals, phase: str) -> None:
+    child = process.launch()
+    process.await_phase(phase)
+    child.send_signal(asked)
+    assert child.wait(timeout=10) == 128 + asked
+    log = process.log.read_text("utf-8")
+    assert f"{asked.name}: stopped during the start" in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.slow
+def test_a_daemon_whose_jvm_dies_ends_with_a_line(process: Process) -> None:
+    process.start()
+    child = process.child
+    assert child is not None
+    (jvm,) = children(child.pid, "SparkSubmit")
+    os.kill(jvm, signal.SIGKILL)
+    assert child.wait(timeout=40) == 1
+    assert "Spark 'its JVM': has died with -9: start the daemon again" in process.log.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_a_daemon_whose_embedded_kafka_dies_ends_with_a_line(tmp_path: Path, process_of: ProcessOf) -> None:
+    process = process_of(tmp_path, None)
+    process.start()
+    child = process.child
+    assert child is not None
+    (supervisor,) = children(child.pid, "supervisor.py")
+    (node,) = children(supervisor, "kafka.Kafka")
+    os.kill(node, signal.SIGKILL)
+    assert child.wait(timeout=40) == 1
+    log = process.log.read_text("utf-8")
+    assert f"embedded Kafka '{tmp_path}/kafka': has died: start the daemon again" in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_batch_that_does_not_end_is_left_to_be_replayed(tmp_path: Path, process_of: ProcessOf, site: Site) -> None:
+    """Kafka stands still in the middle of a batch: the daemon is gone in time, and nothing is lost."""
+    with EmbeddedKafka(tmp_path / "kafka") as kafka:
+        process = process_of(tmp_path, kafka)
+        process.start()
+        body = {"id": "all", "where": "n >= 0", "topic": "out"}
+        assert process.client.post("/v1/queries", json=body).status_code == 201
+        producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+        for value in numbers(0, 10_000):
+            producer.send(process.topic, value)
+        producer.close()
+        (node,) = children(kafka._supervisor.pid, "kafka.Kafka")  # type: ignore[union-attr]
+        try:
+            deadline = time.monotonic() + 120
+            while not _stands_still_in_a_batch(process, node):
+                assert time.monotonic() < deadline, process.log.read_text("utf-8")
+            assert process.child is not None
+            process.child.send_signal(signal.SIGTERM)
+            process.child.wait(timeout=30)
+        finally:
+            os.kill(node, signal.SIGCONT)
+        assert "the running batch did not end in 15 s and will be run again" in process.log.read_text("utf-8")
+        process.start()
+        deadline = time.monotonic() + 120
+        out = replace(site, bootstrap_servers=kafka.bootstrap_servers)
+        while len({record.offset for record in out.read("out")}) < 10_000:
+            assert time.monotonic() < deadline, process.log.read_text("utf-8")
+            time.sleep(0.2)
+        process.child.kill()
+        process.child.wait()
+
+
+def _stands_still_in_a_batch(process: Process, node: int) -> bool:
+    """Stop Kafka's process; whether that was in the middle of a batch, else it goes on."""
+    os.kill(node, signal.SIGSTOP)
+    time.sleep(1)
+    folders = (process.checkpoint / "bindings", process.checkpoint / "spark" / "commits")
+    bound, done = ({path.name for path in folder.glob("[0-9]*")} for folder in folders)
+    if bound - done:
+        return True
+    os.kill(node, signal.SIGCONT)
+    time.sleep(0.05)
+    return False
