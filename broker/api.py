@@ -33,12 +33,12 @@ from broker.api_models import (
 )
 from broker.bulk import BulkRefusedError, load_lines
 from broker.errors import BrokerError, MatchError
+from broker.failure import one_line
 from broker.inspection import checked, described_plan, described_streams, explained
 from broker.metrics import METRICS_TYPE, exposition
 from broker.monitoring import StreamMonitor
 from broker.query import QueryError, UnknownQueryError
 from broker.registration import StandingQueries
-from broker.topics import one_line
 
 _PAGE_MAX = 1_000
 
@@ -257,7 +257,7 @@ def _add_error_answers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def validation_error(_: Request, error: RequestValidationError) -> JSONResponse:
-        return JSONResponse({"error": plain_error(body_error(error.errors()[0]))}, 400)
+        return JSONResponse({"error": plain_error(body_error(*error.errors()))}, 400)
 
     @app.exception_handler(HTTPException)
     def http_error(request: Request, error: HTTPException) -> JSONResponse:

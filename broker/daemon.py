@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from broker.config import Config
 from broker.errors import BrokerError
-from broker.topics import KafkaCluster, one_line
+from broker.failure import one_line
+from broker.topics import KafkaCluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,21 +86,13 @@ class Daemon:
 
     def check_processes(self) -> None:
         """BrokerError when a process that the daemon started has died: only a new daemon makes up for it."""
-        dead = self._dead_process()
-        if dead is not None:
-            # At once: without that process the stop may take longer than it has, and then nothing more is said.
-            LOG.error("%s", dead)
-            raise dead
-
-    def _dead_process(self) -> BrokerError | None:
         remedy = "start the daemon again"
         if self._embedded is not None and not self._embedded.running:
-            return BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
+            raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
         if self._spark is not None:
             gateway: Any = self._spark.sparkContext._gateway
             if gateway.proc.poll() is not None:
-                return BrokerError("Spark", "its JVM", f"has died with {gateway.proc.returncode}: {remedy}")
-        return None
+                raise BrokerError("Spark", "its JVM", f"has died with {gateway.proc.returncode}: {remedy}")
 
     def reload(self, config: Config) -> None:
         """Take the monitor's settings from a configuration that was read again; what else differs is named in the log.

@@ -16,8 +16,8 @@ from broker.config import Config
 from broker.decode import decode
 from broker.delivery import outgoing
 from broker.errors import BrokerError
-from broker.failure import root_cause
-from broker.topics import KafkaCluster, Offsets, one_line
+from broker.failure import one_line, root_cause
+from broker.topics import KafkaCluster, Offsets
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

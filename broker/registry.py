@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from broker.errors import KafkaError
+from broker.failure import one_line
 from broker.query import RegisteredQuery
-from broker.topics import KafkaCluster, one_line
+from broker.topics import KafkaCluster
 
 LOG = logging.getLogger("asc.registry")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.config import Config
 from broker.errors import KafkaError
-from broker.failure import one_line as one_line  # noqa: PLC0414 (broker.job and broker.api look for it here)
+from broker.failure import one_line
 from broker.query import QueryError
 from broker.sections import TOPIC_FORM, KafkaConfig
 
