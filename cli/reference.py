@@ -35,4 +35,5 @@ def _pages(command: click.Command, name: str, parent: click.Context | None) -> I
 if __name__ == "__main__":
     target = Path(__file__).parent.parent / "docs" / "cli.md"
     target.write_text(reference(), encoding="utf-8")
-    print(f"{target} written")
+    # Nothing on stdout, which could be sent into the very page.
+    click.echo("docs/cli.md written", err=True)
