@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from asc.predicate.limits import MAX_NESTING_DEPTH, Limits
 from broker.errors import BrokerError
 
 TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -146,9 +147,9 @@ class SparkConfig(Section):
 class LimitsConfig(Section):
     """Bounds on what a query may ask (``asc.predicate.Limits``) and on expressions that Spark computes for a stream."""
 
-    length_chars: int = Field(default=20_000, ge=1)
-    nesting_depth: int = Field(default=60, ge=1, le=120)
-    conjuncts: int = Field(default=64, ge=1)
+    length_chars: int = Field(default=Limits.length_chars, ge=1)
+    nesting_depth: int = Field(default=Limits.nesting_depth, ge=1, le=MAX_NESTING_DEPTH)
+    conjuncts: int = Field(default=Limits.conjuncts, ge=1)
     spark_attributes: int = Field(default=200, ge=0)
 
 

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import AscError
+from asc.predicate import Limits
+from asc.predicate.limits import MAX_NESTING_DEPTH
 from broker.config import Config, load_config
 from broker.sections import ConfigError, KafkaConfig
 
@@ -95,6 +97,11 @@ def test_secrets_are_masked() -> None:
     }
 
 
+def test_the_limits_of_a_predicate_are_those_of_the_engine() -> None:
+    limits = load_config(None).limits
+    assert Limits(limits.length_chars, limits.nesting_depth, limits.conjuncts) == Limits()
+
+
 BAD = {
     "unknown key": (
         STREAM + "[kafka]\nbootstrap_server = 'a:1'",
@@ -137,6 +144,10 @@ BAD = {
         STREAM.replace("json", "csv").replace(", place STRUCT<city: STRING NOT NULL>", "")
         + "options = { maxColumns = 2000000 }",
         "streams.flights.options.maxColumns '2000000': use 1 to 1000000",
+    ),
+    "deeper than a predicate may be": (
+        STREAM + f"[limits]\nnesting_depth = {MAX_NESTING_DEPTH + 1}",
+        f"limits.nesting_depth {MAX_NESTING_DEPTH + 1}: input should be less than or equal to {MAX_NESTING_DEPTH}",
     ),
     "no separator": (
         STREAM.replace("json", "csv").replace(", place STRUCT<city: STRING NOT NULL>", "") + "options = { sep = '' }",
