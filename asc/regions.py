@@ -23,27 +23,19 @@ def region_ids(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray | None],
     ``columns`` are in the order of ``plan.p_attributes``; where one is None, nothing is known of its values and its row
     is all zeros. Raises PlanError for a column of the wrong type or length.
     """
-    known = [slot for slot, values in enumerate(columns) if values is not None]
-    prepared = columns_of(plan, columns, rows)
+    _check_number(plan, columns)
     found = np.zeros((len(plan.p_attributes), rows), dtype=np.uint16)
     keys = np.empty(rows, dtype=np.int64)
-    for slot, values in zip(known, prepared, strict=True):
-        write_regions(plan.grids[slot], values, 0, keys, found[slot])
+    for slot, values in enumerate(columns):
+        if values is not None:
+            write_regions(plan.grids[slot], _column(plan, slot, values, rows), 0, keys, found[slot])
     return found
 
 
-def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray | None], rows: int) -> list[Column]:
-    """The columns that are there, ready to become keys; PlanError where they do not fit the plan."""
-    if len(columns) != len(plan.p_attributes):
-        raise PlanError("number of columns", len(columns), f"the plan has {len(plan.p_attributes)} p-attributes")
-    prepared: list[Column] = []
-    for slot, (attribute, values) in enumerate(zip(plan.p_attributes, columns, strict=True)):
-        if values is None:
-            continue
-        if len(values) != rows:
-            raise PlanError(f"length of column {attribute.sql}", len(values), f"the batch has {rows} rows")
-        prepared.append(column(attribute, plan.dictionaries.get(slot, NO_CONSTANTS), values))
-    return prepared
+def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int) -> list[Column]:
+    """The columns of a batch, in slot order, ready to become keys; PlanError where they do not fit the plan."""
+    _check_number(plan, columns)
+    return [_column(plan, slot, values, rows) for slot, values in enumerate(columns)]
 
 
 def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: RegionIds) -> None:
@@ -55,3 +47,17 @@ def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: R
         regions_by_cells(keys, grid.boundaries, grid.origin, grid.shift, grid.table, regions)
     if nulls is not None:
         regions[nulls] = grid.null_region
+
+
+def _check_number(plan: Plan, columns: Sequence[object]) -> None:
+    if len(columns) != len(plan.p_attributes):
+        raise PlanError("number of columns", len(columns), f"the plan has {len(plan.p_attributes)} p-attributes")
+
+
+def _column(plan: Plan, slot: int, values: pa.Array | pa.ChunkedArray | None, rows: int) -> Column:
+    attribute = plan.p_attributes[slot]
+    if values is None:
+        raise PlanError("column", attribute.sql, "is missing: every p-attribute needs its values")
+    if len(values) != rows:
+        raise PlanError(f"length of column {attribute.sql}", len(values), f"the batch has {rows} rows")
+    return column(attribute, plan.dictionaries.get(slot, NO_CONSTANTS), values)

@@ -30,6 +30,7 @@ from broker.api_models import (
     plain_error,
     plain_offsets,
     registered,
+    valid_body,
 )
 from broker.bulk import BulkRefusedError, load_lines
 from broker.errors import BrokerError, MatchError
@@ -43,10 +44,6 @@ from broker.registration import StandingQueries
 _PAGE_MAX = 1_000
 
 
-class NotReadyError(BrokerError):
-    """The daemon is not ready to take a request."""
-
-
 class Service(Protocol):
     """What the API needs of the daemon."""
 
@@ -54,7 +51,7 @@ class Service(Protocol):
         """Why the daemon is not ready; None when it is."""
 
     def standing(self) -> StandingQueries:
-        """The standing queries; NotReadyError before they are loaded."""
+        """The standing queries; BrokerError before they are loaded."""
 
     def bootstrap_servers(self) -> str: ...
 
@@ -151,7 +148,7 @@ def _query_changes(service: Service) -> APIRouter:
                 return put(changed_body(standing.get(query_id), given), response)
         if body.where is None:
             raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
-        return put(QueryBody.model_validate({**given, "id": query_id}), response)
+        return put(valid_body({**given, "id": query_id}), response)
 
     @router.delete("/{query_id}", response_model=Removed)
     def delete(query_id: str) -> dict[str, Any]:

@@ -122,10 +122,10 @@ def new_query(body: QueryBody, standing: StandingQueries) -> RegisteredQuery:
 
 
 def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody:
-    """The body of a standing query with the given fields changed."""
+    """The body of a standing query with the given fields changed; QueryError where a value is none of its field's."""
     plain = query.plain()
     del plain["version"]
-    return QueryBody.model_validate({**plain, **change, "id": query.id})
+    return valid_body({**plain, **change, "id": query.id})
 
 
 def registered(query: RegisteredQuery, change: Change, warnings: list[str]) -> dict[str, Any]:
@@ -167,6 +167,11 @@ def parse_line(line: bytes) -> QueryBody:
     except (ValueError, RecursionError) as error:
         reason = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
         raise QueryError("line", line[:100].decode("utf-8", "replace"), reason) from None
+    return valid_body(plain)
+
+
+def valid_body(plain: Any) -> QueryBody:
+    """A query to register from what JSON holds; QueryError where it is none."""
     try:
         return QueryBody.model_validate(plain)
     except ValidationError as error:

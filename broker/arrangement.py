@@ -12,8 +12,7 @@ import pyarrow as pa
 from asc.block import Block
 from asc.executor import Matches, match
 from asc.plan import Plan
-from asc.regions import region_ids
-from monitor.adaptation import Figures
+from asc.regions import RegionIds, region_ids
 from monitor.hybrid import hybrid_sequence
 from monitor.refinement import refined
 from monitor.sample import Sample
@@ -31,22 +30,22 @@ _RUNS = 3
 class SampledTuples:
     """Tuples of a stream as values of a plan's p-attributes; ``columns`` in slot order, None where nothing was drawn.
 
-    Cost: the values. Regions are found when a block asks for them, once for all blocks.
+    Cost: the values, and 2 bytes for the region of each, found once for all blocks.
     """
 
     plan: Plan
-    columns: tuple[pa.ChunkedArray | None, ...]
+    columns: Sequence[pa.ChunkedArray | None]
     rows: int
+    regions: RegionIds
 
     @classmethod
     def of(cls, plan: Plan, columns: Sequence[pa.ChunkedArray | None], rows: int) -> SampledTuples:
-        return cls(plan, tuple(columns), rows)
+        return cls(plan, columns, rows, region_ids(plan, columns, rows))
 
-    def samples(self) -> list[Sample]:
-        """The sample of every block."""
-        regions = region_ids(self.plan, self.columns, self.rows)
+    def sample(self, block: Block) -> Sample:
+        """The sample of a block of the plan."""
         known = {slot for slot, column in enumerate(self.columns) if column is not None}
-        return [Sample.of(block, regions, known) for block in self.plan.blocks]
+        return Sample.of(block, self.regions, known)
 
     def evaluated_by(self, block: Block) -> Matches:
         """What the executor finds in one block, the values that are not known being NULL."""
@@ -63,8 +62,9 @@ class Arrangement:
 
     ``kind``: which of the two was faster in the executor; ``macro_us`` and ``hybrid_us``: microseconds a tuple,
     measured on the sample (hybrid None where no micro-arrow was better than the macro-sequence). ``cost_before`` and
-    ``cost_after``: constructs evaluated a tuple of the sample, by the sequence in place and by this one. ``figures``:
-    what the executor counts of it on the sample, four and eight constructs at a time as it counts batches.
+    ``cost_after``: constructs evaluated a tuple of the sample, by the sequence in place and by this one.
+    ``counted_cost``: the same as the executor counts it in batches, four and eight constructs at a time; None where
+    not all values were known.
     """
 
     order: Order
@@ -73,8 +73,7 @@ class Arrangement:
     hybrid_us: float | None
     cost_before: float
     cost_after: float
-    dropping_ratio: float
-    figures: Figures
+    counted_cost: float | None
 
 
 def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequence[int]) -> Arrangement:
@@ -89,17 +88,15 @@ def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequ
         orders["hybrid"] = (sequence, arrows)
     seconds, counted = _timed(block, tuples, orders)
     kind = min(orders, key=lambda name: seconds[name])
-    after, matches = walked(block, sample, *orders[kind]), counted[kind]
-    rows = len(sample)
+    rows, known = len(sample), len(sample.known) == len(block.slots)
     return Arrangement(
         orders[kind],
         kind,
         seconds["macro"] / rows * 1e6,
         seconds["hybrid"] / rows * 1e6 if arrows else None,
         walked(block, sample, block.sequence.tolist(), block.micro_arrows()).cost,
-        after.cost,
-        after.dropping_ratio,
-        Figures(int(matches.block_dropped[0]) / rows, int(matches.block_evaluated[0]) / rows),
+        walked(block, sample, *orders[kind]).cost,
+        counted[kind].evaluated / rows if known else None,
     )
 
 

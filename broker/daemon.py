@@ -119,6 +119,8 @@ class Daemon:
         self._phase = "stopping"
         for job in self._jobs.values():
             job.ask_to_stop()
+        for monitor in self.monitors.values():
+            monitor.ask_to_stop()
         self._started.close()
 
     # -- what the API asks

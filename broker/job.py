@@ -75,6 +75,7 @@ class StreamJob:
         self._plan = plan
         self._bound = self._bindings.last()
         self._broadcast: tuple[Plan, Any] | None = None
+        self._replayed: Plan | None = None
         self._plans_shipped = 0
         self._tallies: tuple[int, Any] | None = None
         self._batch_lock = threading.Lock()
@@ -221,14 +222,16 @@ class StreamJob:
         if binding.version == plan.version:
             return plan
         LOG.info("stream '%s': batch %d is run again with version %d", self.name, batch_id, binding.version)
-        return self._plan_at(binding.version)
+        self._replayed = self._plan_at(binding.version)
+        return self._replayed
 
     def _write(self, records: DataFrame, plan: Plan) -> None:
         from broker.matching import DELIVERIES_COLUMN, match_plan
 
         attributes = decode(records, self._stream, self._config.spark.time_zone)
         shipped = self._broadcast_of(plan)
-        tallying = self._tallying()
+        # A plan made for a replay has sequences of its own, which say nothing of those in place.
+        tallying = None if plan is self._replayed else self._tallying()
         matched = match_plan(attributes, shipped, output="deliveries", tallying=tallying)
         dead_letters = self._config.dead_letter_topic(self.name)
         (

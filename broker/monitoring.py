@@ -8,30 +8,34 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
+from asc.block import Block
 from asc.plan import Plan
-from broker.arrangement import Arrangement, SampledTuples, arranged
+from broker.arrangement import Arrangement, Order, SampledTuples, arranged
+from broker.block_states import BlockState, BlockStates
 from broker.failure import one_line
 from broker.rearrangement import Rearrangement
 from broker.sections import MonitorConfig
 from broker.tally import Draw, Sampling, Tally
-from monitor.adaptation import Adaptation, Change, Thresholds
+from monitor.adaptation import Change, Figures
 from monitor.macro import MacroSearch, macro_sequence
 from monitor.sample import Sample
-from monitor.transfer import SequenceByAttribute
 
 LOG = logging.getLogger("asc.monitor")
 
-Swap = Callable[[Mapping[int, SequenceByAttribute]], Plan]
-"""Puts sequences, by number of block, into the running plan, and returns what runs from now on."""
+Swap = Callable[[Plan, Mapping[int, Order]], Plan]
+"""Puts the orders found for blocks of a plan into the running plan, where it still has those blocks; returns it."""
 
 _EVENTS_KEPT = 100
 _WAITING_MAX = 64
-"""Batches whose tallies may wait while the monitor measures; the counts of more are left out of its looks."""
+"""Batches that may wait while the monitor measures; of more it learns nothing."""
+
+_WAITING_WITH_DRAW = 4
+"""Of those that wait the first ones keep what they drew: samples are what is large of a tally."""
 
 _OVERDRAWN = 1.2
 """Tuples drawn beyond the sample that is wanted, so that a draw by chance is seldom short."""
@@ -58,33 +62,33 @@ class _Period:
     tuples: int = 0
     draw: Draw | None = None
 
+    def add(self, tally: Tally, sample_tuples: int) -> None:
+        """Add a batch."""
+        self.tuples += tally.tuples
+        if tally.draw is not None:
+            self.draw = tally.draw if self.draw is None else self.draw.merged(tally.draw, sample_tuples)
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """A sequence found for a block, what called for it, and the time it took."""
 
     number: int
+    state: BlockState
     change: Change
     arrangement: Arrangement
     spent_s: float
 
 
-@dataclass(slots=True)
-class _Search:
-    """Periodic mode: macro-sequences that grow by a construct a period, and what called for them."""
-
-    plan: Plan
-    open: dict[int, tuple[MacroSearch, Change]] = field(default_factory=dict)
-
-
 class StreamMonitor:
     """Beside one stream's job, in a thread of its own: looks, measures, rearranges (sections 4.2.3 and 5.2).
 
-    The job asks :meth:`sampling` before a batch and calls :meth:`offer` after it; neither waits. Every
-    ``lambda_tuples`` the dropping ratio and the cost of each block are compared with those that its sequence began
-    with; where one has changed by ``mu``, a sequence is found on a uniform sample of those tuples and swapped in. The
-    first look comes after ``sample_tuples``. After a rearrangement it rests until its time is ``max_core_share`` of a
-    core again; what called for one meanwhile is done at the look after.
+    The job asks :meth:`sampling` before a batch and calls :meth:`offer` after it; neither waits. Batches make up
+    periods of ``lambda_tuples``, of ``sample_tuples`` while a block waits to be measured, of ``tau_tuples`` while a
+    macro-sequence is being found step by step. At the end of a period the dropping ratio and the cost of each block are
+    compared with those that its sequence began with; where one has changed by ``mu``, a sequence is found on a uniform
+    sample of that period's tuples and swapped in. Then the monitor rests until its time is ``max_core_share`` of a core
+    again; what calls for a sequence meanwhile has to wait.
 
     Invariant: one writer, its own thread; others read ``totals`` and ``events``, which are replaced, never changed. A
     failure in it is logged and leaves the sequences as they are: results never depend on them.
@@ -98,13 +102,11 @@ class StreamMonitor:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=f"monitor-{stream}", daemon=True)
         self._stopping = threading.Event()
-        self._states: list[Adaptation] = []
+        self._states = BlockStates()
         self._period = _Period()
-        self._due: dict[int, Change] = {}
-        self._search: _Search | None = None
         self._placed: Plan | None = None
-        self._measured = False
-        self._rest_until = 0.0
+        self._last_s = 0.0
+        self._ended_at = 0.0
         self.totals = Totals()
         self.events: tuple[Rearrangement, ...] = ()
 
@@ -113,12 +115,16 @@ class StreamMonitor:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
-        """End the thread; a measurement under way is finished first, or left behind after five seconds."""
+    def ask_to_stop(self) -> None:
+        """Begin to measure no further block."""
         self._stopping.set()
         # Where the queue is full the thread sees the flag when it is done with the batch in hand.
         with contextlib.suppress(queue.Full):
             self._waiting.put_nowait(None)
+
+    def stop(self) -> None:
+        """End the thread; a block that takes longer than five seconds is left behind."""
+        self.ask_to_stop()
         if self._thread.is_alive():
             self._thread.join(timeout=5)
 
@@ -129,7 +135,7 @@ class StreamMonitor:
     def sampling(self) -> Sampling | None:
         """How the next batch is to draw tuples; None while nothing will be measured."""
         settings = self._settings
-        if not settings.enabled or not settings.triggers:
+        if not settings.enabled or not settings.triggers or self._is_resting():
             return None
         share = min(1.0, _OVERDRAWN * settings.sample_tuples / self._period_tuples())
         return Sampling(share, settings.sample_tuples)
@@ -146,10 +152,10 @@ class StreamMonitor:
                 evaluated=totals.evaluated + int(tally.evaluated.sum()),
                 sampled=totals.sampled + (len(tally.draw) if tally.draw else 0),
             )
-        try:
+        if self._waiting.qsize() >= _WAITING_WITH_DRAW:
+            tally = replace(tally, draw=None)
+        with contextlib.suppress(queue.Full):
             self._waiting.put_nowait((plan, tally))
-        except queue.Full:
-            LOG.debug("stream '%s': the monitor is behind; a batch is not counted", self.stream)
 
     @property
     def behind(self) -> bool:
@@ -158,7 +164,7 @@ class StreamMonitor:
 
     def view(self) -> dict[str, Any]:
         """Settings, totals, blocks and the last events as plain values."""
-        totals, states = self.totals, list(self._states)
+        totals, figures = self.totals, [state.figures for state in self._states]
         return {
             "enabled": self._settings.enabled,
             "settings": self._settings.model_dump(mode="json"),
@@ -169,12 +175,7 @@ class StreamMonitor:
             "sampled": totals.sampled,
             "rearrangements": dict(totals.rearrangements),
             "monitor_s": totals.monitor_s,
-            "blocks": [
-                None
-                if state.before is None
-                else {"dropping_ratio": state.before.dropping_ratio, "cost": state.before.cost}
-                for state in states
-            ],
+            "blocks": [own and {"dropping_ratio": own.dropping_ratio, "cost": own.cost} for own in figures],
             "events": [event.plain() for event in self.events],
         }
 
@@ -188,129 +189,103 @@ class StreamMonitor:
             try:
                 self._take(*item)
             except Exception as error:
-                self._due, self._search = {}, None
                 LOG.exception("stream '%s': the monitor could not look: %s", self.stream, one_line(error))
             finally:
                 self._waiting.task_done()
 
     def _take(self, plan: Plan, tally: Tally) -> None:
-        if not self._settings.enabled:
-            self._period, self._due, self._search = _Period(), {}, None
+        settings = self._settings
+        if not settings.enabled:
+            self._period, self._states = _Period(), BlockStates()
             return
-        self._count(plan, tally)
+        if self._placed is not None:
+            if plan is not self._placed and plan.version <= self._placed.version:
+                # Bound before the last swap: it says nothing of what is in place.
+                return
+            self._placed = None
+        self._states.follow(plan, settings)
+        self._states.count(tally)
         period = self._period
-        period.tuples += tally.tuples
-        if tally.draw is not None:
-            room = self._settings.sample_tuples
-            period.draw = tally.draw if period.draw is None else period.draw.merged(tally.draw, room)
+        period.add(tally, settings.sample_tuples)
         if period.tuples < self._period_tuples():
             return
         self._period = _Period()
-        if self._search is not None:
-            self._step(plan, period)
-        elif self._due and time.monotonic() >= self._rest_until:
-            self._act(plan, period)
+        self._states.look(settings)
+        due = self._states.due()
+        if due and not self._is_resting():
+            self._measure(plan, period, due)
 
     def _period_tuples(self) -> int:
         settings = self._settings
-        if self._search is not None:
+        if self._states.is_searching:
             return settings.tau_tuples
-        return settings.lambda_tuples if self._measured else min(settings.lambda_tuples, settings.sample_tuples)
+        if self._states.is_measured:
+            return settings.lambda_tuples
+        return min(settings.lambda_tuples, settings.sample_tuples)
 
-    def _count(self, plan: Plan, tally: Tally) -> None:
-        """Feed each block's state; batches that ran by a plan from before the last swap say nothing of the new one."""
-        placed = self._placed
-        if placed is not None:
-            if plan is not placed and plan.version <= placed.version:
-                return
-            self._placed = None
-        thresholds = Thresholds(
-            self._period_tuples() if self._search is None else self._settings.lambda_tuples,
-            self._settings.mu,
-            "dropping_ratio" in self._settings.triggers,
-            "cost" in self._settings.triggers,
-        )
-        states = self._states[: len(plan.blocks)]
-        states += [Adaptation(thresholds) for _ in range(len(plan.blocks) - len(states))]
-        for number, state in enumerate(states):
-            state.thresholds = thresholds
-            change = state.count(tally.tuples, int(tally.dropped[number]), int(tally.evaluated[number]))
-            if change is not None:
-                self._due[number] = change
-        self._states = states
+    def _is_resting(self) -> bool:
+        rest_s = self._last_s * (1 / self._settings.max_core_share - 1)
+        return time.monotonic() < self._ended_at + rest_s
 
     # -- measuring
 
-    def _act(self, plan: Plan, period: _Period) -> None:
-        due, self._due = self._due, {}
-        due = {number: change for number, change in due.items() if number < len(plan.blocks)}
-        tuples = _sampled(plan, period.draw)
-        if tuples is None or not due:
+    def _measure(self, plan: Plan, period: _Period, due: Sequence[tuple[int, BlockState]]) -> None:
+        draw = period.draw
+        if draw is None or 2 * len(draw) < min(period.tuples, self._settings.sample_tuples):
+            # Nothing or too little was drawn (it rested meanwhile): the next period is short, and draws.
             return
-        if self._settings.mode == "periodic":
-            self._search = _Search(plan, {n: (MacroSearch(plan.blocks[n]), change) for n, change in due.items()})
-            self._step(plan, period)
-            return
-        start = time.monotonic()
-        found: list[_Found] = []
-        for number, sample in self._samples(tuples, due):
-            began = time.monotonic()
-            block = plan.blocks[number]
-            arrangement = arranged(block, sample, tuples, macro_sequence(block, sample).sequence)
-            found.append(_Found(number, due[number], arrangement, time.monotonic() - began))
-        self._put_in_place(plan, period, found, start)
+        # Its own time: waiting for others is no load.
+        start = time.thread_time()
+        try:
+            tuples = SampledTuples.of(plan, draw.columns(plan.p_attributes), len(draw))
+            found = [one for number, state in due if (one := self._found(number, state, tuples)) is not None]
+            if found:
+                self._put_in_place(plan, found, len(draw))
+        finally:
+            self._last_s = time.thread_time() - start
+            self._ended_at = time.monotonic()
+            with self._lock:
+                self.totals = replace(self.totals, monitor_s=self.totals.monitor_s + self._last_s)
 
-    def _step(self, plan: Plan, period: _Period) -> None:
-        """Periodic mode: each search takes a step on this period's tuples; complete ones are put in place."""
-        search, start = self._search, time.monotonic()
-        assert search is not None
-        tuples = _sampled(plan, period.draw)
-        if tuples is None:
-            return
-        found: list[_Found] = []
-        for number, sample in self._samples(tuples, search.open):
-            began = time.monotonic()
-            block, (macro, change) = plan.blocks[number], search.open[number]
-            if number >= len(search.plan.blocks) or block.matrix is not search.plan.blocks[number].matrix:
-                # Queries came or went: what was measured is of another block.
-                macro = MacroSearch(block)
-                search.open[number] = macro, change
-            if not macro.done:
-                macro.step(sample)
-            if macro.done:
-                arrangement = arranged(block, sample, tuples, macro.result().sequence)
-                found.append(_Found(number, change, arrangement, time.monotonic() - began))
-        done = {one.number for one in found}
-        still = {n: entry for n, entry in search.open.items() if n not in done and n < len(plan.blocks)}
-        self._search = _Search(plan, still) if still else None
-        self._put_in_place(plan, period, found, start)
+    def _found(self, number: int, state: BlockState, tuples: SampledTuples) -> _Found | None:
+        """The sequence found for a block; None while it takes more steps, and when the monitor is to stop."""
+        if self._stopping.is_set() or state.change is None:
+            return None
+        start = time.thread_time()
+        block = tuples.plan.blocks[number]
+        sample = tuples.sample(block)
+        sequence = self._sequence(block, state, sample)
+        if sequence is None:
+            return None
+        arrangement = arranged(block, sample, tuples, sequence)
+        return _Found(number, state, state.change, arrangement, time.thread_time() - start)
 
-    def _samples(self, tuples: SampledTuples, numbers: Mapping[int, object]) -> list[tuple[int, Sample]]:
-        samples = tuples.samples()
-        return [(number, samples[number]) for number in sorted(numbers) if number < len(samples)]
+    def _sequence(self, block: Block, state: BlockState, sample: Sample) -> Sequence[int] | None:
+        if self._settings.mode == "sampled":
+            return macro_sequence(block, sample).sequence
+        search = state.search = state.search or MacroSearch(block)
+        if not search.done:
+            search.step(sample)
+        return search.result().sequence if search.done else None
 
-    def _put_in_place(self, plan: Plan, period: _Period, found: list[_Found], start: float) -> None:
-        if found:
-            sequences = {
-                one.number: SequenceByAttribute.of(plan.with_sequences({one.number: one.arrangement.order}), one.number)
-                for one in found
-            }
-            self._placed = self._swap(sequences)
-            self._measured = True
-            for one in found:
-                self._states[one.number].put_in_place(one.arrangement.figures)
-            events = [self._event(plan, period, one) for one in found]
-            self.events = (*self.events, *events)[-_EVENTS_KEPT:]
-            for event in events:
-                LOG.info("%s", event)
-        spent = time.monotonic() - start
-        self._rest_until = time.monotonic() + spent * (1 / self._settings.max_core_share - 1)
+    def _put_in_place(self, plan: Plan, found: Sequence[_Found], sample_tuples: int) -> None:
+        self._placed = placed = self._swap(plan, {one.number: one.arrangement.order for one in found})
+        there = {id(block.matrix) for block in placed.blocks}
+        # Queries of the others came or went meanwhile: they are measured anew.
+        found = [one for one in found if id(one.state.matrix) in there]
+        for one in found:
+            cost = one.arrangement.counted_cost
+            # The dropping ratio does not depend on the order, so that of all the period's tuples holds for the new one.
+            one.state.put_in_place(None if cost is None else Figures(one.change.now.dropping_ratio, cost))
+        events = [self._event(plan, one, sample_tuples) for one in found]
+        self.events = (*self.events, *events)[-_EVENTS_KEPT:]
         with self._lock:
-            totals = self.totals
-            by_trigger = Counter(totals.rearrangements) + Counter(one.change.trigger.value for one in found)
-            self.totals = replace(totals, rearrangements=by_trigger, monitor_s=totals.monitor_s + spent)
+            by_trigger = Counter(self.totals.rearrangements) + Counter(one.change.trigger.value for one in found)
+            self.totals = replace(self.totals, rearrangements=by_trigger)
+        for event in events:
+            LOG.info("%s", event)
 
-    def _event(self, plan: Plan, period: _Period, found: _Found) -> Rearrangement:
+    def _event(self, plan: Plan, found: _Found, sample_tuples: int) -> Rearrangement:
         block, change, arrangement = plan.blocks[found.number], found.change, found.arrangement
         names = [plan.p_attributes[slot].sql for slot in block.slots.tolist()]
         sequence, arrows = arrangement.order
@@ -321,7 +296,7 @@ class StreamMonitor:
             block=found.number,
             trigger=change.trigger.value,
             tuples=change.tuples,
-            sample_tuples=len(period.draw) if period.draw else 0,
+            sample_tuples=sample_tuples,
             dropping_ratio_before=None if change.before is None else change.before.dropping_ratio,
             dropping_ratio_now=change.now.dropping_ratio,
             cost_before=arrangement.cost_before,
@@ -335,9 +310,3 @@ class StreamMonitor:
             hybrid_us=arrangement.hybrid_us,
             spent_s=found.spent_s,
         )
-
-
-def _sampled(plan: Plan, draw: Draw | None) -> SampledTuples | None:
-    if draw is None or not len(draw):
-        return None
-    return SampledTuples.of(plan, draw.columns(plan.p_attributes), len(draw))

@@ -6,6 +6,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+_SHOWN = 5
+"""P-attributes of a sequence that a line names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rearrangement:
@@ -62,9 +65,6 @@ class Rearrangement:
             f"{_listed(old, self.old_sequence)} -> {_listed(new, self.new_sequence)} "
             f"with {self.new_micro_arrows} micro-arrows, {self.reason}, in {self.spent_s:.3f} s"
         )
-
-
-_SHOWN = 5
 
 
 def _listed(shown: tuple[str, ...], whole: tuple[str, ...]) -> str:

@@ -22,10 +22,11 @@ from broker.config import Config
 from broker.query import QueryError, RegisteredQuery, UnknownQueryError, check_id, check_labels
 from broker.registry import Registry, RegistryError, RegistryTakenError
 from broker.topics import KafkaCluster, Offsets, check_destination
-from monitor.transfer import SequenceByAttribute, carried, transferred
+from monitor.transfer import carried
 
 if TYPE_CHECKING:
     from broker.analysis import StreamAnalyser
+    from broker.arrangement import Order
 
 LOG = logging.getLogger("asc.registration")
 
@@ -274,19 +275,20 @@ class StandingQueries:
         """The number of registered queries by stream, paused ones included."""
         return Counter(query.stream for query in self.queries.values())
 
-    def arrange(self, stream: str, sequences: Mapping[int, SequenceByAttribute]) -> Plan:
-        """Put sequences that the monitor found for blocks of a plan into the plan that runs by now; that plan.
+    def arrange(self, stream: str, measured: Plan, orders: Mapping[int, Order]) -> Plan:
+        """Put orders that the monitor found for blocks of a plan into the plan that runs by now; that plan.
 
-        Under the lock of changes, so that none is lost to a change of the queries that is under way.
+        Under the lock of changes, so that none is lost to a change of the queries that is under way. A block that has
+        changed since it was measured is left as it is.
         """
         with self._lock:
             plan = self._jobs[stream].plan
-            orders = {
-                number: transferred(sequence, plan, number)
-                for number, sequence in sequences.items()
-                if number < len(plan.blocks)
-            }
-            arranged = plan.with_sequences(orders)
+            now = {id(block.matrix): number for number, block in enumerate(plan.blocks)}
+            places = {number: now.get(id(measured.blocks[number].matrix)) for number in orders}
+            still = {place: orders[number] for number, place in places.items() if place is not None}
+            if not still:
+                return plan
+            arranged = plan.with_sequences(still)
             self._jobs[stream].swap(arranged)
             return arranged
 
@@ -326,7 +328,7 @@ class StandingQueries:
             LOG.warning("the registry holds a change that was thought to have failed: version %d is in place", version)
             unserved: dict[str, str] = {}
             for stream, plan in self._plans(queries.values(), version, unserved).items():
-                self._jobs[stream].swap(plan)
+                self._jobs[stream].swap(carried(self._jobs[stream].plan, plan))
             self.queries, self.version, self.unserved = queries, version, unserved
         self._uncertain = False
 

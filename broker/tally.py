@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from asc.executor import Matches
 Counts = npt.NDArray[np.int64]
 
 _BYTES_KEPT = 64
-"""Of a string or binary value in a sample: one cut short lies in another region only where constants are longer."""
+"""Of a string or binary value in a sample: one cut short lies in another region only where constants are as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,9 @@ class Tallying:
 class TaskTally:
     """Adds up one task's batches in the worker, and hands them over once, at the task's end.
 
-    Draws are put aside and merged when they come to twice what is kept, so that most batches cost a look at their
-    random numbers and a copy of the few rows drawn.
+    It runs in the task that judges the stream, so a failure of its own is no failure of the task: it gives up, and the
+    monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept, so that
+    most batches cost a look at their random numbers and a copy of the few rows drawn.
     """
 
     def __init__(self, tallying: Tallying) -> None:
@@ -132,9 +134,27 @@ class TaskTally:
         self._random = np.random.default_rng()
         self._counts: Tally | None = None
         self._draws: list[Draw] = []
+        self._gave_up = False
 
     def add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
         """Count a batch, and draw from it."""
+        if self._gave_up:
+            return
+        try:
+            self._add(attributes, columns, matches)
+        except Exception:
+            self._gave_up = True
+
+    def hand_over(self) -> None:
+        """Give the driver what the task counted and drew."""
+        if self._counts is None or self._gave_up:
+            return
+        sampling = self._tallying.sampling
+        with suppress(Exception):
+            draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
+            self._tallying.accumulator.add(replace(self._counts, draw=draw))
+
+    def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
         accepted = int(np.count_nonzero(np.diff(matches.rows, prepend=-1)))
         counts = (matches.tuples, accepted, matches.block_dropped, matches.block_evaluated)
         tally = Tally(self._tallying.plan, *counts, None)
@@ -147,13 +167,6 @@ class TaskTally:
             self._draws.append(draw)
         if sum(map(len, self._draws)) >= 2 * sampling.tuples:
             self._draws = [_union(self._draws, sampling.tuples)]
-
-    def hand_over(self) -> None:
-        if self._counts is None:
-            return
-        sampling = self._tallying.sampling
-        draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
-        self._tallying.accumulator.add(replace(self._counts, draw=draw))
 
     def _draw(
         self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], tuples: int, sampling: Sampling

@@ -13,6 +13,7 @@ from cli.failure import CommandError
 from cli.output import json_option, print_json, print_table
 
 _EVENTS_SHOWN = 3
+_SHOWN = 4
 _PAUSE_S = 0.5
 
 
@@ -101,9 +102,15 @@ def _monitored(monitor: dict[str, Any]) -> list[Any]:
 
 
 def _told(event: dict[str, Any]) -> str:
-    sequence = ", ".join(event["new_sequence"][:4]) + (", ..." if len(event["new_sequence"]) > 4 else "")
+    before = event["dropping_ratio_before"]
+    dropping = f"{'-' if before is None else f'{before:.3f}'} -> {event['dropping_ratio_now']:.3f}"
     return (
-        f"{event['at']}  {event['stream']} block {event['block']}: {event['trigger']}, "
-        f"cost {event['cost_before']:.2f} -> {event['cost_after']:.2f}, {event['kind']} {sequence} "
-        f"({event['new_micro_arrows']} micro-arrows)"
+        f"{event['at']}  {event['stream']} block {event['block']}: {event['trigger']}, dropping ratio {dropping}, "
+        f"cost {event['cost_before']:.2f} -> {event['cost_after']:.2f}, {_sequence(event['old_sequence'])} -> "
+        f"{event['kind']} {_sequence(event['new_sequence'])} ({event['new_micro_arrows']} micro-arrows), "
+        f"{event['spent_s']:.2f} s"
     )
+
+
+def _sequence(attributes: list[str]) -> str:
+    return ", ".join(attributes[:_SHOWN]) + (", ..." if len(attributes) > _SHOWN else "")

@@ -42,7 +42,9 @@ def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequen
         own = members[arrow.construct, arrow.region]
         table[place] = arrow.target
         tried = np.empty(len(own), dtype=np.uint16)
-        walk_sample(frozen(sample.regions[:, own]), block.matrix, rows, order, arrows, geb, grb, tried)
+        walk_sample(
+            frozen(np.ascontiguousarray(sample.regions[:, own])), block.matrix, rows, order, arrows, geb, grb, tried
+        )
         if tried.sum(dtype=np.int64) < costs[own].sum(dtype=np.int64):
             costs[own] = tried
             kept.append(arrow)

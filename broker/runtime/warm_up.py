@@ -49,6 +49,7 @@ def _compile_measuring(queries: list[Query]) -> None:
     from asc.regions import region_ids
     from monitor.hybrid import hybrid_sequence
     from monitor.macro import macro_sequence
+    from monitor.refinement import refined
     from monitor.sample import Sample
     from monitor.statistics import dropping_ratio, walked
 
@@ -58,7 +59,7 @@ def _compile_measuring(queries: list[Query]) -> None:
     block = plan.blocks[0]
     sample = Sample.of(block, region_ids(plan, columns, len(values)))
     sequence = macro_sequence(block, sample).sequence
-    hybrid_sequence(block, sample, sequence, min_visitors=1)
+    refined(block, sample, hybrid_sequence(block, sample, sequence, min_visitors=1))
     arrows = {(sequence[0], 0): sequence[-1]}
     walked(block, sample, sequence, arrows)
     dropping_ratio(block, sample, sequence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,11 +16,14 @@ from asc.compiler import change_plan, compile_plan
 from asc.executor import Matches, match
 from asc.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
+from asc.regions import region_ids
 from asc.schema import Schema
+from broker.arrangement import Order
+from broker.config import parse_config
 from broker.monitoring import StreamMonitor
-from broker.sections import MonitorConfig
+from broker.sections import ConfigError, MonitorConfig
 from broker.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
-from monitor.transfer import SequenceByAttribute, carried, transferred
+from monitor.transfer import carried
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
 LAMBDA = 2_000
@@ -51,23 +55,32 @@ class Stream:
         self.swaps = 0
         self.monitor.start()
 
-    def swap(self, sequences: Mapping[int, SequenceByAttribute]) -> Plan:
-        orders = {number: transferred(sequence, self.plan, number) for number, sequence in sequences.items()}
-        self.plan = self.plan.with_sequences(orders)
+    def swap(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
+        """As ``StandingQueries.arrange`` does it."""
+        now = {id(block.matrix): number for number, block in enumerate(self.plan.blocks)}
+        places = {now.get(id(measured.blocks[number].matrix)): order for number, order in orders.items()}
+        self.plan = self.plan.with_sequences({place: order for place, order in places.items() if place is not None})
         self.swaps += 1
         return self.plan
 
     def run(self, tuples: pa.Table) -> Matches:
         """One batch, and the time that the monitor needs for it."""
-        plan = self.plan
+        found = self.offer(self.plan, tuples)
+        self.settle()
+        return found
+
+    def offer(self, plan: Plan, tuples: pa.Table) -> Matches:
+        """One batch that was bound to a plan, in flight while the monitor measures."""
         columns = [tuples[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
         tally = tallied(plan, columns, tuples.num_rows, self.monitor.sampling())
         self.monitor.offer(plan, tally)
+        return match(plan, columns, tuples.num_rows, count_cost=True)
+
+    def settle(self) -> None:
         deadline = time.monotonic() + 30
         while self.monitor.behind:
             assert time.monotonic() < deadline
             time.sleep(0.005)
-        return match(plan, columns, tuples.num_rows, count_cost=True)
 
     def cost(self, tuples: pa.Table) -> float:
         return self.run(tuples).evaluated / tuples.num_rows
@@ -193,12 +206,13 @@ def test_a_failure_is_logged_and_the_next_look_goes_on(stream: Any, caplog: pyte
     one = stream(mu=0.0)
     works = one.swap
 
-    def fails(_: Mapping[int, SequenceByAttribute]) -> Plan:
+    def fails(_: Plan, __: Mapping[int, Order]) -> Plan:
         raise RuntimeError("no plan today")
 
     one.monitor._swap = fails
     one.run(D1.slice(0, LAMBDA))
     assert "stream 's': the monitor could not look: no plan today" in caplog.text
+    assert one.monitor.events == ()
     one.monitor._swap = works
     one.run(D1.slice(LAMBDA, LAMBDA))
     assert len(one.monitor.events) == 1
@@ -209,6 +223,146 @@ def test_between_rearrangements_it_rests(stream: Any) -> None:
     for start in range(0, 5 * LAMBDA, LAMBDA):
         one.run(D1.slice(start, LAMBDA))
     assert len(one.monitor.events) == 1
+
+
+def test_after_a_rest_what_was_due_is_done(stream: Any) -> None:
+    one = stream(mu=0.0, max_core_share=1e-6)
+    for start in range(0, 3 * LAMBDA, LAMBDA):
+        one.run(D1.slice(start, LAMBDA))
+    assert (len(one.monitor.events), one.monitor.sampling()) == (1, None)
+    one.monitor.reload(MonitorConfig(lambda_tuples=LAMBDA, sample_tuples=1_000, max_core_share=1.0, mu=0.0))
+    assert one.monitor.sampling() is not None
+    one.run(D1.slice(3 * LAMBDA, 1_000))
+    assert len(one.monitor.events) == 2
+
+
+def test_a_batch_in_flight_does_not_put_the_next_look_off(stream: Any) -> None:
+    one = stream(mu=0.0)
+    one.run(D1.slice(0, 1_000))
+    looks = []
+    for number in range(1, 5):
+        # Bound before the swap that the batch before it leads to, done after it.
+        plan = one.plan
+        one.run(D1.slice(number * LAMBDA, LAMBDA))
+        looks.append(len(one.monitor.events))
+        one.offer(plan, D2.slice(number * LAMBDA, LAMBDA))
+        one.settle()
+    assert looks == [2, 3, 4, 5]
+
+
+BLOCKS = CompileOptions(exact_bytes=0, block_conjuncts=64, bounded_rows=0, rebuild_share=1.0)
+MANY = d1_workload(200, seed=9)
+
+
+def ids_of_block(plan: Plan, number: int) -> list[str]:
+    owners = set(plan.blocks[number].table.owner.tolist()) - {-1}
+    return sorted(plan.query_ids[int(plan.ranks[owner])].as_py() for owner in owners)
+
+
+def test_a_block_that_changed_while_it_was_measured_is_measured_anew(stream: Any) -> None:
+    one = stream(compile_plan(MANY.standing_queries(), BLOCKS), mu=0.0)
+    others, swap = set(range(1, len(one.plan.blocks))), one.swap
+
+    def changed_meanwhile(measured: Plan, orders: Mapping[int, Order]) -> Plan:
+        one.plan = change_plan(one.plan, remove=ids_of_block(one.plan, 0)[1:])
+        return swap(measured, orders)
+
+    one.monitor._swap = changed_meanwhile
+    one.run(D1.slice(0, 1_000))
+    assert {event.block for event in one.monitor.events} == others
+    one.monitor._swap = swap
+    # Its figures are gone, those of the others are not.
+    one.run(D1.slice(1_000, 1_000))
+    assert [(event.block, event.trigger) for event in one.monitor.events[len(others) :]] == [(0, "unmeasured")]
+
+
+def test_blocks_keep_their_figures_when_their_numbers_shift(stream: Any) -> None:
+    one = stream(compile_plan(MANY.standing_queries(), BLOCKS))
+    one.run(D1.slice(0, 1_000))
+    figures = one.monitor.view()["blocks"]
+    one.plan = change_plan(one.plan, remove=ids_of_block(one.plan, 0))
+    assert len(one.plan.blocks) == len(figures) - 1
+    one.run(D1.slice(1_000, 10))
+    assert one.monitor.view()["blocks"] == figures[1:]
+
+
+def test_periodic_mode_begins_anew_for_a_block_that_changed(stream: Any) -> None:
+    one = stream(mode="periodic", tau_tuples=500)
+    one.run(D1.slice(0, 1_000))
+    one.run(D1.slice(1_000, 500))
+    one.plan = carried(one.plan, change_plan(one.plan, remove=["q000000"]))
+    one.run(D1.slice(1_500, 1_000))
+    for number in range(len(one.plan.blocks[0].slots) - 2):
+        assert one.monitor.events == ()
+        one.run(D1.slice(2_500 + 500 * number, 500))
+    assert [event.trigger for event in one.monitor.events] == ["unmeasured"]
+
+
+def test_batches_that_wait_are_in_the_totals_whatever_becomes_of_them(stream: Any) -> None:
+    one = stream(mu=0.0)
+    gate, swap = threading.Event(), one.swap
+
+    def waits(measured: Plan, orders: Mapping[int, Order]) -> Plan:
+        gate.wait(30)
+        return swap(measured, orders)
+
+    one.monitor._swap = waits
+    one.offer(one.plan, D1.slice(0, 1_000))
+    for number in range(100):
+        one.offer(one.plan, D1.slice(1_000 + number * 10, 10))
+    assert one.monitor.totals.tuples == 2_000
+    gate.set()
+    one.settle()
+    assert len(one.monitor.events) == 1
+
+
+def test_it_stops_without_measuring_another_block(stream: Any) -> None:
+    one = stream(compile_plan(MANY.standing_queries(), BLOCKS), mu=0.0)
+    measured: list[int] = []
+    found = one.monitor._found
+
+    def stops_after_the_first(number: int, *rest: Any) -> Any:
+        result = found(number, *rest)
+        if result is not None:
+            measured.append(number)
+            one.monitor.ask_to_stop()
+        return result
+
+    one.monitor._found = stops_after_the_first
+    one.offer(one.plan, D1.slice(0, 1_000))
+    one.monitor._thread.join(30)
+    assert not one.monitor._thread.is_alive()
+    assert measured == [0]
+
+
+def test_a_task_whose_draw_fails_goes_on() -> None:
+    plan = compile_plan(WORKLOAD.standing_queries())
+    columns = [D1[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
+    arrived: Accumulator[Tally | None] = Accumulator(-1, None, TallyParam(10))
+    task = TaskTally(Tallying(arrived, 1, Sampling(1.0, 10)))
+    task.add(plan.p_attributes, columns[1:], match(plan, columns, D1.num_rows))
+    task.hand_over()
+    assert arrived.value is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("mu", -0.1),
+        ("mu", "much"),
+        ("lambda_tuples", 0),
+        ("tau_tuples", 0),
+        ("sample_tuples", 0),
+        ("sample_tuples", 100_001),
+        ("max_core_share", 0),
+        ("max_core_share", 1.5),
+        ("mode", "eager"),
+        ("triggers", ["luck"]),
+    ],
+)
+def test_wrong_settings_are_named(key: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"configuration key monitor.{key}"):
+        parse_config({"monitor": {key: value}})
 
 
 def test_all_null_and_constant_attributes_are_measured_like_others(stream: Any) -> None:
@@ -235,11 +389,13 @@ def test_a_draw_is_uniform_and_bounded() -> None:
 
 def test_long_values_are_cut_in_a_draw() -> None:
     plan = compile_plan([Query("q", normalise("s > 'b'", Schema.from_ddl("s STRING")))])
-    texts = pa.array(["x" * 1_000_000, None, "ü" * 100])
+    # The second is cut inside a character.
+    texts = pa.array(["x" * 1_000_000, "c" + "ü" * 100, None])
     draw = tallied(plan, [texts], 3, Sampling(1.0, 10)).draw
     assert draw is not None
     assert draw.values.nbytes < 1_000
-    assert draw.columns(plan.p_attributes)[0] is not None
+    (column,) = draw.columns(plan.p_attributes)
+    assert sorted(region_ids(plan, [column], 3)[0].tolist()) == sorted(region_ids(plan, [texts], 3)[0].tolist())
 
 
 def test_tallies_of_an_older_plan_are_left_out() -> None:

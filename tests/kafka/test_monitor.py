@@ -94,7 +94,7 @@ def test_the_cost_falls_again_within_lambda_after_the_data_changed(site: Site) -
     cost_of(site, uniform.slice(0, LAMBDA))
     first = settled(site)
     assert first["events"][0]["trigger"] == "unmeasured"
-    arranged = cost_of(site, uniform.slice(LAMBDA, LAMBDA))
+    cost_of(site, uniform.slice(LAMBDA, LAMBDA))
     cost_of(site, uniform.slice(2 * LAMBDA, LAMBDA))
     before = len(settled(site)["events"])
 
@@ -106,7 +106,6 @@ def test_the_cost_falls_again_within_lambda_after_the_data_changed(site: Site) -
     assert event["old_sequence"] != event["new_sequence"]
     assert event["spent_s"] > 0
     assert cost_of(site, skewed.slice(LAMBDA, LAMBDA)) < switched
-    assert arranged > 0
 
     # Swaps in mid-stream lost nothing and doubled nothing.
     plan = compile_plan(WORKLOAD.standing_queries())
@@ -136,7 +135,7 @@ def test_what_the_monitor_did_is_in_the_plan_the_metrics_and_the_status(site: Si
     status = CliRunner().invoke(main, ["status", "--server", site.daemon.url])
     assert status.exit_code == 0, status.output
     last = shown["events"][-1]
-    assert f"{last['at']}  {stream} block 0: {last['trigger']}, cost " in status.output
+    assert f"{last['at']}  {stream} block 0: {last['trigger']}, dropping ratio " in status.output
 
 
 def test_the_monitor_is_switched_off_without_a_restart(site: Site) -> None:
