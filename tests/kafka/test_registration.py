@@ -117,6 +117,25 @@ def test_a_paused_query_gets_nothing_until_it_is_resumed(site: Site) -> None:
     assert [record.offset for record in site.read(topic)] == [*first, *last]
 
 
+@pytest.mark.parametrize("query_id", ["nulled", "absent"])
+@pytest.mark.parametrize("field", ["labels", "paused", "where"])
+def test_a_change_to_null_is_refused_where_a_field_needs_a_value(field: str, query_id: str, site: Site) -> None:
+    before = site.register("nulled", "n > 1", labels={"team": "ops"})["query"]
+    body = {"where": "n > 2", "stream": site.stream("json"), field: None}
+    answer = site.client.put(f"/v1/queries/{query_id}", json=body)
+    assert answer.status_code == (404 if (query_id, field) == ("absent", "where") else 400), answer.text
+    message = answer.json()["error"]["message"]
+    assert message.startswith("unknown query" if answer.status_code == 404 else f"field {field} ")
+    assert "\n" not in message
+    assert site.client.get("/v1/queries/nulled").json() == before
+
+
+def test_a_change_to_null_gives_an_optional_field_its_default(site: Site) -> None:
+    site.register("reset", "n > 1", expires_at="2099-01-01T00:00:00Z")
+    query = site.client.put("/v1/queries/reset", json={"expires_at": None, "topic": None}).json()["query"]
+    assert (query["expires_at"], query["topic"]) == (None, "asc.reset")
+
+
 def test_a_query_can_be_registered_paused(site: Site) -> None:
     assert site.register("asleep", "n > 1", paused=True)["query"]["paused"] is True
     assert site.client.delete("/v1/queries/asleep").status_code == 200
