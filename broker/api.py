@@ -44,10 +44,6 @@ from broker.registration import StandingQueries
 _PAGE_MAX = 1_000
 
 
-class NotReadyError(BrokerError):
-    """The daemon is not ready to take a request."""
-
-
 class Service(Protocol):
     """What the API needs of the daemon."""
 
@@ -55,7 +51,7 @@ class Service(Protocol):
         """Why the daemon is not ready; None when it is."""
 
     def standing(self) -> StandingQueries:
-        """The standing queries; NotReadyError before they are loaded."""
+        """The standing queries; BrokerError before they are loaded."""
 
     def bootstrap_servers(self) -> str: ...
 
