@@ -6,7 +6,7 @@ import json
 import statistics
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ from bench.machine import machine
 
 SEEDS = (1, 2, 3)
 """Every experiment is run with each: they make tuples, predicates and the lottery's draws."""
+
+CLOSE = 1.1
+"""What costs at most so many times as much as SEQ_best comes close to it."""
 
 OURS = "not the paper's"
 """Stands in the place of the paper's figure where a claim is our own."""
@@ -71,6 +74,15 @@ def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float
     ours = f"{lower:.3f} against {upper:.3f} ({(lower / upper - 1) * 100:+.1f} %)"
     holds = lower <= upper
     return Claim(claim, paper, ours, holds, f"{held} of {len(left)}", "" if holds else evidence)
+
+
+def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
+    """The claim that a figure is close to that of SEQ_best: at most ``CLOSE`` times as much; seed by seed."""
+    judged = at_most(claim, paper, left, [CLOSE * cost for cost in right], evidence)
+    own, best = statistics.fmean(left), statistics.fmean(right)
+    percent = (own / best - 1) * 100
+    beside = f"{percent:+.1f} % above" if percent >= 0 else f"{-percent:.1f} % below"
+    return replace(judged, ours=f"{own:.3f} against {CLOSE:g} x {best:.3f} ({beside} SEQ_best)")
 
 
 def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence: str = "") -> Claim:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench.adaptation import KINDS, MUS, threshold_claims
-from bench.experiment import SEEDS, UNSTEADY, at_most, trend
+from bench.experiment import SEEDS, UNSTEADY, at_most, close_to, trend
 
 
 def test_at_most() -> None:
@@ -16,6 +16,16 @@ def test_at_most() -> None:
     refuted = at_most("a <= b", "Fig. 6", [3.0, 2.0, 3.0], [2.0, 2.0, 2.5], "why")
     assert (refuted.holds, refuted.seeds, refuted.evidence) == (False, "1 of 3", "why")
     assert refuted.ours == "2.667 against 2.167 (+23.1 %)"
+
+
+def test_close_to_is_told_against_the_figure_itself() -> None:
+    held = close_to("Macro <= 1.1 x SEQ_best", "Fig. 6", [16.0, 17.0], [16.0, 15.0], "why")
+    assert (held.holds, held.seeds, held.evidence) == (True, "1 of 2", "")
+    assert held.ours == "16.500 against 1.1 x 15.500 (+6.5 % above SEQ_best)"
+    refuted = close_to("Macro <= 1.1 x SEQ_best", "Fig. 6", [18.0], [16.0], "why")
+    assert (refuted.holds, refuted.seeds, refuted.evidence) == (False, "0 of 1", "why")
+    assert refuted.ours == "18.000 against 1.1 x 16.000 (+12.5 % above SEQ_best)"
+    assert close_to("", "", [15.0], [16.0]).ours == "15.000 against 1.1 x 16.000 (6.2 % below SEQ_best)"
 
 
 def test_trend() -> None:

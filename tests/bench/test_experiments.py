@@ -68,6 +68,8 @@ def test_synthetic(tmp_path: Path) -> None:
     assert {(case["asked"]["queries"], case["asked"]["widest"]) for case in six["results"]["sensitivity"]} == {
         (queries, widest) for queries in (10, 100, 1_000) for widest in (0.2, 0.6)
     }
+    close = {f"{data}: {name} <= 1.1 x SEQ_best" for data in ("D1", "D2") for name in (MACRO, HYBRID)}
+    assert close <= {claim["claim"] for claim in six["claims"]}
     for case in cases:
         assert set(case["times"]) == {WORST, BEST, MACRO, HYBRID, REFINED}
         assert ROUTING not in case["times"]
