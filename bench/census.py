@@ -6,22 +6,26 @@ from pathlib import Path
 from typing import Any
 
 from bench.costs import Subject, costs_text, figure_6, figure_7
-from bench.datasets import D3, Q2, check_scale
+from bench.datasets import D3, Q2, check_scale, with_queries
 
 FIGURES = (6, 7)
 ATTRIBUTES = (4, 6, 8, 10)
 
 
-def run(*, scale: float, output_dir: Path, figure: int | None = None) -> dict[str, Any]:
-    """One figure, or both; each writes its JSON, PNG and SVG into the folder. The results by name of the figure."""
+def run(*, scale: float, output_dir: Path, figure: int | None = None, queries: int | None = None) -> dict[str, Any]:
+    """One figure, or both; each writes its JSON, PNG and SVG into the folder. The results by name of the figure.
+
+    ``queries``: so many in the block, each of one conjunct; without it as many as the predicate sets have.
+    """
     check_scale(scale)
+    subject = Subject(D3, with_queries(Q2, queries))
     results = []
     for number in FIGURES if figure is None else (figure,):
         name = f"census-figure-{number}"
         if number == 6:
-            results.append(figure_6(name, [Subject(D3, Q2)], scale, output_dir))
+            results.append(figure_6(name, [subject], scale, output_dir))
         else:
-            results.append(figure_7(name, Subject(D3, Q2), ATTRIBUTES, scale, output_dir))
+            results.append(figure_7(name, subject, ATTRIBUTES, scale, output_dir))
     return {result["benchmark"]: result for result in results}
 
 

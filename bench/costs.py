@@ -123,6 +123,7 @@ def _parameters(subjects: Sequence[Subject], measuring: Measuring) -> dict[str, 
     return {
         **asdict(measuring),
         "mu": 0,
+        "queries": subjects[0].shape.queries,
         "predicates": {subject.data.name: asdict(subject.shape) for subject in subjects},
     }
 

@@ -72,6 +72,11 @@ D2 = DataSet("D2", "skewed and correlated", 500_000, 20, _non_uniform)
 D3 = DataSet("D3", "census", 199_523, 10, _census)
 
 
+def with_queries(shape: PredicateShape, queries: int | None) -> PredicateShape:
+    """The same predicates but for the number of queries; as they are for None."""
+    return shape if queries is None else replace(shape, queries=queries)
+
+
 def with_concentration(shape: PredicateShape, concentration: float) -> PredicateShape:
     """The same predicates but for how they gather around hot values."""
     return replace(shape, concentration=concentration)

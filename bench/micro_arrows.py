@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from bench.adaptive import HYBRID, MACRO, REFINED, Kind, adaptive_run
 from bench.costs import scaled
-from bench.datasets import D1, Q4, with_concentration
+from bench.datasets import D1, with_concentration
 from bench.experiment import (
     OURS,
     SEEDS,
@@ -26,6 +26,7 @@ from bench.experiment import (
 )
 from bench.plot_micro_arrows import plot_micro_arrows
 from monitor.adaptation import Thresholds
+from workloads.predicate_sets import PredicateShape
 
 CONCENTRATIONS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
@@ -40,18 +41,20 @@ _SHOWN = {
 }
 
 
-def figure_8(name: str, scale: float, output_dir: Path) -> Result:
-    """D1 under predicate sets that differ in how much they gather around hot values."""
+def figure_8(name: str, shape: PredicateShape, scale: float, output_dir: Path) -> Result:
+    """D1 under predicate sets of a shape that differ in how much they gather around hot values."""
     wanted = [(concentration, seed) for concentration in CONCENTRATIONS for seed in SEEDS]
     cases = [
-        _case(concentration, seed, scale) for concentration, seed in tqdm(wanted, "figure 8", leave=False, disable=None)
+        _case(with_concentration(shape, concentration), seed, scale)
+        for concentration, seed in tqdm(wanted, "figure 8", leave=False, disable=None)
     ]
     measuring = scaled(scale)
     parameters = {
         "period_tuples": measuring.period_tuples,
         "sample_tuples": measuring.sample_tuples,
         "mu": 0,
-        "predicates": {"D1": asdict(Q4)},
+        "queries": shape.queries,
+        "predicates": {"D1": asdict(shape)},
         "concentrations": list(CONCENTRATIONS),
     }
     result = result_of(name, scale, parameters, {"cases": cases}, _claims(cases))
@@ -59,8 +62,7 @@ def figure_8(name: str, scale: float, output_dir: Path) -> Result:
     return result
 
 
-def _case(concentration: float, seed: int, scale: float) -> dict[str, Any]:
-    shape = with_concentration(Q4, concentration)
+def _case(shape: PredicateShape, seed: int, scale: float) -> dict[str, Any]:
     stream, came_out = D1.stream(shape, rows=D1.rows_of(scale), attributes=D1.attributes, seed=seed)
     measuring = scaled(scale)
     kinds: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
@@ -69,7 +71,7 @@ def _case(concentration: float, seed: int, scale: float) -> dict[str, Any]:
         adaptive_run(stream, thresholds, kind=kind, sample_tuples=measuring.sample_tuples, seed=seed) for kind in kinds
     )
     return {
-        "concentration": concentration,
+        "concentration": shape.concentration,
         "seed": seed,
         "realised": came_out,
         "macro_cost": macro.cost,

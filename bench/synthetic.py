@@ -6,25 +6,29 @@ from pathlib import Path
 from typing import Any
 
 from bench.costs import Subject, costs_text, figure_6, figure_7
-from bench.datasets import D1, D2, Q1, Q3, check_scale
+from bench.datasets import D1, D2, Q1, Q3, Q4, check_scale, with_queries
 from bench.micro_arrows import figure_8, micro_arrows_text
 
 FIGURES = (6, 7, 8)
 ATTRIBUTES = (4, 8, 12, 16, 20)
 
 
-def run(*, scale: float, output_dir: Path, figure: int | None = None) -> dict[str, Any]:
-    """One figure, or all; each writes its JSON, PNG and SVG into the folder. The results by name of the figure."""
+def run(*, scale: float, output_dir: Path, figure: int | None = None, queries: int | None = None) -> dict[str, Any]:
+    """One figure, or all; each writes its JSON, PNG and SVG into the folder. The results by name of the figure.
+
+    ``queries``: so many in the block, each of one conjunct; without it as many as the predicate sets have.
+    """
     check_scale(scale)
     results = []
     for number in FIGURES if figure is None else (figure,):
         name = f"synthetic-figure-{number}"
         if number == 6:
-            results.append(figure_6(name, [Subject(D1, Q1), Subject(D2, Q1)], scale, output_dir))
+            subjects = [Subject(data, with_queries(Q1, queries)) for data in (D1, D2)]
+            results.append(figure_6(name, subjects, scale, output_dir))
         elif number == 7:
-            results.append(figure_7(name, Subject(D2, Q3), ATTRIBUTES, scale, output_dir))
+            results.append(figure_7(name, Subject(D2, with_queries(Q3, queries)), ATTRIBUTES, scale, output_dir))
         else:
-            results.append(figure_8(name, scale, output_dir))
+            results.append(figure_8(name, with_queries(Q4, queries), scale, output_dir))
     return {result["benchmark"]: result for result in results}
 
 

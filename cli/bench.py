@@ -81,6 +81,14 @@ def _figure(least: int, most: int) -> Decorator:
     )
 
 
+_QUERIES = click.option(
+    "--queries",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Queries in the block, each one conjunct; 100 without it.",
+)
+
+
 @benchmark("bench.match", "asc bench match", "asc bench match --quick --json")
 def match() -> None:
     """The executor alone: tuples a second, bytes a query and build time for 10 to 10,000 queries."""
@@ -100,7 +108,8 @@ def monitor() -> None:
     "bench.synthetic",
     "asc bench synthetic",
     "asc bench synthetic --figure 7 --quick",
-    options=(_figure(6, 8), _TENTH, _SCALE),
+    "asc bench synthetic --figure 6 --queries 1000 --output /tmp/results",
+    options=(_figure(6, 8), _QUERIES, _TENTH, _SCALE),
 )
 def synthetic() -> None:
     """Figures 6, 7 and 8 of the paper: evaluated constructs a tuple on uniform and on skewed, correlated tuples.
@@ -114,7 +123,7 @@ def synthetic() -> None:
     "bench.census",
     "asc bench census",
     "asc bench census --figure 6 --json",
-    options=(_figure(6, 7), _TENTH, _SCALE),
+    options=(_figure(6, 7), _QUERIES, _TENTH, _SCALE),
 )
 def census() -> None:
     """Figures 6 and 7 of the paper on ten columns of Census-Income."""

@@ -61,6 +61,7 @@ def test_synthetic(tmp_path: Path) -> None:
     for line in output.splitlines():
         assert len(line) < 140
     six = written(tmp_path, "synthetic-figure-6")
+    assert six["parameters"]["queries"] == 100
     cases = six["results"]["cases"]
     assert [(case["data_set"], case["seed"]) for case in cases] == [(name, s) for name in ("D1", "D2") for s in SEEDS]
     for case in [*cases, *six["results"]["sensitivity"]]:
@@ -125,7 +126,26 @@ def test_adaptation(tmp_path: Path) -> None:
     assert any(run["rearrangements"] for run in triggers if run["trigger"] == "cost")
 
 
-@pytest.mark.parametrize("arguments", [["census", "--figure", "8"], ["adaptation", "--scale", "0"]])
+@pytest.mark.parametrize(("name", "figure"), [("synthetic", 7), ("synthetic", 8), ("census", 6)])
+def test_another_number_of_queries(tmp_path: Path, name: str, figure: int) -> None:
+    bench(tmp_path, name, "--figure", str(figure), "--queries", "37")
+    result = written(tmp_path, f"{name}-figure-{figure}")
+    assert result["parameters"]["queries"] == 37
+    assert {shape["queries"] for shape in result["parameters"]["predicates"].values()} == {37}
+    for case in result["results"]["cases"]:
+        assert (case["realised"]["queries"], case["realised"]["conjuncts"]) == (37, 37)
+
+
+def test_a_single_query(tmp_path: Path) -> None:
+    bench(tmp_path, "census", "--figure", "7", "--queries", "1")
+    for case in written(tmp_path, "census-figure-7")["results"]["cases"]:
+        check_costs(case)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["census", "--figure", "8"], ["census", "--queries", "0"], ["adaptation", "--scale", "0"]],
+)
 def test_wrong_use(arguments: list[str]) -> None:
     found = CliRunner().invoke(main, ["bench", *arguments])
     assert found.exit_code == 2
