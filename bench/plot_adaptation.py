@@ -1,4 +1,4 @@
-"""The plots of Figure 9 and of the triggers."""
+"""The plots of Figure 9, of the triggers and of the time a search takes."""
 
 from __future__ import annotations
 
@@ -50,6 +50,33 @@ def plot_triggers(result: dict[str, Any], path: Path) -> bool:
         axes.set_xlabel("tuples")
 
     return saved(path, (11, 5), draw)
+
+
+def plot_search(result: dict[str, Any], path: Path) -> bool:
+    """Seconds to find a sequence over the number of queries, a line each kind: mean and spread over the seeds."""
+    cases, parameters = result["results"]["cases"], result["parameters"]
+    counts = parameters["queries"]
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots()
+        for kind in cases[0]["median_s"]:
+            groups = [[case["median_s"][kind] for case in cases if case["queries"] == count] for count in counts]
+            means = [statistics.fmean(own) for own in groups]
+            axes.errorbar(counts, means, [statistics.stdev(own) for own in groups], marker="o", capsize=3, label=kind)
+        sample = f"{parameters['sample_tuples']:,} tuples x {parameters['p_attributes']} p-attributes"
+        axes.set(
+            xscale="log",
+            xlabel="queries",
+            ylabel="seconds on one core",
+            ylim=(0, None),
+            title=f"Finding a sequence from {sample}",
+        )
+        axes.set_xticks(counts, [f"{count:,}" for count in counts])
+        axes.minorticks_off()
+        axes.grid(visible=True, alpha=0.2)
+        axes.legend()
+
+    return saved(path, (7, 4.5), draw)
 
 
 def _over_time(

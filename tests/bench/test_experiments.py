@@ -104,6 +104,7 @@ def test_one_figure_as_json(tmp_path: Path) -> None:
 def test_adaptation(tmp_path: Path) -> None:
     output = bench(tmp_path, "adaptation").output
     assert "adaptation-figure-9" in output
+    assert "seconds to find a sequence" in output
     result = written(tmp_path, "adaptation-figure-9")
     runs, parameters = result["results"]["runs"], result["parameters"]
     # Nothing is rearranged at the very end of the stream.
@@ -122,6 +123,15 @@ def test_adaptation(tmp_path: Path) -> None:
         fired = {event["trigger"] for event in run["rearrangements"]}
         allowed = {"both": {"dropping ratio", "cost"}, "none": set()}.get(run["trigger"], {run["trigger"]})
         assert fired <= allowed
+    searches = written(tmp_path, "adaptation-search")["results"]["cases"]
+    assert [(case["queries"], case["seed"]) for case in searches] == [
+        (q, s) for q in (100, 1_000, 4_096) for s in SEEDS
+    ]
+    for case in searches:
+        assert (case["realised"]["conjuncts"], case["realised"]["p_attributes"]) == (case["queries"], 20)
+        for kind in (MACRO, HYBRID, REFINED):
+            assert len(case["runs_s"][kind]) == 5
+            assert min(case["runs_s"][kind]) > 0
     # The best order turns round: somewhere the cost trigger must fire, for cost doubles or halves.
     assert any(run["rearrangements"] for run in triggers if run["trigger"] == "cost")
 
