@@ -29,6 +29,10 @@ from workloads.synthetic import Workload, d1_workload, uniform_tuples
 TIME_LIMIT_S = 60.0
 """A run that takes longer is stopped, and its contender is not run again with so many predicates."""
 
+MATCH = "broker.match"
+BARE = "identity mapInArrow (the bare transport)"
+FILTER = "filter(transform(array of predicates))"
+
 TERMS = 5
 """Comparisons a predicate, all on different columns."""
 
@@ -91,6 +95,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "predicates": f"{TERMS} comparisons each, d1_workload(seed=1)",
         "session": {"master": spark.sparkContext.master},
         "results": results,
+        "ratios": ratios(results),
     }
     output_dir.mkdir(parents=True, exist_ok=True)
     (output_dir / "spark.json").write_text(json.dumps(result, indent=2) + "\n")
@@ -99,14 +104,15 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took.
+    """The result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took; at the end
+    the ratios at the largest number of predicates.
 
     ``>`` stands before what was stopped.
     """
     lines = [f"{result['input']['rows']:,} rows x {result['input']['columns']} int columns, Parquet; medians", ""]
     lines.append(f"{'predicates':>10}  {'plan':<38} {'seconds':>9}  {'x broker.match':>14}  {'matches':>9}")
     for count, contenders in result["results"].items():
-        base = contenders["broker.match"].get("median_s")
+        base = contenders[MATCH].get("median_s")
         for name, measured in contenders.items():
             seconds = measured.get("median_s")
             more = "" if seconds else "> "
@@ -115,7 +121,35 @@ def table(result: dict[str, Any]) -> str:
             ratio = f"{more}{seconds / base:.2f}".rjust(14) if base else " " * 14
             pairs = f"{measured['pairs']:9,}" if measured["pairs"] is not None else f"{'':>9}"
             lines.append(f"{int(count):>10,}  {name:<38} {shown}  {ratio}  {pairs}".rstrip())
-    return "\n".join(lines)
+    return "\n".join([*lines, "", _ratios_text(result["ratios"])])
+
+
+def ratios(results: dict[str, Any]) -> dict[str, Any]:
+    """At the largest number of predicates: seconds of ``broker.match`` over the bare transport's, and of Spark's own
+    filter over those of ``broker.match``. ``over``: the filter was stopped, and takes longer than that.
+
+    A ratio is None where what it rests on was stopped.
+    """
+    count = max(results, key=int)
+    matched, bare, filtered = (results[count][name] for name in (MATCH, BARE, FILTER))
+    ours, transport = matched.get("median_s"), bare.get("median_s")
+    spark_s = filtered.get("median_s") or filtered["stopped_after_s"]
+    return {
+        "predicates": int(count),
+        "match_to_bare": ours / transport if ours and transport else None,
+        "filter_to_match": spark_s / ours if ours else None,
+        "over": "median_s" not in filtered,
+    }
+
+
+def _ratios_text(found: dict[str, Any]) -> str:
+    to_bare, to_match = found["match_to_bare"], found["filter_to_match"]
+    ours = "stopped" if to_bare is None else f"{to_bare:.2f}"
+    # Cut off, not rounded: "over" has to be true.
+    spark = "stopped" if to_match is None else f"over {int(to_match)}" if found["over"] else f"{to_match:.0f}"
+    return (
+        f"broker.match / bare transport at {found['predicates']:,}: {ours}; filter(transform) / broker.match: {spark}"
+    )
 
 
 def _compared(spark: SparkSession, frame: DataFrame, count: int, repetitions: int) -> dict[str, Any]:
@@ -145,10 +179,9 @@ def _contenders(frame: DataFrame, workload: Workload) -> Iterator[Contender]:
     queries = {f"q{number:06d}": text for number, text in enumerate(workload.texts())}
     # The plan is compiled and shipped once, as a job does.
     matched = broker.match(frame, queries)
-    yield Contender("broker.match", lambda: matched, _listed, in_python=True)
-    bare = "identity mapInArrow (the bare transport)"
-    yield Contender(bare, lambda: frame.mapInArrow(_same, frame.schema), None, in_python=True)
-    yield Contender("filter(transform(array of predicates))", lambda: _filtered(frame, queries), _listed)
+    yield Contender(MATCH, lambda: matched, _listed, in_python=True)
+    yield Contender(BARE, lambda: frame.mapInArrow(_same, frame.schema), None, in_python=True)
+    yield Contender(FILTER, lambda: _filtered(frame, queries), _listed)
     yield Contender("broadcast nested-loop join", lambda: _joined(frame, workload), lambda joined: joined.count())
 
 
