@@ -46,7 +46,6 @@ def serve(config: Config, reread: Callable[[], Config] | None = None) -> None:
     signal.signal(signal.SIGHUP, lambda *_: hung_up.set())
     _start_beside(daemon, asked)
     LOG.info("ready at %s", daemon.url)
-    died: AscError | None = None
     try:
         while not daemon.wait(_WATCH_PAUSE_S):
             daemon.check_processes()
@@ -55,10 +54,11 @@ def serve(config: Config, reread: Callable[[], Config] | None = None) -> None:
                 _read_again(daemon, reread)
         LOG.info("%s: ending the running batches", asked[0].name if asked else "stop")
     except AscError as error:
-        died = error
+        # At once: the stop may take its time without that process, or be the end of this one.
+        LOG.error("%s", error)
         raise
     finally:
-        _stop_in_time(daemon, died)
+        _stop_in_time(daemon)
     LOG.info("stopped")
 
 
@@ -95,9 +95,7 @@ def _start_beside(daemon: Daemon, asked: list[signal.Signals]) -> None:
         raise failures[0]
 
 
-def _stop_in_time(daemon: Daemon, died: AscError | None) -> None:
-    """Stop, or end the process when the time is over: then nobody else is left to say what the daemon ``died`` of."""
-
+def _stop_in_time(daemon: Daemon) -> None:
     def stop() -> None:
         try:
             daemon.stop()
@@ -109,7 +107,5 @@ def _stop_in_time(daemon: Daemon, died: AscError | None) -> None:
     thread.join(STOP_TIMEOUT_S)
     if thread.is_alive():
         LOG.error("not stopped after %d s: left as a crash would leave it, to be replayed", STOP_TIMEOUT_S)
-        if died is not None:
-            LOG.error("%s", died)
         logging.shutdown()
         os._exit(1)
