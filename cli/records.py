@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from functools import lru_cache
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,17 +59,43 @@ def column_warnings(path: Path, schema: Schema) -> Iterator[str]:
     if name == "ndjson":
         return
     columns = csv_header(path)[1] if name == "csv" else parquet_columns(path)
+    if not columns:
+        return
+    names = spelled(columns, schema)
     fields = [field.name for field in schema.arrow]
-    unknown, lacking = _not_among(columns, fields), _not_among(fields, columns)
+    unknown = [column for column, name in zip(columns, names, strict=True) if name not in fields]
+    lacking = [field for field in fields if field not in names]
     if unknown:
         yield f"no predicate can name what the stream's schema lacks: {_shortly(unknown)}"
     if lacking:
         yield f"NULL in every record, for the file lacks it: {_shortly(lacking)}"
 
 
-def _not_among(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    known = {other.lower() for other in others}
-    return [name for name in names if name.lower() not in known]
+def spelled(columns: Sequence[str], schema: Schema) -> list[str]:
+    """The columns, those that are a field but for case spelled as the schema does; of several, the best or first is.
+
+    >>> from asc.schema import Schema
+    >>> spelled(["DELAY", "Delay", "x"], Schema.from_ddl("delay INT")), spelled(["A", "a"], Schema.from_ddl("a INT"))
+    (['delay', 'Delay', 'x'], ['A', 'a'])
+    """
+    fields = {field.name.lower(): field.name for field in schema.arrow}
+    taken = {name for name in fields.values() if name in columns}
+    names = []
+    for column in columns:
+        field = fields.get(column.lower())
+        if field is not None and field not in taken:
+            taken.add(field)
+            names.append(field)
+        else:
+            names.append(column)
+    return names
+
+
+def _respelling(schema: Schema) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Gives a row's columns the names of `spelled`."""
+    # Most rows of a file have the columns of the one before.
+    names_of = lru_cache(maxsize=256)(lambda columns: spelled(columns, schema))
+    return lambda row: dict(zip(names_of(tuple(row)), row.values(), strict=True))
 
 
 def _shortly(names: Sequence[str]) -> str:
@@ -77,21 +104,31 @@ def _shortly(names: Sequence[str]) -> str:
 
 
 def encoder(stream_format: str, schema: Schema) -> Callable[[Mapping[str, Any]], bytes]:
-    """Encodes a row of Python values for a stream: a JSON object, or a CSV line in the schema's order."""
+    """Encodes a row of Python values for a stream: a JSON object, or a CSV line in the schema's order.
+
+    A column that is a field of the schema but for case is spelled as the schema does, which a stream goes by.
+    """
+    respelled = _respelling(schema)
     if stream_format == "json":
-        return lambda row: json_text(row).encode()
+        return lambda row: json_text(respelled(row)).encode()
     names = [field.name for field in schema.arrow]
-    return lambda row: ",".join(csv_field(row.get(name)) for name in names).encode()
+
+    def encode(row: Mapping[str, Any]) -> bytes:
+        own = respelled(row)
+        return ",".join(csv_field(own.get(name)) for name in names).encode()
+
+    return encode
 
 
 def json_literals(schema: Schema) -> Callable[[Mapping[str, str | None]], bytes]:
     """Encodes a row of CSV texts as a JSON object: numbers and booleans by the schema's types, else strings."""
-    literal_of = {field.name.lower(): _literal_for(field.type) for field in schema.arrow}
+    literal_of = {field.name: _literal_for(field.type) for field in schema.arrow}
+    respelled = _respelling(schema)
 
     def encode(row: Mapping[str, str | None]) -> bytes:
         members = (
-            f"{_quoted(name)}:{'null' if text is None else literal_of.get(name.lower(), _quoted)(text)}"
-            for name, text in row.items()
+            f"{_quoted(name)}:{'null' if text is None else literal_of.get(name, _quoted)(text)}"
+            for name, text in respelled(row).items()
         )
         return f"{{{','.join(members)}}}".encode()
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from asc.schema import Schema
 from cli.failure import CommandError
-from cli.records import csv_field, json_text, read_records
+from cli.records import column_warnings, csv_field, json_text, read_records
 
 SCHEMA = Schema.from_ddl(
     "n INT, price DECIMAL(10,2), ok BOOLEAN, name STRING, at TIMESTAMP, place STRUCT<city: STRING>"
@@ -52,6 +52,30 @@ def test_csv_becomes_json_by_the_types_of_the_schema(tmp_path: Path) -> None:
 def test_csv_becomes_csv_in_the_order_of_the_schema(tmp_path: Path) -> None:
     path = written(tmp_path, "rows.csv", 'name,n,extra\n"a,b",7,zzz\n,8,\n')
     assert [value for _, value in records(path, "csv")] == [b'7,,,"a,b",,', b"8,,,,,"]
+
+
+def test_columns_in_another_case_are_spelled_as_the_schema_does(tmp_path: Path) -> None:
+    rows = written(tmp_path, "rows.csv", "NAME,N,Extra\na,7,z\n")
+    assert records(rows, key="NAME") == [(b"a", b'{"name":"a","n":7,"Extra":"z"}')]
+    assert records(rows, "csv") == [(None, b"7,,,a,,")]
+    lines = written(tmp_path, "rows.ndjson", '{"NAME": "a", "N": 7}\n{"N": 8}\n')
+    assert [value for _, value in records(lines, "csv")] == [b"7,,,a,,", b"8,,,,,"]
+    pq.write_table(pa.table({"Name": ["a"], "OK": [True]}), tmp_path / "rows.parquet")
+    assert records(tmp_path / "rows.parquet") == [(None, b'{"name":"a","ok":true}')]
+    assert records(tmp_path / "rows.parquet", "csv") == [(None, b",,true,a,,")]
+
+
+def test_the_very_name_goes_before_one_in_another_case(tmp_path: Path) -> None:
+    rows = written(tmp_path, "rows.csv", "NAME,name,N,N_\na,b,7,8\n")
+    assert records(rows) == [(None, b'{"NAME":"a","name":"b","n":7,"N_":"8"}')]
+    unknown, lacking = column_warnings(rows, SCHEMA)
+    assert unknown.endswith("schema lacks: NAME, N_")
+    assert lacking.endswith("the file lacks it: price, ok, at, place")
+
+
+def test_only_what_is_not_shared_is_warned_of(tmp_path: Path) -> None:
+    assert list(column_warnings(written(tmp_path, "rows.csv", "N,PRICE,Ok,NAME,At,place\n"), SCHEMA)) == []
+    assert list(column_warnings(written(tmp_path, "empty.csv", ""), SCHEMA)) == []
 
 
 def test_the_key_is_the_text_of_a_column(tmp_path: Path) -> None:
