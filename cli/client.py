@@ -45,6 +45,10 @@ class ServerError(CommandError):
         return self.message
 
 
+class NoAnswerError(CommandError):
+    """No daemon answers at the address; one may in a moment."""
+
+
 class Client:
     """A connection to one daemon; every method is one request and returns the JSON it answers.
 
@@ -83,7 +87,11 @@ class Client:
 
     def ready(self) -> Json:
         """Whether the daemon is ready, and if not why."""
-        return _object(self._send("GET", "/readyz"))
+        response = self._send("GET", "/readyz")
+        answer = _object(response)
+        if "ready" not in answer:
+            raise ServerError(response.status_code, _error_of(response))
+        return answer
 
     def streams(self) -> Json:
         """The streams, and the address of Kafka."""
@@ -159,12 +167,15 @@ class Client:
             return self._http.request(method, path, **options)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             remedy = "start one with 'asc serve', or name another with --server"
-            raise CommandError("no daemon answers at", self.server, remedy) from None
+            raise NoAnswerError("no daemon answers at", self.server, remedy) from None
         except httpx.TimeoutException:
             remedy = "see its log; whether the change was made shows 'asc query list'"
-            raise CommandError("the daemon does not answer in time at", self.server, remedy) from None
+            raise NoAnswerError("the daemon does not answer in time at", self.server, remedy) from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
             raise CommandError("server address", self.server, f"write it as {DEFAULT_SERVER}") from None
+        except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+            remedy = f"{type(error).__name__}: {error}"
+            raise NoAnswerError("the connection ends without an answer, server", self.server, remedy) from None
         except httpx.HTTPError as error:
             remedy = f"{type(error).__name__}: {error}"
             raise CommandError("the daemon's answer cannot be read, server", self.server, remedy) from None

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from cli.client import Client, server_options
+from cli.client import Client, NoAnswerError, server_options
 from cli.command import Command, examples
-from cli.failure import CommandError
 from cli.output import json_option, print_json, print_table
 
 _EVENTS_SHOWN = 3
@@ -61,12 +60,12 @@ def status(client: Client, as_json: bool, wait_s: float) -> None:
 
 
 def _awaited(client: Client, wait_s: float) -> dict[str, Any]:
-    """Whether the daemon is ready, once it is or the time is over; CommandError where none answers till then."""
+    """Whether the daemon is ready, once it is or the time is over; NoAnswerError where none answers till then."""
     deadline = time.monotonic() + wait_s
     while True:
         try:
             ready = client.ready()
-        except CommandError:
+        except NoAnswerError:
             if time.monotonic() >= deadline:
                 raise
         else:
