@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -53,3 +60,21 @@ def test_states_and_reasons(server: str) -> None:
     ]
     assert result.stderr == "warning: gone is not served: unknown column 'gate'\n"
     assert lines[1].endswith(LISTED[0]["where"])  # not on a terminal: whole
+
+
+def test_lines_are_cut_to_the_width_of_the_terminal(server: str) -> None:
+    code = f"from cli.main import main; main(['query', 'list', '--server', {server!r}])"
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    try:
+        subprocess.run(
+            [sys.executable, "-c", code], stdout=end, stderr=subprocess.DEVNULL, env=environment, check=False
+        )
+        lines = os.read(terminal, 10_000).decode().splitlines()
+    finally:
+        os.close(end)
+        os.close(terminal)
+    assert len(lines) == 1 + len(LISTED)
+    assert lines[1].endswith(" delay > 60…")  # the next character would be a space
+    assert max(map(len, lines)) <= 60
