@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 import click
@@ -19,12 +19,14 @@ from cli.failure import CommandError
 from cli.file_rows import FILE, REASON, TEXT, read_rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
     from asc.schema import Schema
 
 POLL_S = 0.2
 _PLACE = "__asc_place"
+_OPTIONS = {"spark.sql.adaptive.enabled": "false"}
+# Adaptive execution drops what it finds to have no rows, and with it what was observed on the way there.
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,9 @@ def run_backtest(
         raise CommandError("output", str(output), "exists already: remove it, or name another folder")
     if sys.stderr.isatty():
         click.echo("starting Spark ...", err=True)
-    spark = spark_session(app_name="asc-match", time_zone=time_zone, progress=partial(click.echo, err=True))
+    spark = spark_session(
+        app_name="asc-match", time_zone=time_zone, options=_OPTIONS, progress=partial(click.echo, err=True)
+    )
     try:
         return _matched(spark, read_rows(spark, inputs, schema, time_zone), queries, output)
     except (PySparkException, Py4JError) as error:
@@ -91,8 +95,19 @@ def _matched(spark: SparkSession, rows: DataFrame, queries: Mapping[str, str], o
             by_query = {query_id: found.get(query_id, 0) for query_id in queries}
         else:
             matched.write.json(str(output), compression="gzip")
-    found = read.get
-    return Backtest(found["rows"], accepted.get["rows"], by_query, found["undecodable"], _in_words(found["first"]))
+    found, taken = _observed(spark, read), _observed(spark, accepted)
+    return Backtest(found["rows"], taken["rows"], by_query, found["undecodable"], _in_words(found["first"]))
+
+
+def _observed(spark: SparkSession, observation: Observation) -> dict[str, Any]:
+    """What was observed in an action that is over; CommandError where nothing was, for ``get`` would wait for ever."""
+    context, own = spark.sparkContext._jsc, observation._jo
+    if context is None or own is None:
+        raise CommandError("Spark", "stopped", "run the command again")
+    context.sc().listenerBus().waitUntilEmpty()  # the counts come after the rows
+    if not own.future().isCompleted():
+        raise CommandError("Spark", "counted no rows", "it left them out of its plan: run the command with --debug")
+    return observation.get
 
 
 def _in_words(first: str | None) -> str | None:

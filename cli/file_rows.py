@@ -26,6 +26,11 @@ def read_rows(spark: SparkSession, inputs: Sequence[Path], schema: Schema, time_
 
     NDJSON and CSV are decoded as the daemon decodes records, a line each; CSV by the names in each file's first line.
     """
+    for path in inputs:
+        if path.name.startswith(("_", ".")):
+            raise CommandError(
+                "file name", str(path), "Spark reads no file whose name begins with '_' or '.': rename it"
+            )
     formats = {file_format(path) for path in inputs}
     if len(formats) > 1:
         raise CommandError("files of several formats", ", ".join(sorted(formats)), "match one format at a time")
