@@ -19,12 +19,15 @@ REASON, FILE, TEXT = "__asc_reason", "__asc_file", "__asc_text"
 """Columns beside the schema's: why a row cannot be decoded, NULL where it can; its file; the beginning of its text."""
 
 _TEXT_CHARS = 60
+_IS_FIRST = "__asc_is_first"
+_ROW_OF_PARTITION = (1 << 33) - 1
 
 
 def read_rows(spark: SparkSession, inputs: Sequence[Path], schema: Schema, time_zone: str) -> DataFrame:
     """The rows of the files, all of one format, with REASON, FILE and TEXT; a column a file lacks is NULL.
 
     NDJSON and CSV are decoded as the daemon decodes records, a line each; CSV by the names in each file's first line.
+    A CSV line with an odd number of quotes is a part of a field with a line break, and no row.
     """
     for path in inputs:
         if path.name.startswith(("_", ".")):
@@ -59,6 +62,8 @@ def _csv(spark: SparkSession, path: Path, schema: Schema, time_zone: str) -> Dat
     from asc.spark_types import ddl_of_type
 
     line, names = csv_header(path)
+    if line.count('"') % 2:
+        raise CommandError("no usable header in file", str(path), "the first line ends inside a quoted name")
     types = {field.name.lower(): ddl_of_type(field.type) for field in schema.arrow}
     if not any(name.lower() in types for name in names):
         raise CommandError("no column of the schema in file", str(path), "the first line must name the columns")
@@ -66,13 +71,19 @@ def _csv(spark: SparkSession, path: Path, schema: Schema, time_zone: str) -> Dat
         raise CommandError("no usable header in file", str(path), "the first line must name each column once")
     fields = [f"{quoted(name or '_unnamed')} {types.get(name.lower(), 'STRING')}" for name in names]
     lines = _lines(spark, [path])
-    return _decoded(lines.filter(lines["value"] != line), "csv", ", ".join(fields), schema, time_zone)
+    return _decoded(lines.filter(~lines[_IS_FIRST]), "csv", ", ".join(fields), schema, time_zone)
 
 
 def _lines(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
+    """The lines that are not empty, with FILE, and _IS_FIRST where there is one path."""
     from pyspark.sql import functions as sf
 
-    lines = spark.read.text(list(map(str, paths))).select("value", sf.col("_metadata.file_path").alias(FILE))
+    # The lower bits of the id count the rows of a partition. A file's parts come largest first, of equal size by their
+    # place, so the part at the file's beginning is the first of its partition.
+    number = sf.monotonically_increasing_id().bitwiseAND(sf.lit(_ROW_OF_PARTITION))
+    is_first = (sf.col("_metadata.file_block_start") == 0) & (number == 0)
+    lines = spark.read.text(list(map(str, paths)))
+    lines = lines.select("value", sf.col("_metadata.file_path").alias(FILE), is_first.alias(_IS_FIRST))
     return lines.filter(sf.trim("value") != "")
 
 
@@ -91,11 +102,15 @@ def _decoded(lines: DataFrame, record_format: str, fields: str, schema: Schema, 
     decoded = decoded.toDF(*numbered, RECORD, ERROR)
     own = {name: decoded[number] for name, number in zip(names, numbered, strict=False)}
     text = sf.make_valid_utf8(sf.substring(decoded[RECORD]["value"].cast("string"), 1, _TEXT_CHARS))
+    reason = decoded[ERROR]
+    if record_format == "csv":
+        halved = sf.regexp_count(decoded[RECORD]["value"].cast("string"), sf.lit('"')) % 2 == 1
+        reason = sf.when(halved, "line ends inside a quoted field, or begins there").otherwise(reason)
     return decoded.select(
         *_attributes(own, schema),
-        decoded[ERROR].alias(REASON),
+        reason.alias(REASON),
         decoded[RECORD]["topic"].alias(FILE),
-        sf.when(decoded[ERROR].isNotNull(), text).alias(TEXT),
+        sf.when(reason.isNotNull(), text).alias(TEXT),
     )
 
 

@@ -48,6 +48,9 @@ def match(
 
     Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name. Rows that a
     stream of that schema would not decode are left out, counted and named.
+
+    A row of CSV is one line; a line with an odd number of quotes, as a line break in a quoted field makes them, is
+    left out too. In Parquet, a value that does not fit its type in the schema is NULL.
     """
     from cli.backtest import run_backtest
     from cli.queries_file import read_queries

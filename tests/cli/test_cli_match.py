@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,17 @@ QUERIES = {
     "even": "seats > 1",
 }
 COUNTS = {"late": 2, "bay": 2, "unknown": 1, "never": 0, "even": 0}
+
+
+@pytest.fixture(autouse=True)
+def settings_of_spark(spark: SparkSession) -> Iterator[None]:
+    """The command sets up the session that the tests share: it is put back as it was."""
+    names = ("spark.sql.adaptive.enabled", "spark.sql.files.maxPartitionBytes")
+    before = {name: spark.conf.get(name) for name in names}
+    yield
+    for name, value in before.items():
+        if value is not None:
+            spark.conf.set(name, value)
 
 
 @pytest.fixture
@@ -112,11 +124,17 @@ def test_a_refused_query_is_named(files: Path, queries: dict[str, str], said: st
 def test_inputs_that_do_not_go_together_are_one_line(files: Path) -> None:
     (files / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     (files / "broken.parquet").write_bytes(b"PAR1")
+    for name in ("_hidden.csv", ".hidden.ndjson"):
+        (files / name).write_text("delay\n75\n", encoding="utf-8")
+    (files / "cut.csv").write_text('delay,"de\nst"\n75,SFO\n', encoding="utf-8")
     for inputs, said in (
         (["flights.csv", "flights.parquet"], "files of several formats"),
         (["other.csv"], "no column of the schema"),
         (["broken.parquet"], "broken.parquet"),
         (["flights.ddl"], "unknown format of file"),
+        (["_hidden.csv"], "begins with '_' or '.'"),
+        ([".hidden.ndjson"], "begins with '_' or '.'"),
+        (["cut.csv"], "ends inside a quoted name"),
     ):
         result = match(files, *(files / name for name in inputs))
         assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
@@ -156,3 +174,43 @@ def test_what_a_stream_would_not_decode_is_left_out_and_said(
     result = match(files, files / name, "--output", files / "out")
     assert result.stdout == f"{rows} rows read, 2 accepted, written to {files / 'out'}\n"
     assert "3 rows cannot be decoded" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("header.csv", "dest,flight,delay\n", 0),
+        ("empty.ndjson", "", 0),
+        ("blank.ndjson", "\n\n", 0),
+        ("none-accepted.ndjson", '{"dest": "ORD", "delay": 1}\n', 1),
+        ("none-decodable.ndjson", "[1]\n{", 2),
+    ],
+)
+def test_files_of_which_no_row_is_accepted(files: Path, name: str, content: str, rows: int) -> None:
+    (files / name).write_text(content, encoding="utf-8")
+    result = match(files, files / name, "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["rows"], found["accepted"], found["queries"]) == (rows, 0, dict.fromkeys(QUERIES, 0))
+    assert match(files, files / name).stdout.splitlines()[-1] == f"{rows} row{'s' * (rows != 1)} read, 0 accepted"
+
+
+def test_a_row_of_csv_is_a_line(files: Path) -> None:
+    lines = ["delay,dest", '75,"San', 'Francisco"', '75,"S""F""O"', '75,"S, F"']
+    (files / "cut.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    result = match(files, files / "cut.csv", "--json")
+    found = json.loads(result.stdout)
+    assert (found["rows"], found["accepted"], found["undecodable"]) == (4, 2, 2)
+    assert found["first_undecodable"].endswith('cut.csv: line ends inside a quoted field, or begins there: 75,"San')
+
+
+@pytest.mark.parametrize("part_bytes", [40, 1 << 20])
+def test_only_the_first_line_of_a_file_is_its_header(files: Path, spark: SparkSession, part_bytes: int) -> None:
+    """Also where Spark reads it in many parts: a later line that equals the header is a row, here of texts."""
+    spark.conf.set("spark.sql.files.maxPartitionBytes", part_bytes)
+    (files / "queries.json").write_text(json.dumps({"again": "dest = 'dest'", "other": "dest = 'x'"}), encoding="utf-8")
+    (files / "texts.csv").write_text("\n".join(["dest", "x", "dest"] * 50), encoding="utf-8")
+    (files / "more.csv").write_text("extra,dest\n" + "extra,dest\n" * 30, encoding="utf-8")
+    result = match(files, files / "texts.csv", files / "more.csv", "--json")
+    found = json.loads(result.stdout)
+    assert (found["rows"], found["queries"]) == (149 + 30, {"again": 99 + 30, "other": 50})
