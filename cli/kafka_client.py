@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import dropwhile, takewhile
 from typing import Any
 
@@ -18,9 +18,13 @@ ERROR_HEADER = "asc-error"
 IN_FLIGHT_MAX = 20_000
 
 
+_ACKNOWLEDGED_WITHIN_S = 45
+"""How long the oldest record under way may take: longer than a broker needs to be started again."""
+
+
 @contextlib.contextmanager
-def _kafka_errors(bootstrap_servers: str) -> Iterator[None]:
-    """Errors of the Kafka client as one line."""
+def _kafka_errors(bootstrap_servers: str, so_far: Callable[[], str] = str) -> Iterator[None]:
+    """Errors of the Kafka client as one line, with what was done ``so_far``."""
     import logging
 
     from kafka.errors import KafkaError
@@ -31,7 +35,7 @@ def _kafka_errors(bootstrap_servers: str) -> Iterator[None]:
     except KafkaError as error:
         reason = f"{type(error).__name__}: {error}".rstrip(": ")
         raise CommandError(
-            "Kafka refuses or does not answer at", bootstrap_servers, f"is it running? {reason}"
+            "Kafka refuses or does not answer at", bootstrap_servers, f"is it running? {reason}{so_far()}"
         ) from error
 
 
@@ -39,11 +43,22 @@ def produce(bootstrap_servers: str, topic: str, records: Iterable[Record]) -> It
     """Send records to a topic, in order; yields partition and offset of each, in order, as all replicas have it.
 
     At most `IN_FLIGHT_MAX` records are under way at a time, so that memory does not grow with the number of records.
-    Errors: CommandError.
+    Errors: CommandError, which says how many were acknowledged: none of those is lost, a later one may have arrived.
     """
     from kafka import KafkaProducer
 
-    with _kafka_errors(bootstrap_servers):
+    acknowledged = 0
+
+    def so_far() -> str:
+        return f"; {acknowledged:,} records were acknowledged, later ones may have arrived" if acknowledged else ""
+
+    def place(future: Any) -> tuple[int, int]:
+        nonlocal acknowledged
+        found = future.get(timeout=_ACKNOWLEDGED_WITHIN_S)
+        acknowledged += 1
+        return found.partition, found.offset
+
+    with _kafka_errors(bootstrap_servers, so_far):
         producer: Any = KafkaProducer(
             bootstrap_servers=bootstrap_servers,
             acks="all",
@@ -56,17 +71,24 @@ def produce(bootstrap_servers: str, topic: str, records: Iterable[Record]) -> It
             for key, value in records:
                 under_way.append(producer.send(topic, key=key, value=value))
                 if len(under_way) > IN_FLIGHT_MAX:
-                    yield _place(under_way.popleft())
-            producer.flush()
+                    yield place(under_way.popleft())
+            # One after the other: to flush would wait for all of them, however long Kafka is away.
             while under_way:
-                yield _place(under_way.popleft())
+                yield place(under_way.popleft())
         finally:
-            producer.close(timeout=10)
+            _close(producer)
 
 
-def _place(future: Any) -> tuple[int, int]:
-    acknowledged = future.get(timeout=60)
-    return acknowledged.partition, acknowledged.offset
+def _close(producer: Any) -> None:
+    from kafka.errors import KafkaTimeoutError
+
+    try:
+        producer.close(timeout=5)
+    except KafkaTimeoutError:
+        # It gave up waiting for what cannot be sent, with its thread still trying: end that, and what waits with it.
+        producer._sender.force_close()
+        with contextlib.suppress(KafkaTimeoutError):
+            producer.close(timeout=5)
 
 
 @contextlib.contextmanager
