@@ -179,6 +179,8 @@ def _query_views(service: Service) -> APIRouter:
         if label is not None and not equals:
             raise QueryError("label", label[:200], "write key=value")
         standing = service.standing()
+        if stream is not None:
+            standing.stream_name(stream)
         found = [
             query
             for query_id, query in sorted(standing.queries.items())

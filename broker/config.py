@@ -39,9 +39,10 @@ RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", 
 _TAKEN_PREFIX = "__asc_"
 # The columns that the job puts beside the fields.
 
-_RECORD_DDL = (
+RECORD_DDL = (
     "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
 )
+"""The record's own attributes with their types."""
 
 
 class StreamConfig(Section):
@@ -80,7 +81,7 @@ class StreamConfig(Section):
         """The fields and the record's own attributes: what a predicate may name."""
         from asc.schema import Schema
 
-        return Schema.from_ddl(f"{self.fields().ddl()}, {_RECORD_DDL}")
+        return Schema.from_ddl(f"{self.fields().ddl()}, {RECORD_DDL}")
 
 
 class Config(Section):

@@ -68,10 +68,10 @@ class KafkaConfig(Section):
     bootstrap_servers: str | None = None
     data_dir: Path = Path("asc-data/kafka")
     registry_topic: TopicName = "asc.queries"
-    allow_topic_creation: bool = True
-    partitions: int = Field(default=1, ge=1)
-    replication_factor: int = Field(default=-1, ge=-1, description="-1: the default of the Kafka broker")
-    timeout_s: float = Field(default=15, gt=0)
+    allow_topic_creation: bool = Field(default=True, strict=True)
+    partitions: int = Field(default=1, ge=1, strict=True)
+    replication_factor: int = Field(default=-1, ge=-1, description="-1: the default of the Kafka broker", strict=True)
+    timeout_s: float = Field(default=15, gt=0, strict=True)
     options: Options = Field(default_factory=dict)
 
     @property
@@ -103,9 +103,9 @@ class ApiConfig(Section):
     """Where the HTTP API listens. Port 0 takes a free one."""
 
     host: str = "127.0.0.1"
-    port: int = Field(default=8750, ge=0, le=65535)
+    port: int = Field(default=8750, ge=0, le=65535, strict=True)
     token_file: Path | None = None
-    max_body_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
+    max_body_bytes: int = Field(default=64 * 1024 * 1024, ge=1024, strict=True)
 
     @property
     def is_loopback(self) -> bool:
@@ -124,8 +124,8 @@ class SparkConfig(Section):
     driver_memory: str = "2g"
     checkpoint_dir: Path = Path("asc-data/checkpoint")
     time_zone: str = "UTC"
-    max_records_per_batch: int = Field(default=200_000, ge=1)
-    trigger_interval_ms: int = Field(default=0, ge=0)
+    max_records_per_batch: int = Field(default=200_000, ge=1, strict=True)
+    trigger_interval_ms: int = Field(default=0, ge=0, strict=True)
 
     @field_validator("driver_memory")
     @classmethod
@@ -147,10 +147,19 @@ class SparkConfig(Section):
 class LimitsConfig(Section):
     """Bounds on what a query may ask (``asc.predicate.Limits``) and on expressions that Spark computes for a stream."""
 
-    length_chars: int = Field(default=Limits.length_chars, ge=1)
-    nesting_depth: int = Field(default=Limits.nesting_depth, ge=1, le=MAX_NESTING_DEPTH)
-    conjuncts: int = Field(default=Limits.conjuncts, ge=1)
-    spark_attributes: int = Field(default=200, ge=0)
+    length_chars: int = Field(default=Limits.length_chars, ge=1, strict=True)
+    nesting_depth: int = Field(default=Limits.nesting_depth, ge=1, le=MAX_NESTING_DEPTH, strict=True)
+    conjuncts: int = Field(default=Limits.conjuncts, ge=1, strict=True)
+    spark_attributes: int = Field(default=200, ge=0, strict=True)
+
+
+def _list(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError(f'write a list, as ["{value}"]')
+    return value
+
+
+Triggers = Annotated[tuple[Literal["dropping_ratio", "cost"], ...], BeforeValidator(_list)]
 
 
 class MonitorConfig(Section):
@@ -161,11 +170,11 @@ class MonitorConfig(Section):
     ``tau_tuples``, as the paper has it. ``max_core_share``: the share of one core it may use, in the long run.
     """
 
-    enabled: bool = True
+    enabled: bool = Field(default=True, strict=True)
     mode: Literal["sampled", "periodic"] = "sampled"
-    triggers: tuple[Literal["dropping_ratio", "cost"], ...] = ("dropping_ratio", "cost")
-    lambda_tuples: int = Field(default=1_000_000, ge=1)
-    tau_tuples: int = Field(default=100_000, ge=1)
-    mu: float = Field(default=0.1, ge=0, allow_inf_nan=False)
-    sample_tuples: int = Field(default=10_000, ge=1, le=100_000)
-    max_core_share: float = Field(default=0.05, gt=0, le=1)
+    triggers: Triggers = ("dropping_ratio", "cost")
+    lambda_tuples: int = Field(default=1_000_000, ge=1, strict=True)
+    tau_tuples: int = Field(default=100_000, ge=1, strict=True)
+    mu: float = Field(default=0.1, ge=0, allow_inf_nan=False, strict=True)
+    sample_tuples: int = Field(default=10_000, ge=1, le=100_000, strict=True)
+    max_core_share: float = Field(default=0.05, gt=0, le=1, strict=True)

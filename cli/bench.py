@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -59,6 +60,8 @@ def benchmark(
             size = {"quick": quick} if scale is None else {"scale": QUICK_SCALE * scale if quick else scale}
             measured = import_module(module)
             result = measured.run(output_dir=output_dir, **size, **more)
+            plots = "results and plots" if find_spec("matplotlib") else "results (plots need matplotlib)"
+            click.echo(f"{plots} are in {output_dir}", err=True)
             if as_json:
                 print_json(result)
             else:

@@ -288,9 +288,13 @@ def check(where: str, schema_file: Path, time_zone: str, as_json: bool) -> None:
     """
     from asc.predicate import normalise
     from asc.predicate.describe import describe, plain_form
+    from asc.schema import Schema
+    from broker.config import RECORD_DDL
     from cli.schema_file import read_schema
 
-    predicate = normalise(where, read_schema(schema_file), time_zone=time_zone)
+    # The record's own attributes are there in every stream.
+    schema = Schema.from_ddl(f"{read_schema(schema_file).ddl()}, {RECORD_DDL}")
+    predicate = normalise(where, schema, time_zone=time_zone)
     if as_json:
         print_json(plain_form(predicate))
     else:

@@ -358,6 +358,10 @@ def test_a_task_whose_draw_fails_goes_on() -> None:
         ("max_core_share", 1.5),
         ("mode", "eager"),
         ("triggers", ["luck"]),
+        ("triggers", "cost"),
+        ("enabled", "no"),
+        ("lambda_tuples", "5000"),
+        ("sample_tuples", True),
     ],
 )
 def test_wrong_settings_are_named(key: str, value: Any) -> None:

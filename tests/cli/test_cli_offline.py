@@ -170,6 +170,14 @@ def test_a_schema_that_is_not_text_is_one_line(tmp_path: Path) -> None:
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
 
 
+def test_the_records_own_attributes_can_be_checked(schema_file: Path) -> None:
+    result = run(
+        "query", "check", "--where", "_headers['kind'] = 'alarm' AND _partition = 0", "--schema", str(schema_file)
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "_headers['kind']" in result.stdout
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -53,6 +53,8 @@ def test_the_default_topic_and_the_pages(site: Site) -> None:
         assert answer.json()["query"]["topic"] == f"asc.page-{i}"
     first = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2}).json()
     assert [query["id"] for query in first["queries"]] == ["page-0", "page-1"]
+    unknown = site.client.get("/v1/queries", params={"stream": "no-such"})
+    assert (unknown.status_code, unknown.json()["error"]["subject"]) == (400, "unknown stream")
     rest = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2, "cursor": first["cursor"]}).json()
     assert ([query["id"] for query in rest["queries"]], rest["cursor"]) == (["page-2"], None)
 
