@@ -177,4 +177,4 @@ class MonitorConfig(Section):
     tau_tuples: int = Field(default=100_000, ge=1, strict=True)
     mu: float = Field(default=0.1, ge=0, allow_inf_nan=False, strict=True)
     sample_tuples: int = Field(default=10_000, ge=1, le=100_000, strict=True)
-    max_core_share: float = Field(default=0.05, gt=0, le=1, strict=True)
+    max_core_share: float = Field(default=0.02, gt=0, le=1, strict=True)
