@@ -105,6 +105,7 @@ class StreamMonitor:
         self._states = BlockStates()
         self._period = _Period()
         self._placed: Plan | None = None
+        self._last_batch_tuples = 0
         self._last_s = 0.0
         self._ended_at = 0.0
         self.totals = Totals()
@@ -137,11 +138,13 @@ class StreamMonitor:
         settings = self._settings
         if not settings.enabled or not settings.triggers or self._is_resting():
             return None
-        share = min(1.0, _OVERDRAWN * settings.sample_tuples / self._period_tuples())
-        return Sampling(share, settings.sample_tuples)
+        # A period is a batch at least.
+        tuples = max(self._period_tuples(), self._last_batch_tuples)
+        return Sampling(min(1.0, _OVERDRAWN * settings.sample_tuples / tuples), settings.sample_tuples)
 
     def offer(self, plan: Plan, tally: Tally) -> None:
         """What a batch that is done told; never waits."""
+        self._last_batch_tuples = tally.tuples
         with self._lock:
             totals = self.totals
             self.totals = replace(

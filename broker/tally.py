@@ -124,8 +124,9 @@ class TaskTally:
     """Adds up one task's batches in the worker, and hands them over once, at the task's end.
 
     It runs in the task that judges the stream, so a failure of its own is no failure of the task: it gives up, and the
-    monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept, so that
-    most batches cost a look at their random numbers and a copy of the few rows drawn.
+    monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept; from then
+    on only numbers below the greatest of those kept are drawn. So most batches cost a look at their random numbers and
+    a copy of a few rows.
     """
 
     def __init__(self, tallying: Tallying) -> None:
@@ -134,6 +135,7 @@ class TaskTally:
         self._random = np.random.default_rng()
         self._counts: Tally | None = None
         self._draws: list[Draw] = []
+        self._below = tallying.sampling.share if tallying.sampling else 0.0
         self._gave_up = False
 
     def add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
@@ -166,13 +168,15 @@ class TaskTally:
         if draw is not None:
             self._draws.append(draw)
         if sum(map(len, self._draws)) >= 2 * sampling.tuples:
-            self._draws = [_union(self._draws, sampling.tuples)]
+            merged = _union(self._draws, sampling.tuples)
+            # A number above the greatest that is kept has no chance any more.
+            self._draws, self._below = [merged], float(merged.numbers[-1])
 
     def _draw(
         self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], tuples: int, sampling: Sampling
     ) -> Draw | None:
         numbers = self._random.random(tuples)
-        drawn = np.flatnonzero(numbers < sampling.share)
+        drawn = np.flatnonzero(numbers < self._below)
         if not len(drawn):
             return None
         order = drawn[np.argsort(numbers[drawn])][: sampling.tuples]
