@@ -76,25 +76,31 @@ def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
         assert {json.loads(record.value or b"")["n"] for record in site.read(destination)} == set(range(count))
 
         # Asked in the middle of a flow: in good order, so that nothing comes twice.
-        for asked in (signal.SIGTERM, signal.SIGINT):
-            before = len(site.read(destination))
-            publish(4_000)
-            deadline = time.monotonic() + 120
-            while len(site.read(destination)) == before:
-                assert time.monotonic() < deadline, process.log.read_text("utf-8")
-                time.sleep(0.05)
-            process.child.send_signal(asked)
-            assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
-            assert f"{asked.name}: ending the running batches" in process.log.read_text("utf-8")
-            process.start()
-            while len(site.read(destination)) < before + 4_000:
-                assert time.monotonic() < deadline + 120, process.log.read_text("utf-8")
-                time.sleep(0.2)
-            tail = [json.loads(record.value or b"")["n"] for record in site.read(destination)[before:]]
-            assert tail == list(range(count - 4_000, count))
+        before = len(site.read(destination))
+        publish(4_000)
+        deadline = time.monotonic() + 120
+        while len(site.read(destination)) == before:
+            assert time.monotonic() < deadline, process.log.read_text("utf-8")
+            time.sleep(0.05)
+        _stopped(process, signal.SIGTERM)
+        process.start()
+        while len(site.read(destination)) < before + 4_000:
+            assert time.monotonic() < deadline + 120, process.log.read_text("utf-8")
+            time.sleep(0.2)
+        tail = [json.loads(record.value or b"")["n"] for record in site.read(destination)[before:]]
+        assert tail == list(range(count - 4_000, count))
     finally:
         producer.close()
     _reread(process)
+    _stopped(process, signal.SIGINT)
+
+
+def _stopped(process: Process, asked: signal.Signals) -> None:
+    """Ask the daemon to stop, and see it end in good order."""
+    assert process.child is not None
+    process.child.send_signal(asked)
+    assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
+    assert f"{asked.name}: ending the running batches" in process.log.read_text("utf-8")
 
 
 def _reread(process: Process) -> None:
@@ -119,9 +125,15 @@ def _reread(process: Process) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("phase", ["connecting to Kafka", "starting Spark", "starting the streaming jobs"])
-def test_a_signal_during_the_start_ends_it(process: Process, asked: signal.Signals, phase: str) -> None:
+@pytest.mark.parametrize(
+    ("phase", "asked"),
+    [
+        ("connecting to Kafka", signal.SIGTERM),
+        ("starting Spark", signal.SIGINT),
+        ("starting the streaming jobs", signal.SIGTERM),
+    ],
+)
+def test_a_signal_during_the_start_ends_it(process: Process, phase: str, asked: signal.Signals) -> None:
     child = process.launch()
     process.await_phase(phase)
     child.send_signal(asked)
