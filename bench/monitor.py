@@ -45,7 +45,7 @@ class Size:
     repetitions: int
 
 
-FULL = Size(1_000_000, 2, (100, 1_000), 11)
+FULL = Size(1_000_000, 2, (100, 1_000), 7)
 QUICK = Size(100_000, 2, (100,), 2)
 
 
