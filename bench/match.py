@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from asc.schema import Schema
 from bench.brute_force import dense_bounds, early_exit_scan
 from bench.machine import machine
 from bench.plot import plot_match
+from bench.timed import timed
 from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
 
 Contender = Callable[[], int]
@@ -95,7 +95,7 @@ def _measured(name: str, workload: Workload, size: Size) -> dict[str, Any]:
     seconds: dict[str, list[float]] = {contender: [] for contender in contenders}
     for _ in range(size.repetitions):
         for contender, (work, _) in contenders.items():
-            seconds[contender].append(_timed(work))
+            seconds[contender].append(timed(work))
     ms = {
         f"{contender}_ms": statistics.median(seconds[contender]) / rows * 1e3
         for contender, (_, rows) in contenders.items()
@@ -122,9 +122,9 @@ def _build_times(workload: Workload, queries: list[Query], plan: Plan, repetitio
 
     more = replace(queries[0], id="one more")
     return {
-        "build_ms": statistics.median(_timed(lambda: compile_plan(queries)) for _ in range(repetitions)) * 1e3,
-        "text_ms": _timed(from_text) * 1e3,
-        "add_ms": statistics.median(_timed(lambda: change_plan(plan, add=[more])) for _ in range(repetitions)) * 1e3,
+        "build_ms": statistics.median(timed(lambda: compile_plan(queries)) for _ in range(repetitions)) * 1e3,
+        "text_ms": timed(from_text) * 1e3,
+        "add_ms": statistics.median(timed(lambda: change_plan(plan, add=[more])) for _ in range(repetitions)) * 1e3,
     }
 
 
@@ -151,9 +151,3 @@ def _scan(workload: Workload, tuples: pa.Table) -> Contender:
 
 def _dense(tuples: pa.Table) -> np.ndarray[Any, np.dtype[np.int32]]:
     return np.stack([column.to_numpy() for column in tuples.columns])
-
-
-def _timed(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start

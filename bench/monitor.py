@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from bench.cpu_time import cpu_s
 from bench.machine import machine
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_monitor
+from bench.timed import timed
 from broker.arrangement import Order
 from broker.matching import match_plan
 from broker.monitoring import StreamMonitor
@@ -160,7 +160,7 @@ def _compared(
             # Every other time in the opposite order: what slows the machine down slows all of them down.
             for mode in MODES if repetition % 2 else MODES[::-1]:
                 begun = cpu_s()
-                taken = _timed(lambda: _batches(pipelines[mode], frames, size.batches))  # noqa: B023
+                taken = timed(lambda: _batches(pipelines[mode], frames, size.batches))  # noqa: B023
                 if repetition:
                     seconds[mode].append(round(taken, 4))
                     cpu[mode].append(round(cpu_s() - begun, 2))
@@ -194,9 +194,3 @@ def _cost(own: list[float], off: list[float]) -> dict[str, float]:
     costs = [1 - before / after for after, before in zip(own, off, strict=True)]
     low, median, high = statistics.quantiles(costs, n=4, method="inclusive") if len(costs) > 1 else costs * 3
     return {"median": median, "low": low, "high": high}
-
-
-def _timed(work: Callable[[], None]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start

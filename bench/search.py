@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from bench.adaptive import HYBRID, MACRO, REFINED, Kind, found_on
 from bench.datasets import D1, Q1, with_queries
 from bench.experiment import SEEDS, Claim, Result, Spread, claims_text, columns_text, result_of, write
 from bench.plot_adaptation import plot_search
+from bench.timed import timed
 
 KINDS: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
 QUERIES = (100, 1_000, 4_096)
@@ -51,9 +52,7 @@ def _case(queries: int, tuples: int, seed: int) -> dict[str, Any]:
     runs: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for repetition in range(REPETITIONS + 1):
         for kind in KINDS:
-            began = time.perf_counter()
-            found_on(stream, stream.whole, kind)
-            seconds = time.perf_counter() - began
+            seconds = timed(partial(found_on, stream, stream.whole, kind))
             if repetition > 0:
                 runs[kind].append(seconds)
     medians = {kind: statistics.median(own) for kind, own in runs.items()}
