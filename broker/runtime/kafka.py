@@ -182,8 +182,7 @@ class EmbeddedKafka:
         unfinished = self.data_dir / "log.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         properties = self._write_properties("format.properties", unfinished, _free_port(), _free_port())
-        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        tool = [*command, "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties)]
+        tool = [*command, "kafka.tools.StorageTool", "format", "-t", new_cluster_id(), "-c", str(properties)]
         run = subprocess.run(tool, capture_output=True, text=True, check=False)
         properties.unlink()
         if run.returncode != 0:
@@ -278,6 +277,17 @@ class EmbeddedKafka:
     def _port_taken(self) -> KafkaError:
         remedy = "is taken by another process; stop that one, or name another port or none"
         return KafkaError("port", self._fixed_port or "any free one", remedy)
+
+
+def new_cluster_id() -> str:
+    """A random identity as Kafka writes one: a UUID in the base64 of URLs, 22 characters.
+
+    Never one that begins with ``-``, which Kafka's own commands would take for an option.
+    """
+    while True:
+        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
 
 
 def _reason(said: str) -> str:

@@ -17,7 +17,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 
 from broker.errors import KafkaError
-from broker.runtime.kafka import EmbeddedKafka
+from broker.runtime.kafka import EmbeddedKafka, new_cluster_id
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -93,6 +93,13 @@ def owner(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def _said(owner: subprocess.Popen[str]) -> str:
     assert owner.stdout is not None
     return owner.stdout.readline().strip()
+
+
+def test_no_identity_looks_like_an_option_of_a_command() -> None:
+    # One in 64 would begin with a dash.
+    drawn = {new_cluster_id() for _ in range(5_000)}
+    assert len(drawn) == 5_000
+    assert all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{21}", text) for text in drawn)
 
 
 def test_stopped_and_started_again_it_has_its_topics_and_identity(tmp_path: Path) -> None:
