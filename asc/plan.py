@@ -155,14 +155,25 @@ class Plan:
             )
         return tuple(found)
 
-    def with_sequences(
-        self, sequences: Mapping[int, tuple[Sequence[int], Mapping[tuple[int, int], int]]], version: int | None = None
-    ) -> Plan:
+    def with_sequences(self, sequences: Mapping[int, tuple[Sequence[int], Mapping[tuple[int, int], int]]]) -> Plan:
         """The plan with other sequences: by block, the order of its constructs and its micro-arrows."""
         blocks = list(self.blocks)
         for number, (sequence, arrows) in sequences.items():
             blocks[number] = blocks[number].with_sequence(sequence, arrows)
-        return replace(self, blocks=tuple(blocks), version=self.version if version is None else version)
+        return replace(self, blocks=tuple(blocks))
+
+    def with_sequences_of(
+        self, other: Plan, sequences: Mapping[int, tuple[Sequence[int], Mapping[tuple[int, int], int]]]
+    ) -> Plan:
+        """The plan with sequences that were found for blocks of another one, where it has those blocks as well (under
+        whatever number); itself where it has none of them. Cost: the number of blocks.
+
+        A block is known by its ``matrix``, which stays the same array as long as the conjuncts do.
+        """
+        places = {id(block.matrix): number for number, block in enumerate(self.blocks)}
+        found = {places.get(id(other.blocks[number].matrix)): sequence for number, sequence in sequences.items()}
+        still = {place: sequence for place, sequence in found.items() if place is not None}
+        return self.with_sequences(still) if still else self
 
     def cuts(self, slot: int) -> tuple[Cut, ...]:
         """The points where the regions of a p-attribute meet, constants in key form."""

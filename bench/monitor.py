@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -37,16 +39,15 @@ what it costs shows."""
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Rows of a batch, batches of a run, numbers of predicates, runs of each mode."""
+    """Rows of a batch, numbers of predicates, rounds: in each a batch runs once in every mode."""
 
     rows: int
-    batches: int
     predicates: tuple[int, ...]
-    repetitions: int
+    rounds: int
 
 
-FULL = Size(1_000_000, 2, (100, 1_000), 7)
-QUICK = Size(100_000, 2, (100,), 2)
+FULL = Size(1_000_000, (100, 1_000), 40)
+QUICK = Size(100_000, (100,), 6)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
@@ -57,21 +58,22 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """
     size = QUICK if quick else FULL
     spark = spark_session(app_name="asc-bench-monitor", driver_memory="6g")
-    # The default settings, but that every batch is a period and every look measures (mu = 0), as far as
-    # max_core_share lets it.
+    # The default settings, but that every batch is a period and every look measures (mu = 0), as far as max_core_share
+    # lets it. That is a share of the clock's time, of which each mode has only its part.
     settings = MonitorConfig(lambda_tuples=size.rows, mu=0.0)
+    own = settings.model_copy(update={"max_core_share": settings.max_core_share / len(MODES)})
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
         frames = [
             parquet_frame(spark, Path(folder) / name, tuples)
             for name, tuples in (("d1", uniform_tuples(size.rows)), ("d2", non_uniform_tuples(size.rows)))
         ]
-        results = {str(count): _compared(spark, frames, count, size, settings) for count in size.predicates}
+        results = {str(count): _compared(spark, frames, count, size, own) for count in size.predicates}
     result = {
         "benchmark": "monitor",
         "quick": quick,
         "machine": {**machine(), "java": find_java().version},
         "input": {"rows": size.rows, "columns": 20, "format": "parquet", "files": FILES, "sink": "noop"},
-        "batches": size.batches,
+        "rounds": size.rounds,
         "settings": settings.model_dump(mode="json"),
         "results": results,
     }
@@ -83,11 +85,10 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """The result as lines of text: rows a second of each mode, and the share of throughput that the monitor costs, by
-    the processor time of all processes and by the clock, with quartiles: both cores are busy, and the clock shows
-    whatever else the machine does.
+    the processor time of all processes and by the clock, with the interval that holds the median with 95 % confidence.
     """
-    rows = result["input"]["rows"] * result["batches"]
-    lines = [f"{result['batches']} batches of {result['input']['rows']:,} rows x 20 int columns; medians of runs", ""]
+    rows = result["input"]["rows"]
+    lines = [f"{result['rounds']} batches of {rows:,} rows x 20 int columns in each mode, in turns; medians", ""]
     headings = (
         f"{'predicates':>10}  {'monitor':<10} {'rows/s':>11}  {'lost, by processor time':>24}  {'by the clock':>24}"
     )
@@ -120,6 +121,7 @@ class _Pipeline:
         self.monitor.start()
 
     def batch(self, frame: DataFrame) -> None:
+        """Run a batch, and wait until the monitor has done with it: what it costs is not to fall on another mode."""
         plan = self._plan
         if self._shipped is None or self._shipped[0] is not plan:
             self._shipped = (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
@@ -131,6 +133,8 @@ class _Pipeline:
         match_plan(frame, self._shipped[1], tallying=tallying).write.format("noop").mode("overwrite").save()
         if self._accumulator.value is not None:
             self.monitor.offer(plan, self._accumulator.value)
+        while self.monitor.behind:
+            time.sleep(0.001)
 
     def _swap(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
         # A plan is shipped anew after a swap, whatever its sequences are: that is a part of what the monitor costs.
@@ -155,23 +159,18 @@ def _compared(
     seconds: dict[str, list[float]] = {mode: [] for mode in MODES}
     cpu: dict[str, list[float]] = {mode: [] for mode in MODES}
     with _pipelines(spark, plan, settings) as pipelines:
-        steps = tqdm(total=(size.repetitions + 1) * len(MODES), desc=f"{count} predicates", leave=False, disable=None)
-        for repetition in range(size.repetitions + 1):
-            # Every other time in the opposite order: what slows the machine down slows all of them down.
-            for mode in MODES if repetition % 2 else MODES[::-1]:
+        for mode in MODES:
+            for frame in frames:
+                pipelines[mode].batch(frame)
+        for number in tqdm(range(size.rounds), desc=f"{count} predicates", leave=False, disable=None):
+            frame = frames[number % len(frames)]
+            # Another mode begins every round: none comes always after the same one.
+            for place in range(len(MODES)):
+                mode = MODES[(number // len(frames) + place) % len(MODES)]
                 begun = cpu_s()
-                taken = timed(lambda: _batches(pipelines[mode], frames, size.batches))  # noqa: B023
-                if repetition:
-                    seconds[mode].append(round(taken, 4))
-                    cpu[mode].append(round(cpu_s() - begun, 2))
-                steps.update()
-        steps.close()
+                seconds[mode].append(round(timed(lambda: pipelines[mode].batch(frame)), 4))  # noqa: B023
+                cpu[mode].append(round(cpu_s() - begun, 2))
         return {mode: _result(seconds, cpu, mode, pipelines[mode]) for mode in MODES}
-
-
-def _batches(pipeline: _Pipeline, frames: list[DataFrame], batches: int) -> None:
-    for number in range(batches):
-        pipeline.batch(frames[number % len(frames)])
 
 
 def _result(
@@ -190,7 +189,24 @@ def _result(
 
 
 def _cost(own: list[float], off: list[float]) -> dict[str, float]:
-    """Of runs side by side, the share of its throughput that one loses to the other: median and quartiles."""
-    costs = [1 - before / after for after, before in zip(own, off, strict=True)]
-    low, median, high = statistics.quantiles(costs, n=4, method="inclusive") if len(costs) > 1 else costs * 3
-    return {"median": median, "low": low, "high": high}
+    """Of batches side by side, the share of its throughput that one loses to the other: the median, and the interval
+    that holds it with 95 % confidence.
+    """
+    costs = sorted(1 - before / after for after, before in zip(own, off, strict=True))
+    outside = outside_of_interval(len(costs))
+    return {"median": statistics.median(costs), "low": costs[outside], "high": costs[-1 - outside]}
+
+
+def outside_of_interval(count: int) -> int:
+    """How many of ``count`` sorted values lie on each side of the narrowest interval of them that holds the median of
+    what they are drawn from with 95 % confidence, whatever their distribution; 0 where even all of them are too few.
+
+    >>> outside_of_interval(40), outside_of_interval(5)
+    (13, 0)
+    """
+    # A value falls below the median like a coin: the interval misses it where at most ``outside`` fall on one side.
+    missed, outside = 2 / 2**count, 0
+    while missed + 2 * math.comb(count, outside + 1) / 2**count <= 0.05:
+        outside += 1
+        missed += 2 * math.comb(count, outside) / 2**count
+    return outside

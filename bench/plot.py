@@ -65,8 +65,8 @@ def plot_spark(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_monitor(result: dict[str, Any], path: Path) -> bool:
-    """Rows a second of every run, by mode of the monitor, one panel a number of predicates."""
-    rows = result["input"]["rows"] * result["batches"]
+    """Rows a second of every batch, by mode of the monitor, one panel a number of predicates."""
+    rows = result["input"]["rows"]
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(1, len(result["results"]), squeeze=False)[0]

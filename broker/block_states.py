@@ -20,27 +20,23 @@ class BlockState:
     whatever sequence they are visited in and whatever number the block has.
 
     ``change``: what calls for another sequence, until one is in place. ``search``: a macro-sequence that is being found
-    a construct a period. ``tuples``, ``dropped``, ``evaluated``: counts since the last look.
+    a construct a period.
     """
 
     matrix: Words
     adaptation: Adaptation
     change: Change | None = None
     search: MacroSearch | None = None
-    tuples: int = 0
-    dropped: int = 0
-    evaluated: int = 0
 
     @property
     def figures(self) -> Figures | None:
         """What the sequence in place began with; None while nothing was measured of it."""
         return self.adaptation.before
 
-    def look(self, thresholds: Thresholds) -> None:
-        """Let the rule of section 5.2 judge what was counted since the last look."""
+    def count(self, tuples: int, dropped: int, evaluated: int, thresholds: Thresholds) -> None:
+        """Let the rule of section 5.2 judge a batch's counts, with those since its last look."""
         self.adaptation.thresholds = thresholds
-        change = self.adaptation.count(self.tuples, self.dropped, self.evaluated)
-        self.tuples = self.dropped = self.evaluated = 0
+        change = self.adaptation.count(tuples, dropped, evaluated)
         # What called first is what is told; nothing can call for what is being looked for already.
         self.change = self.change or change
 
@@ -84,17 +80,13 @@ class BlockStates:
         known = {id(state.matrix): state for state in self._states}
         self._states = tuple(known.get(id(block.matrix)) or _unknown(block, settings) for block in plan.blocks)
 
-    def count(self, tally: Tally) -> None:
-        """Add the counts of a batch that ran by the plan last followed."""
+    def count(self, tally: Tally, settings: MonitorConfig) -> None:
+        """Add the counts of a batch that ran by the plan last followed, and look at each block that has seen enough:
+        lambda tuples, where nothing was measured as many as a sample has.
+        """
         for number, state in enumerate(self._states):
-            state.tuples += tally.tuples
-            state.dropped += int(tally.dropped[number])
-            state.evaluated += int(tally.evaluated[number])
-
-    def look(self, settings: MonitorConfig) -> None:
-        """Look at every block: after lambda tuples, where nothing was measured after as many as a sample has."""
-        for state in self._states:
-            state.look(_thresholds(settings, measured=state.figures is not None))
+            dropped, evaluated = int(tally.dropped[number]), int(tally.evaluated[number])
+            state.count(tally.tuples, dropped, evaluated, _thresholds(settings, measured=state.figures is not None))
 
     def due(self) -> list[tuple[int, BlockState]]:
         """The blocks that something calls for another sequence of, with their numbers."""

@@ -207,13 +207,12 @@ class StreamMonitor:
                 return
             self._placed = None
         self._states.follow(plan, settings)
-        self._states.count(tally)
+        self._states.count(tally, settings)
         period = self._period
         period.add(tally, settings.sample_tuples)
         if period.tuples < self._period_tuples():
             return
         self._period = _Period()
-        self._states.look(settings)
         due = self._states.due()
         if due and not self._is_resting():
             self._measure(plan, period, due)

@@ -283,13 +283,9 @@ class StandingQueries:
         """
         with self._lock:
             plan = self._jobs[stream].plan
-            now = {id(block.matrix): number for number, block in enumerate(plan.blocks)}
-            places = {number: now.get(id(measured.blocks[number].matrix)) for number in orders}
-            still = {place: orders[number] for number, place in places.items() if place is not None}
-            if not still:
-                return plan
-            arranged = plan.with_sequences(still)
-            self._jobs[stream].swap(arranged)
+            arranged = plan.with_sequences_of(measured, orders)
+            if arranged is not plan:
+                self._jobs[stream].swap(arranged)
             return arranged
 
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.accumulators import Accumulator
 
 from asc.compiler import change_plan, compile_plan
 from asc.executor import Matches, match
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate import normalise
-from asc.regions import region_ids
-from asc.schema import Schema
+from asc.plan import CompileOptions, Plan
 from broker.arrangement import Order
 from broker.config import parse_config
 from broker.monitoring import StreamMonitor
 from broker.sections import ConfigError, MonitorConfig
-from broker.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
+from broker.tally import Tally
 from monitor.transfer import carried
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
@@ -32,24 +28,12 @@ D1 = uniform_tuples(20_000, seed=3)
 D2 = non_uniform_tuples(20_000, seed=3)
 
 
-def tallied(plan: Plan, columns: list[Any], rows: int, sampling: Sampling | None, number: int = 1) -> Tally:
-    """What the tasks of one batch hand over: two of them, as on two cores."""
-    arrived: Accumulator[Tally | None] = Accumulator(-1, None, TallyParam(sampling.tuples if sampling else 0))
-    for half in (slice(0, rows // 2), slice(rows // 2, rows)):
-        task = TaskTally(Tallying(arrived, number, sampling))
-        for start in range(half.start, half.stop, 500):
-            part = [column.slice(start, min(500, half.stop - start)) for column in columns]
-            task.add(plan.p_attributes, part, match(plan, part, len(part[0])))
-        task.hand_over()
-    assert arrived.value is not None
-    return arrived.value
-
-
 class Stream:
     """A stream without Spark: a plan that runs, batches that go through it, and their monitor."""
 
-    def __init__(self, plan: Plan, **settings: Any) -> None:
+    def __init__(self, tallied: Callable[..., Tally], plan: Plan, **settings: Any) -> None:
         self.plan = plan
+        self.tallied = tallied
         values = {"lambda_tuples": LAMBDA, "sample_tuples": 1_000, "max_core_share": 1.0, **settings}
         self.monitor = StreamMonitor("s", MonitorConfig(**values), self.swap)
         self.swaps = 0
@@ -57,9 +41,7 @@ class Stream:
 
     def swap(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
         """As ``StandingQueries.arrange`` does it."""
-        now = {id(block.matrix): number for number, block in enumerate(self.plan.blocks)}
-        places = {now.get(id(measured.blocks[number].matrix)): order for number, order in orders.items()}
-        self.plan = self.plan.with_sequences({place: order for place, order in places.items() if place is not None})
+        self.plan = self.plan.with_sequences_of(measured, orders)
         self.swaps += 1
         return self.plan
 
@@ -72,7 +54,7 @@ class Stream:
     def offer(self, plan: Plan, tuples: pa.Table) -> Matches:
         """One batch that was bound to a plan, in flight while the monitor measures."""
         columns = [tuples[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
-        tally = tallied(plan, columns, tuples.num_rows, self.monitor.sampling())
+        tally = self.tallied(plan, columns, tuples.num_rows, self.monitor.sampling())
         self.monitor.offer(plan, tally)
         return match(plan, columns, tuples.num_rows, count_cost=True)
 
@@ -87,11 +69,11 @@ class Stream:
 
 
 @pytest.fixture
-def stream() -> Iterator[Any]:
+def stream(tallied: Callable[..., Tally]) -> Iterator[Any]:
     started: list[Stream] = []
 
     def start(plan: Plan | None = None, **settings: Any) -> Stream:
-        started.append(Stream(plan or compile_plan(WORKLOAD.standing_queries()), **settings))
+        started.append(Stream(tallied, plan or compile_plan(WORKLOAD.standing_queries()), **settings))
         return started[-1]
 
     yield start
@@ -335,16 +317,6 @@ def test_it_stops_without_measuring_another_block(stream: Any) -> None:
     assert measured == [0]
 
 
-def test_a_task_whose_draw_fails_goes_on() -> None:
-    plan = compile_plan(WORKLOAD.standing_queries())
-    columns = [D1[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
-    arrived: Accumulator[Tally | None] = Accumulator(-1, None, TallyParam(10))
-    task = TaskTally(Tallying(arrived, 1, Sampling(1.0, 10)))
-    task.add(plan.p_attributes, columns[1:], match(plan, columns, D1.num_rows))
-    task.hand_over()
-    assert arrived.value is None
-
-
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -376,35 +348,3 @@ def test_all_null_and_constant_attributes_are_measured_like_others(stream: Any) 
     assert one.run(nothing).dropped == LAMBDA
     one.run(same)
     assert len(one.monitor.events) == 2
-
-
-def test_a_draw_is_uniform_and_bounded() -> None:
-    plan = compile_plan(WORKLOAD.standing_queries())
-    tuples = D1.set_column(0, "a0", pa.array(np.arange(20_000, dtype=np.int32)))
-    columns = [tuples[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
-    draw = tallied(plan, columns, 20_000, Sampling(0.5, 2_000)).draw
-    assert draw is not None
-    assert len(draw) == 2_000
-    (values,) = [draw.values["a0"].to_numpy()]
-    assert len(set(values.tolist())) == 2_000
-    # 500 of each quarter on average, with a deviation of 18: eight of them are never seen.
-    assert all(350 < count < 650 for count in np.histogram(values, 4, (0, 20_000))[0])
-
-
-def test_long_values_are_cut_in_a_draw() -> None:
-    plan = compile_plan([Query("q", normalise("s > 'b'", Schema.from_ddl("s STRING")))])
-    # The second is cut inside a character.
-    texts = pa.array(["x" * 1_000_000, "c" + "ü" * 100, None])
-    draw = tallied(plan, [texts], 3, Sampling(1.0, 10)).draw
-    assert draw is not None
-    assert draw.values.nbytes < 1_000
-    (column,) = draw.columns(plan.p_attributes)
-    assert sorted(region_ids(plan, [column], 3)[0].tolist()) == sorted(region_ids(plan, [texts], 3)[0].tolist())
-
-
-def test_tallies_of_an_older_plan_are_left_out() -> None:
-    plan = compile_plan(WORKLOAD.standing_queries())
-    columns = [D1[attribute.sql].combine_chunks().slice(0, 1_000) for attribute in plan.p_attributes]
-    old, new = (tallied(plan, columns, 1_000, Sampling(1.0, 10), number) for number in (1, 2))
-    assert old.merged(new, 10).tuples == new.merged(old, 10).tuples == 1_000
-    assert new.merged(new, 10).tuples == 2_000
