@@ -1,11 +1,19 @@
-"""Fixtures shared by the whole run: one Spark session and one embedded Kafka broker, both real."""
+"""Fixtures shared by the whole run: one Spark session, one embedded Kafka broker, both real, and the worked example."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+
+from asc.attribute import PAttribute
+from asc.compiler import compile_plan
+from asc.plan import Plan, Query
+from asc.predicate.constraint import Constraint, Interval
+from asc.predicate.normal_form import Predicate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,3 +38,46 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
 
     with EmbeddedKafka(tmp_path_factory.mktemp("kafka")) as broker:
         yield broker
+
+
+@dataclass(frozen=True)
+class WorkedExample:
+    """The paper's four queries over four attributes, and the tuples of its examples by name.
+
+    Constructs 0 to 3 of the plan are A1 to A4, conjuncts 0 to 3 are q1 to q4.
+    """
+
+    queries: Sequence[Query]
+    plan: Plan
+    tuples: Mapping[str, tuple[int, int, int, int]]
+
+    def columns(self, names: Sequence[str]) -> list[pa.Array]:
+        """The values of A1 to A4 in some of the tuples."""
+        return [pa.array([self.tuples[name][place] for name in names], pa.int32()) for place in range(4)]
+
+
+def _conjunctive(query_id: str, intervals: Mapping[str, Interval]) -> Query:
+    conjunct = tuple(
+        (PAttribute(name, pa.int32(), (name,)), Constraint((interval,))) for name, interval in intervals.items()
+    )
+    return Query(query_id, Predicate("", (conjunct,)))
+
+
+@pytest.fixture(scope="session")
+def worked_example() -> WorkedExample:
+    queries = [
+        _conjunctive("q1", {"A1": (None, (50, 1)), "A3": ((60, 0), None)}),
+        _conjunctive("q2", {"A2": (None, (20, 1)), "A4": (None, (10, 0))}),
+        _conjunctive("q3", {"A1": (None, (30, 0)), "A3": (None, (40, 0))}),
+        _conjunctive("q4", {"A2": ((50, 1), None), "A4": ((80, 0), None)}),
+    ]
+    tuples = {
+        "t1": (40, 40, 20, 90),
+        "t2": (80, 60, 10, 80),
+        "t3": (10, 30, 40, 10),
+        "t4": (80, 30, 10, 80),
+        "t5": (80, 60, 10, 10),
+        "t6": (90, 70, 20, 50),
+        "t7": (80, 20, 10, 5),
+    }
+    return WorkedExample(queries, compile_plan(queries), tuples)

@@ -2,59 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
 
-from asc.attribute import PAttribute
 from asc.compiler import compile_plan
 from asc.construct import Construct, bits_of
 from asc.executor import match
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate.constraint import Constraint, Cut
-from asc.predicate.normal_form import Predicate
+from asc.plan import CompileOptions, Plan
+from asc.predicate.constraint import Cut
 from asc.reference import Evaluation, accepted_by, evaluate
 
-A1, A2, A3, A4 = (PAttribute(name, pa.int32(), (name,)) for name in ("A1", "A2", "A3", "A4"))
+if TYPE_CHECKING:
+    from conftest import WorkedExample
 
-
-def at_most(constant: int) -> Constraint:
-    return Constraint(((None, (constant, 1)),))
-
-
-def below(constant: int) -> Constraint:
-    return Constraint(((None, (constant, 0)),))
-
-
-QUERIES = [
-    Query("q1", Predicate("A1 <= 50 AND A3 >= 60", (((A1, at_most(50)), (A3, Constraint((((60, 0), None),)))),))),
-    Query("q2", Predicate("A2 <= 20 AND A4 < 10", (((A2, at_most(20)), (A4, below(10))),))),
-    Query("q3", Predicate("A1 < 30 AND A3 < 40", (((A1, below(30)), (A3, below(40))),))),
-    Query(
-        "q4",
-        Predicate(
-            "A2 > 50 AND A4 >= 80", (((A2, Constraint((((50, 1), None),))), (A4, Constraint((((80, 0), None),)))),)
-        ),
-    ),
-]
-
-TUPLES = {
-    "t1": (40, 40, 20, 90),
-    "t2": (80, 60, 10, 80),
-    "t3": (10, 30, 40, 10),
-    "t4": (80, 30, 10, 80),
-    "t5": (80, 60, 10, 10),
-    "t6": (90, 70, 20, 50),
-    "t7": (80, 20, 10, 5),
-}
 ARROWS = {(0, 4): 1, (1, 4): 3, (3, 4): 2}
 """Example 7 with regions counted from 0: A1.ra[5] -> A2, A2.ra[5] -> A4, A4.ra[5] -> A3."""
 
 
 @pytest.fixture(scope="module")
-def plan() -> Plan:
-    return compile_plan(QUERIES)
+def plan(worked_example: WorkedExample) -> Plan:
+    return worked_example.plan
 
 
 @pytest.fixture(scope="module")
@@ -62,25 +31,27 @@ def constructs(plan: Plan) -> dict[str, Construct]:
     return {construct.attribute.sql: construct for construct in plan.constructs(0)}
 
 
-def walked(
-    plan: Plan,
-    tuple_name: str,
-    sequence: Sequence[int] = (0, 1, 2, 3),
-    arrows: Mapping[tuple[int, int], int] | None = None,
-) -> Evaluation:
-    return evaluate(plan.constructs(0), bits_of(plan.blocks[0].live), TUPLES[tuple_name], sequence, arrows)
+Walked = Callable[..., Evaluation]
+
+
+@pytest.fixture
+def walked(worked_example: WorkedExample, plan: Plan) -> Walked:
+    """Walks along a sequence, and along micro-arrows where it is given some."""
+
+    def walk(
+        name: str, sequence: Sequence[int] = (0, 1, 2, 3), arrows: Mapping[tuple[int, int], int] | None = None
+    ) -> Evaluation:
+        return evaluate(plan.constructs(0), bits_of(plan.blocks[0].live), worked_example.tuples[name], sequence, arrows)
+
+    return walk
 
 
 def grbs(evaluation: Evaluation) -> list[str]:
     return [step.grb[:4].to01() for step in evaluation.steps]
 
 
-def columns(names: Sequence[str]) -> list[pa.Array]:
-    return [pa.array([TUPLES[name][place] for name in names], pa.int32()) for place in range(4)]
-
-
 def test_the_plan_is_one_block_over_the_four_attributes(plan: Plan) -> None:
-    assert plan.p_attributes == (A1, A2, A3, A4)
+    assert [attribute.sql for attribute in plan.p_attributes] == ["A1", "A2", "A3", "A4"]
     assert len(plan.blocks) == 1
 
 
@@ -136,16 +107,18 @@ def test_example_3_cover_sets_of_two(constructs: dict[str, Construct], cover: st
         ("t3", ["1111", "1010", "0000"], []),
     ],
 )
-def test_example_2_grb_along_the_sequence(plan: Plan, name: str, expected: list[str], result: list[str]) -> None:
-    evaluation = walked(plan, name)
+def test_example_2_grb_along_the_sequence(
+    worked_example: WorkedExample, walked: Walked, name: str, expected: list[str], result: list[str]
+) -> None:
+    evaluation = walked(name)
     assert grbs(evaluation) == expected
     assert evaluation.cost == len(expected)
     assert evaluation.dropped is (not result)
-    assert accepted_by(plan, TUPLES[name]) == result
+    assert accepted_by(worked_example.plan, worked_example.tuples[name]) == result
 
 
-def test_example_4_dropping_ratio(plan: Plan) -> None:
-    dropped = [walked(plan, name).cost <= 3 and walked(plan, name).dropped for name in ("t1", "t2", "t3")]
+def test_example_4_dropping_ratio(walked: Walked) -> None:
+    dropped = [walked(name).cost <= 3 and walked(name).dropped for name in ("t1", "t2", "t3")]
     assert sum(dropped) / len(dropped) == 2 / 3
 
 
@@ -153,36 +126,39 @@ def test_example_4_dropping_ratio(plan: Plan) -> None:
     ("name", "path", "result"),
     [("t6", [0, 1, 3], []), ("t7", [0, 1, 2, 3], ["q2"]), ("t2", [0, 1, 3, 2], ["q4"])],
 )
-def test_example_7_hybrid_sequence(plan: Plan, name: str, path: list[int], result: list[str]) -> None:
-    evaluation = walked(plan, name, arrows=ARROWS)
+def test_example_7_hybrid_sequence(
+    worked_example: WorkedExample, walked: Walked, name: str, path: list[int], result: list[str]
+) -> None:
+    evaluation = walked(name, arrows=ARROWS)
     assert [step.construct for step in evaluation.steps] == path
     assert evaluation.dropped is (not result)
-    hybrid = plan.with_sequences({0: ([0, 1, 2, 3], ARROWS)})
-    assert accepted_by(hybrid, TUPLES[name]) == result
-    matches = match(hybrid, columns([name]), 1)
+    hybrid = worked_example.plan.with_sequences({0: ([0, 1, 2, 3], ARROWS)})
+    assert accepted_by(hybrid, worked_example.tuples[name]) == result
+    matches = match(hybrid, worked_example.columns([name]), 1)
     assert matches.evaluated == len(path)
     assert matches.lists(hybrid.query_ids).to_pylist() == [result]
 
 
-def test_a_micro_arrow_to_an_evaluated_construct_is_ignored(plan: Plan) -> None:
-    evaluation = walked(plan, "t2", arrows={(0, 4): 1, (1, 4): 0})
+def test_a_micro_arrow_to_an_evaluated_construct_is_ignored(walked: Walked) -> None:
+    evaluation = walked("t2", arrows={(0, 4): 1, (1, 4): 0})
     assert [step.construct for step in evaluation.steps] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
     "options", [CompileOptions(), CompileOptions(exact_bytes=0, bounded_regions=2, bounded_rows=0, exact_regions=0)]
 )
-def test_kernels_agree_with_the_example(options: CompileOptions) -> None:
-    plan = compile_plan(QUERIES, options)
-    names = list(TUPLES)
-    expected = [accepted_by(plan, TUPLES[name]) for name in names]
+def test_kernels_agree_with_the_example(worked_example: WorkedExample, options: CompileOptions) -> None:
+    plan = compile_plan(worked_example.queries, options)
+    names, tuples = list(worked_example.tuples), worked_example.tuples.values()
+    expected = [accepted_by(plan, values) for values in tuples]
     assert expected == [[], ["q4"], [], [], [], [], ["q2"]]
-    assert match(plan, columns(names), len(names)).lists(plan.query_ids).to_pylist() == expected
+    found = match(plan, worked_example.columns(names), len(names))
+    assert found.lists(plan.query_ids).to_pylist() == expected
 
 
-def test_exact_cost_of_the_kernels_is_the_papers(plan: Plan) -> None:
-    names = list(TUPLES)
-    in_order = plan.with_sequences({0: ([0, 1, 2, 3], {})})
-    costs = [match(in_order, columns([name]), 1, count_cost=True).evaluated for name in names]
-    assert costs == [walked(plan, name).cost for name in names]
-    assert match(in_order, columns(names), len(names), count_cost=True).evaluated == sum(costs)
+def test_exact_cost_of_the_kernels_is_the_papers(worked_example: WorkedExample, walked: Walked) -> None:
+    names = list(worked_example.tuples)
+    in_order = worked_example.plan.with_sequences({0: ([0, 1, 2, 3], {})})
+    costs = [match(in_order, worked_example.columns([name]), 1, count_cost=True).evaluated for name in names]
+    assert costs == [walked(name).cost for name in names]
+    assert match(in_order, worked_example.columns(names), len(names), count_cost=True).evaluated == sum(costs)
