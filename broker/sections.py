@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from asc.predicate.limits import MAX_NESTING_DEPTH, Limits
 from broker.errors import BrokerError
@@ -159,7 +159,13 @@ def _list(value: Any) -> Any:
     return value
 
 
-Triggers = Annotated[tuple[Literal["dropping_ratio", "cost"], ...], BeforeValidator(_list)]
+def _each_once(value: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(value)) < len(value):
+        raise ValueError("name each trigger once")
+    return value
+
+
+Triggers = Annotated[tuple[Literal["dropping_ratio", "cost"], ...], BeforeValidator(_list), AfterValidator(_each_once)]
 
 
 class MonitorConfig(Section):

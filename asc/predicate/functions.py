@@ -279,6 +279,7 @@ def _table() -> dict[str, Function]:
         "bit_count": Function(1, 1, "I", _INT),
         "shiftleft": Function(2, 2, "I", _shifted),
         "shiftright": Function(2, 2, "I", _shifted),
+        "shiftrightunsigned": Function(2, 2, "I", _shifted),
     }
     table.update(_conditionals(many))
     table.update(_strings(many))

@@ -25,9 +25,11 @@ _BINARY: dict[str, int] = {
     "|": 2,
     "^": 3,
     "&": 4,
-    **dict.fromkeys(("+", "-", "||"), 5),
-    **dict.fromkeys(("*", "/", "%", "DIV"), 6),
+    **dict.fromkeys(("<<", ">>", ">>>"), 5),
+    **dict.fromkeys(("+", "-", "||"), 6),
+    **dict.fromkeys(("*", "/", "%", "DIV"), 7),
 }
+_SHIFTS = {"<<": "shiftleft", ">>": "shiftright", ">>>": "shiftrightunsigned"}
 _COMPARISONS = {"==": "=", "=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
 
 
@@ -179,6 +181,8 @@ class _Parser(LiteralReader):
                     left = self._node("not", (self._node("=", (left, right), start),), start, "<>")
                 else:
                     left = self._node(_COMPARISONS[operator], (left, right), start)
+            elif operator in _SHIFTS:
+                left = self._node("call", (left, right), start, _SHIFTS[operator])
             else:
                 left = self._node(operator.lower(), (left, right), start)
 

@@ -331,6 +331,7 @@ def test_it_stops_without_measuring_another_block(stream: Any) -> None:
         ("mode", "eager"),
         ("triggers", ["luck"]),
         ("triggers", "cost"),
+        ("triggers", ["cost", "cost"]),
         ("enabled", "no"),
         ("lambda_tuples", "5000"),
         ("sample_tuples", True),

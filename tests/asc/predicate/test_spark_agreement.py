@@ -142,7 +142,8 @@ def texts_of_calls() -> Iterator[str]:
 
 def texts_of_operators() -> Iterator[str]:
     numbers = ("n", "big", "f", "d", "price", "wide", "s", "2.5")
-    for operator, left, right in product(("+", "-", "*", "/", "%", "DIV", "&", "|", "^", "||"), numbers, numbers):
+    operators = ("+", "-", "*", "/", "%", "DIV", "&", "|", "^", "||", "<<", ">>", ">>>")
+    for operator, left, right in product(operators, numbers, numbers):
         yield f"{left} {operator} {right}"
     for operator, operand in product(("-", "+", "~"), ("n", "tiny", "big", "f", "d", "price", "wide", "s")):
         yield f"{operator} {operand}"

@@ -38,6 +38,11 @@ NOT flag = TRUE
 n & 1 = 1
 n | m = 5
 n ^ 1 > 0 and n % 2 = 1
+n << 1 + 1 = 20
+n & 1 << 2 = 4
+n<<2>>1 = 10 OR m >>> 1 > 100
+-n >> 1 < m
+big >> n = 0
 s || city = 'ab'
 s || n + 1 = 'a6'
 n + 1 || s = '6a'
