@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -82,11 +82,14 @@ class PAttribute:
 
     ``sql`` is its canonical Spark SQL text and its identity; ``path`` is the column's path, None for an expression that
     Spark computes; ``type`` is the Arrow type of its values (boolean for a predicate that Spark judges whole).
+    ``failure`` is the condition, as Spark SQL and never NULL, under which its evaluation fails, and with ANSI mode off
+    its value is NULL for it; None where it cannot fail.
     """
 
     sql: str
     type: pa.DataType
     path: tuple[str, ...] | None = None
+    failure: str | None = field(default=None, compare=False)
 
     @property
     def kind(self) -> Kind:

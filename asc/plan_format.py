@@ -81,7 +81,10 @@ def from_bytes(buffer: bytes | memoryview) -> Plan:
 
 
 def _arrays(plan: Plan) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    fields = [pa.field(p.sql, p.type, metadata={b"path": json.dumps(p.path).encode()}) for p in plan.p_attributes]
+    fields = [
+        pa.field(own.sql, own.type, metadata={b"origin": json.dumps([own.path, own.failure]).encode()})
+        for own in plan.p_attributes
+    ]
     yield "p_attributes", np.frombuffer(pa.schema(fields).serialize(), dtype=np.uint8)
     yield "query_ids", _message(plan.query_ids)
     yield "topic_names", _message(plan.topic_names)
@@ -104,8 +107,8 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
     schema = pa.ipc.read_schema(pa.py_buffer(arrays["p_attributes"]))
     attributes = []
     for own in schema:
-        path = json.loads(own.metadata[b"path"])
-        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path)))
+        path, failure = json.loads(own.metadata[b"origin"])
+        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path), failure))
     grids = [
         Grid(arrays[f"grid.{slot}.boundaries"], exact, origin, shift, arrays[f"grid.{slot}.table"])
         for slot, (exact, origin, shift) in enumerate(header["grids"])

@@ -71,7 +71,10 @@ _FIELDS = tuple({**QueryBody.model_fields, **CheckBody.model_fields, **ExplainBo
 
 
 class QueryModel(_Body):
-    """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more."""
+    """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
+
+    ``evaluation_errors``: records kept from it because an expression could not be evaluated, since the daemon began.
+    """
 
     id: str
     stream: str
@@ -83,6 +86,7 @@ class QueryModel(_Body):
     version: int
     served: bool = True
     reason: str | None = None
+    evaluation_errors: int = 0
 
 
 class Registered(_Body):

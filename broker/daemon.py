@@ -277,6 +277,7 @@ class Daemon:
                 plan=plan,
                 plan_at=partial(standing.plan_at, name),
                 monitor=self.monitors[name],
+                on_failed=partial(standing.evaluation_errors.add, name),
             )
             self._jobs[name] = job
         standing.attach(self._jobs)

@@ -74,12 +74,18 @@ def explained(
     query: RegisteredQuery,
     tuple_: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """The constructs a query uses and, where a tuple is given, its way through them."""
+    """The constructs a query uses and, where a tuple is given, its way through them.
+
+    A field that the stream's schema does not name is left out, as it is of a record, with a warning.
+    """
     from asc.explain import explain
 
     plan = standing.plan_of(query)
     values = None
+    warnings: list[str] = []
     if tuple_ is not None:
+        known = standing.config.streams[query.stream].fields().arrow.names
+        warnings = [f"field '{name}': not in the stream's schema, left out" for name in tuple_ if name not in known]
         text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
         values = analysers[query.stream].tuple_values(text, plan.p_attributes)
-    return {"query": query.plain(), "text": explain(plan, query.id, values)}
+    return {"query": query.plain(), "text": explain(plan, query.id, values), "warnings": warnings}

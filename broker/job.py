@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from broker.tally import Tallying
 
 LOG = logging.getLogger("asc.job")
+
+OnFailed = Callable[[Plan, Mapping[int, int]], None]
+"""Takes what a batch counted of failed evaluations, by the handle of a query."""
 
 _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
@@ -58,7 +61,8 @@ class StreamJob:
         cluster: KafkaCluster,
         plan: Plan,
         plan_at: Callable[[int], Plan],
-        monitor: StreamMonitor | None = None,
+        monitor: StreamMonitor,
+        on_failed: OnFailed,
     ) -> None:
         self.name = name
         self._config = config
@@ -67,6 +71,7 @@ class StreamJob:
         self._cluster = cluster
         self._plan_at = plan_at
         self._monitor = monitor
+        self._on_failed = on_failed
         self._folder = config.spark.checkpoint_dir / name
         self._folder.mkdir(parents=True, exist_ok=True)
         self._bindings = BatchBindings(self._folder / "bindings", self._folder / "spark" / "offsets")
@@ -230,8 +235,7 @@ class StreamJob:
 
         attributes = decode(records, self._stream, self._config.spark.time_zone)
         shipped = self._broadcast_of(plan)
-        # A plan made for a replay has sequences of its own, which say nothing of those in place.
-        tallying = None if plan is self._replayed else self._tallying()
+        tallying = self._tallying()
         matched = match_plan(attributes, shipped, output="deliveries", tallying=tallying)
         dead_letters = self._config.dead_letter_topic(self.name)
         (
@@ -244,15 +248,18 @@ class StreamJob:
             .option("includeHeaders", "true")
             .save()
         )
-        if tallying is not None and self._monitor is not None and tallying.accumulator.value is not None:
-            self._monitor.offer(plan, tallying.accumulator.value)
+        tally = tallying.accumulator.value
+        if tally is None:
+            return
+        self._on_failed(plan, tally.failed)
+        # A plan made for a replay has sequences of its own, which say nothing of those in place.
+        if plan is not self._replayed:
+            self._monitor.offer(plan, tally)
 
-    def _tallying(self) -> Tallying | None:
+    def _tallying(self) -> Tallying:
         """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""
         from broker.tally import Tallying, tally_accumulator
 
-        if self._monitor is None:
-            return None
         sampling = self._monitor.sampling()
         room = sampling.tuples if sampling else 0
         if self._tallies is None or self._tallies[0] != room:

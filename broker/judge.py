@@ -57,6 +57,8 @@ def judge_of(
             # PySpark hands a lone argument over bare.
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
+            if tally is not None:
+                tally.add_failures(decoded, columns, transport.failed(arrived))
             for start in range(0, max(1, count), most):
                 part = [column.slice(start, most) for column in columns] if count > most else columns
                 matches = execute(decoded, part, min(most, count - start))

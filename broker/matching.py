@@ -75,7 +75,8 @@ def match_plan(
     _check_frame(df, column)
     decoded = Plan.from_bytes(plan.value)
     with _ansi_off(df.sparkSession):
-        transport = Transport.of(decoded.p_attributes, _analysed(df, decoded.p_attributes))
+        nullable = _analysed(df, decoded.p_attributes)
+        transport = Transport.of(decoded.p_attributes, nullable, with_failures=tallying is not None)
         raw = _free_name(df)
         matched = df.select("*", _judged(judge_of(transport, plan, output, tallying), transport).alias(raw))
         if observation is not None:

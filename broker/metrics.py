@@ -43,6 +43,7 @@ class _Streams(Collector):
                 family.add_metric([stream], getattr(monitor.totals, name))
             yield family
         yield self._rearrangements()
+        yield self._evaluation_errors()
         yield from self._plans()
 
     def _rearrangements(self) -> Metric:
@@ -54,6 +55,13 @@ class _Streams(Collector):
         for stream, monitor in self._monitors.items():
             for trigger, count in monitor.totals.rearrangements.items():
                 family.add_metric([stream, trigger], count)
+        return family
+
+    def _evaluation_errors(self) -> Metric:
+        text = "Records that failed evaluations kept from queries, summed over the queries"
+        family = CounterMetricFamily("asc_evaluation_errors", text, labels=["stream"])
+        for stream in self._monitors:
+            family.add_metric([stream], self._standing.evaluation_errors.of_stream(stream))
         return family
 
     def _plans(self) -> Iterator[Metric]:

@@ -19,6 +19,7 @@ from asc.predicate import Limits, normalise
 from asc.predicate.normal_form import Predicate
 from asc.schema import Schema
 from broker.config import Config
+from broker.evaluation_errors import EvaluationErrors
 from broker.query import QueryError, RegisteredQuery, UnknownQueryError, check_id, check_labels
 from broker.registry import Registry, RegistryError, RegistryTakenError
 from broker.topics import KafkaCluster, Offsets, check_destination
@@ -91,6 +92,7 @@ class StandingQueries:
         self.version = -1
         self.unserved: dict[str, str] = {}
         """Queries of the registry that no plan holds, with the reason: their stream or an attribute is gone."""
+        self.evaluation_errors = EvaluationErrors()
 
     # -- start
 
@@ -248,9 +250,12 @@ class StandingQueries:
         return ids
 
     def shown(self, query: RegisteredQuery) -> dict[str, Any]:
-        """A standing query as the API shows it: whether a plan may hold it, and the reason where none can."""
+        """A standing query as the API shows it: whether a plan may hold it, the reason where none can, and the records
+        that could not be evaluated.
+        """
         reason = self.unserved.get(query.id)
-        return {**query.plain(), "served": reason is None, "reason": reason}
+        errors = self.evaluation_errors.of(query.id)
+        return {**query.plain(), "served": reason is None, "reason": reason, "evaluation_errors": errors}
 
     def get(self, query_id: str) -> RegisteredQuery:
         """A standing query; UnknownQueryError."""
@@ -307,6 +312,7 @@ class StandingQueries:
         self.queries, self.version = queries, version
         for query_id in offsets:
             self.unserved.pop(query_id, None)
+        self.evaluation_errors.forget(offsets)
         effective = {stream: self._jobs[stream].swap(replace(plan, version=version)) for stream, plan in plans.items()}
         for query in written:
             if query.stream not in effective:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from pyspark.accumulators import AccumulatorParam
 
 from asc.attribute import PAttribute
 from asc.executor import Matches
+from asc.failed import Mask, failed_queries
+from asc.plan import Plan
 
 Counts = npt.NDArray[np.int64]
 
@@ -66,7 +69,8 @@ class Tally:
     """Counts and sample of some tuples under one plan.
 
     ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
-    and ``evaluated`` int64[blocks] as :class:`asc.executor.Matches` has them.
+    and ``evaluated`` int64[blocks] as :class:`asc.executor.Matches` has them. ``failed``: by the handle of a query, the
+    tuples that failed evaluations kept from it (:func:`asc.failed.failed_queries`).
     """
 
     plan: int
@@ -75,6 +79,7 @@ class Tally:
     dropped: Counts
     evaluated: Counts
     draw: Draw | None
+    failed: Mapping[int, int] = field(default_factory=dict)
 
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
         """The sum of two; what was counted under an older plan (a task of a failed batch came late) is left out."""
@@ -88,6 +93,7 @@ class Tally:
             self.dropped + other.dropped,
             self.evaluated + other.evaluated,
             draws[0].merged(draws[1], sample_tuples) if len(draws) == 2 else next(iter(draws), None),
+            Counter(self.failed) + Counter(other.failed) if self.failed or other.failed else {},
         )
 
 
@@ -135,6 +141,7 @@ class TaskTally:
         self._random = np.random.default_rng()
         self._counts: Tally | None = None
         self._draws: list[Draw] = []
+        self._failed: Counter[int] = Counter()
         self._below = tallying.sampling.share if tallying.sampling else 0.0
         self._gave_up = False
 
@@ -147,6 +154,20 @@ class TaskTally:
         except Exception:
             self._gave_up = True
 
+    def add_failures(self, plan: Plan, columns: Sequence[pa.Array], failed: Mapping[int, Mask]) -> None:
+        """Count what failed in a batch, which is judged beside: ``failed`` bool[rows] by slot, for slots where any
+        did.
+        """
+        if self._gave_up or not failed:
+            return
+        try:
+            rows = np.flatnonzero(np.logical_or.reduce(list(failed.values())))
+            taken = [column.take(pa.array(rows)) for column in columns]
+            handles, counts = failed_queries(plan, taken, {slot: mask[rows] for slot, mask in failed.items()})
+            self._failed.update(dict(zip(handles.tolist(), counts.tolist(), strict=True)))
+        except Exception:
+            self._gave_up = True
+
     def hand_over(self) -> None:
         """Give the driver what the task counted and drew."""
         if self._counts is None or self._gave_up:
@@ -154,7 +175,7 @@ class TaskTally:
         sampling = self._tallying.sampling
         with suppress(Exception):
             draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
-            self._tallying.accumulator.add(replace(self._counts, draw=draw))
+            self._tallying.accumulator.add(replace(self._counts, draw=draw, failed=dict(self._failed)))
 
     def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
         accepted = int(np.count_nonzero(np.diff(matches.rows, prepend=-1)))

@@ -13,7 +13,7 @@ import pyarrow as pa
 from asc.attribute import PAttribute
 
 FLAG_BITS = 63
-"""NULL flags a word: the sign bit stays free."""
+"""Flags a word: the sign bit stays free."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -65,30 +65,37 @@ FLAGGED_DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """The p-attributes of a plan on their way, in slot order, and the words of NULL flags after them.
+    """The p-attributes of a plan on their way, in slot order, the words of NULL flags after them, and after these the
+    words of failures, if they are to be counted: a bit for each slot of ``fallible``.
 
-    ``arguments``: SQL texts, the arguments of the UDF: the carriers, the flag words; at least one, for the row count.
+    ``arguments``: SQL texts, the arguments of the UDF; at least one, for the row count.
     """
 
     carriers: tuple[Carrier, ...]
     flag_words: tuple[str, ...]
+    fallible: tuple[int, ...] = ()
+    failure_words: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, attributes: Iterable[PAttribute], nullable: Iterable[bool]) -> Transport:
+    def of(
+        cls, attributes: Iterable[PAttribute], nullable: Iterable[bool], *, with_failures: bool = False
+    ) -> Transport:
         """The transport of p-attributes; a column that cannot be NULL needs no flag."""
         carriers: list[Carrier] = []
-        terms: list[str] = []
-        for attribute, may_be_null in zip(attributes, nullable, strict=True):
+        flags: list[str] = []
+        failures: dict[int, str] = {}
+        for slot, (attribute, may_be_null) in enumerate(zip(attributes, nullable, strict=True)):
             sql, flagged = _encoded(attribute, may_be_null)
-            carriers.append(Carrier(sql, attribute.type, len(terms) if flagged else None))
+            carriers.append(Carrier(sql, attribute.type, len(flags) if flagged else None))
             if flagged:
-                terms.append(f"shiftleft(CAST(isnull({attribute.sql}) AS BIGINT), {len(terms) % FLAG_BITS})")
-        words = [terms[start : start + FLAG_BITS] for start in range(0, len(terms), FLAG_BITS)]
-        return cls(tuple(carriers), tuple(" | ".join(word) for word in words))
+                flags.append(f"isnull({attribute.sql})")
+            if with_failures and attribute.failure is not None:
+                failures[slot] = attribute.failure
+        return cls(tuple(carriers), _words(flags), tuple(failures), _words(list(failures.values())))
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return (*(carrier.sql for carrier in self.carriers), *self.flag_words) or ("0",)
+        return (*(carrier.sql for carrier in self.carriers), *self.flag_words, *self.failure_words) or ("0",)
 
     def read(self, arrived: Sequence[pd.Series]) -> list[pa.Array]:
         """The columns of a batch in slot order, from the arguments as they arrived in the UDF."""
@@ -97,6 +104,23 @@ class Transport:
         flags = [word if word.any() else None for word in words]
         values = arrived[: len(self.carriers)]
         return [carrier.read(series, flags) for carrier, series in zip(self.carriers, values, strict=True)]
+
+    def failed(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
+        """The slots whose evaluation failed somewhere in a batch, and where: bool[rows]."""
+        words = [series.to_numpy() for series in arrived[len(self.carriers) + len(self.flag_words) :]]
+        found = {}
+        for number, slot in enumerate(self.fallible):
+            word = words[number // FLAG_BITS]
+            mask = (word >> (number % FLAG_BITS)) & 1 != 0
+            if mask.any():
+                found[slot] = mask
+        return found
+
+
+def _words(conditions: Sequence[str]) -> tuple[str, ...]:
+    """Conditions that are never NULL as bits of as few words as hold them."""
+    terms = [f"shiftleft(CAST(({c}) AS BIGINT), {bit % FLAG_BITS})" for bit, c in enumerate(conditions)]
+    return tuple(" | ".join(terms[start : start + FLAG_BITS]) for start in range(0, len(terms), FLAG_BITS))
 
 
 def _encoded(attribute: PAttribute, nullable: bool) -> tuple[str, bool]:

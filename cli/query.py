@@ -247,6 +247,8 @@ def explain(client: Client, query_id: str, tuple_text: str | None, as_json: bool
     That is: its constructs and their sequence, and with --tuple a record's way through them.
     """
     answer = client.explain(query_id, None if tuple_text is None else parse_tuple(tuple_text))
+    for warning in answer["warnings"]:
+        click.echo(f"warning: {warning}", err=True)
     if as_json:
         print_json(answer)
     else:

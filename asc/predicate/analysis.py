@@ -9,6 +9,7 @@ from asc.predicate import types
 from asc.predicate.coercion import position, same_coercion, satisfying
 from asc.predicate.constraint import EMPTY, Constraint
 from asc.predicate.expression import COMPARISONS, Expression, Typer, is_scalar
+from asc.predicate.failures import failure_of
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
 from asc.predicate.literal import Literal
 from asc.predicate.pattern import like_parts
@@ -61,7 +62,10 @@ class Analysis:
     def _attribute(self, expression: Expression, data_type: pa.DataType) -> PAttribute:
         found = self._attributes.get(expression.sql)
         if found is None:
-            found = self._attributes[expression.sql] = PAttribute(expression.sql, data_type, expression.path)
+            # A column is what it is; an expression is computed, and may fail.
+            failure = None if expression.path is not None else failure_of(self._typer, expression.node)
+            found = PAttribute(expression.sql, data_type, expression.path, failure)
+            self._attributes[expression.sql] = found
         return found
 
     def _bare(self, node: Node) -> Formula:

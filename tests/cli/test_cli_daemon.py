@@ -259,6 +259,9 @@ def test_explain_follows_a_tuple(asc: Asc) -> None:
     way = asc("query", "explain", "explained", "--tuple", '{"flight": 1, "delay": 75, "dest": "SFO"}')
     assert way.exit_code == 0, way.stderr
     assert len(way.stdout) > len(constructs.stdout)
+    assert way.stderr == ""
+    misspelt = asc("query", "explain", "explained", "--tuple", '{"Delay": 75}')
+    assert misspelt.stderr == "warning: field 'Delay': not in the stream's schema, left out\n"
     assert asc.json("query", "explain", "explained")["text"] in constructs.stdout
 
 

@@ -129,11 +129,24 @@ def test_evaluation_errors_are_null_and_never_stop_the_stream(site: Site) -> Non
     site.register("cast", "CAST(s AS INT) > 1", topic)
     site.register("overflow", "n + 2147483647 < 0", topic)
     site.register("sane", "n = 1", topic)
+    site.register("guarded", "d <> 0 AND n / d > 5", topic)
+    site.register("either", "CAST(s AS INT) > 1 OR CAST(s AS INT) = -1 OR n / d > 3", topic)
+    site.publish([b'{"n": 1, "s": "7", "d": 0}'])
     (offset,) = site.publish([b'{"n": 1, "s": "nonsense", "d": 1e400}'])
     site.drain()
     found = [record.queries for record in site.read(topic) if record.offset == offset]
     # Overflow wraps as in Spark with ANSI mode off.
     assert found == [["overflow", "sane"]]
+    # Counted by query, once a record; what another term excludes is no error.
+    counted = {
+        name: site.client.get(f"/v1/queries/{name}").json()["evaluation_errors"]
+        for name in ("division", "cast", "overflow", "sane", "guarded", "either")
+    }
+    assert counted == {"division": 2, "cast": 1, "overflow": 0, "sane": 0, "guarded": 0, "either": 2}
+    metric = f'asc_evaluation_errors_total{{stream="{site.stream("json")}"}} 5.0'
+    assert metric in site.client.get("/metrics").text
+    site.register("division", "n / 0 > 2", topic)
+    assert site.client.get("/v1/queries/division").json()["evaluation_errors"] == 0
     assert site.daemon is not None
     assert site.daemon.readiness() is None
 

@@ -38,6 +38,7 @@ def test_a_registered_query_is_shown(site: Site) -> None:
         "version": answer["version"],
         "served": True,
         "reason": None,
+        "evaluation_errors": 0,
     }
     assert set(answer["effective_offsets"]) == {"0"}
     assert site.client.get("/v1/queries/shown").json() == query
