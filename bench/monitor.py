@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import statistics
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from asc.compiler import compile_plan
 from asc.plan import Plan
 from bench.cpu_time import cpu_s
 from bench.machine import machine
+from bench.paired import shift_of
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_monitor
 from bench.timed import timed
@@ -39,15 +39,18 @@ what it costs shows."""
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Rows of a batch, numbers of predicates, rounds: in each a batch runs once in every mode."""
+    """Rows of a batch, numbers of predicates, rounds: in each a batch runs once in every mode. ``warm_up`` rounds come
+    before, and are not counted.
+    """
 
     rows: int
     predicates: tuple[int, ...]
     rounds: int
+    warm_up: int
 
 
-FULL = Size(1_000_000, (100, 1_000), 40)
-QUICK = Size(100_000, (100,), 6)
+FULL = Size(1_000_000, (100, 1_000), 100, 12)
+QUICK = Size(100_000, (100,), 10, 2)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
@@ -85,7 +88,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """The result as lines of text: rows a second of each mode, and the share of throughput that the monitor costs, by
-    the processor time of all processes and by the clock, with the interval that holds the median with 95 % confidence.
+    the processor time of all processes and by the clock, with the interval that holds it with 95 % confidence.
     """
     rows = result["input"]["rows"]
     lines = [f"{result['rounds']} batches of {rows:,} rows x 20 int columns in each mode, in turns; medians", ""]
@@ -104,7 +107,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def _shown(cost: dict[str, float]) -> str:
-    return f"{cost['median']:.1%} ({cost['low']:.1%} .. {cost['high']:.1%})"
+    return f"{cost['estimate']:.1%} ({cost['low']:.1%} .. {cost['high']:.1%})"
 
 
 class _Pipeline:
@@ -159,17 +162,17 @@ def _compared(
     seconds: dict[str, list[float]] = {mode: [] for mode in MODES}
     cpu: dict[str, list[float]] = {mode: [] for mode in MODES}
     with _pipelines(spark, plan, settings) as pipelines:
-        for mode in MODES:
-            for frame in frames:
-                pipelines[mode].batch(frame)
-        for number in tqdm(range(size.rounds), desc=f"{count} predicates", leave=False, disable=None):
+        rounds = tqdm(range(-size.warm_up, size.rounds), desc=f"{count} predicates", leave=False, disable=None)
+        for number in rounds:
             frame = frames[number % len(frames)]
             # Another mode begins every round: none comes always after the same one.
             for place in range(len(MODES)):
                 mode = MODES[(number // len(frames) + place) % len(MODES)]
                 begun = cpu_s()
-                seconds[mode].append(round(timed(lambda: pipelines[mode].batch(frame)), 4))  # noqa: B023
-                cpu[mode].append(round(cpu_s() - begun, 2))
+                taken = timed(lambda: pipelines[mode].batch(frame))  # noqa: B023
+                if number >= 0:
+                    seconds[mode].append(round(taken, 4))
+                    cpu[mode].append(round(cpu_s() - begun, 2))
         return {mode: _result(seconds, cpu, mode, pipelines[mode]) for mode in MODES}
 
 
@@ -189,24 +192,5 @@ def _result(
 
 
 def _cost(own: list[float], off: list[float]) -> dict[str, float]:
-    """Of batches side by side, the share of its throughput that one loses to the other: the median, and the interval
-    that holds it with 95 % confidence.
-    """
-    costs = sorted(1 - before / after for after, before in zip(own, off, strict=True))
-    outside = outside_of_interval(len(costs))
-    return {"median": statistics.median(costs), "low": costs[outside], "high": costs[-1 - outside]}
-
-
-def outside_of_interval(count: int) -> int:
-    """How many of ``count`` sorted values lie on each side of the narrowest interval of them that holds the median of
-    what they are drawn from with 95 % confidence, whatever their distribution; 0 where even all of them are too few.
-
-    >>> outside_of_interval(40), outside_of_interval(5)
-    (13, 0)
-    """
-    # A value falls below the median like a coin: the interval misses it where at most ``outside`` fall on one side.
-    missed, outside = 2 / 2**count, 0
-    while missed + 2 * math.comb(count, outside + 1) / 2**count <= 0.05:
-        outside += 1
-        missed += 2 * math.comb(count, outside) / 2**count
-    return outside
+    """Of batches side by side, the share of its throughput that one loses to the other."""
+    return asdict(shift_of([1 - before / after for after, before in zip(own, off, strict=True)]))
