@@ -1,22 +1,23 @@
-"""Which queries an evaluation that failed kept from a tuple: they would have had to look at the value."""
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Which queries an evaluation that failed concerns: their value hangs on what could not be evaluated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.block import WORD, Block
+from asc.block import Block
+from asc.compiled import compiled, trailing_zeros
 from asc.plan import Plan
 from asc.regions import RegionIds, region_ids
 
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
-
-_BITS_AT_ONCE = 1 << 24
-"""Bits, (tuple, conjunct), that are looked at in one step: 2 MiB packed, 16 MiB unpacked."""
+Array = npt.NDArray[Any]
 
 
 def failed_queries(plan: Plan, columns: Sequence[pa.Array], failed: Mapping[int, Mask]) -> tuple[Counts, Counts]:
@@ -28,41 +29,53 @@ def failed_queries(plan: Plan, columns: Sequence[pa.Array], failed: Mapping[int,
     conjunct admits the tuple or failed as well. So what another term excludes (``b <> 0 AND a / b > 1``) is no failure.
     A conjunct whose p-attributes have bounded regions is taken to admit the whole of a region.
 
-    Cost: the words of the conjuncts that use one of the p-attributes, times tuples, times constructs.
+    Cost: as evaluating the tuples along a macro-sequence, word by word, and a step for each query concerned.
     """
     tuples = len(next(iter(failed.values())))
     regions = region_ids(plan, columns, tuples)
     counts = np.zeros(len(plan.ranks), dtype=np.int64)
     for block in plan.blocks:
-        for handles in _concerned(block, regions, failed):
-            counts += np.bincount(handles, minlength=len(counts))
+        _count(block, regions, failed, counts)
     found = np.flatnonzero(counts)
     return found, counts[found]
 
 
-def _concerned(block: Block, regions: RegionIds, failed: Mapping[int, Mask]) -> Iterator[Counts]:
-    """The handles of the queries of a block that a tuple concerns, once for each tuple, some tuples at a time."""
-    qubs, slots = block.qubs, block.slots.tolist()
-    own = [(construct, failed[slot]) for construct, slot in enumerate(slots) if slot in failed]
-    if not own:
-        return
-    words = np.flatnonzero(np.bitwise_or.reduce([qubs[construct] for construct, _ in own]))
-    owners = block.table.owner.reshape(-1, WORD)[words].ravel()
-    tuples = regions.shape[1]
-    step = max(1, _BITS_AT_ONCE // (WORD * max(1, len(words))))
-    for start in range(0, tuples if len(words) else 0, step):
-        part = slice(start, min(start + step, tuples))
-        bits = np.zeros((part.stop - start, len(words)), dtype=np.uint64)
-        for construct, mask in own:
-            bits[mask[part]] |= qubs[construct][words]
-        bits &= block.live[words]
-        for slot, base in zip(slots, block.bases.tolist(), strict=True):
-            rows = base + 1 + regions[slot, part].astype(np.int64)
-            admitted = block.matrix[np.ix_(rows, words)]
-            if slot in failed:
-                admitted[failed[slot][part]] = ~np.uint64(0)
-            bits &= admitted
-        places, conjuncts = np.nonzero(np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little"))
-        # A tuple counts once, however many conjuncts of a query it concerns.
-        pairs = np.unique((places << 32) | owners[conjuncts])
-        yield pairs & 0xFFFF_FFFF
+def _count(block: Block, regions: RegionIds, failed: Mapping[int, Mask], counts: Counts) -> None:
+    slots = block.slots.tolist()
+    masks = np.zeros((len(slots), regions.shape[1]), dtype=np.bool_)
+    for construct, slot in enumerate(slots):
+        if slot in failed:
+            masks[construct] = failed[slot]
+    if masks.any():
+        bases, owner = block.bases.astype(np.int64), block.table.owner.astype(np.int64)
+        last = np.full(len(counts), -1, dtype=np.int64)
+        _count_concerned(block.matrix, bases, block.slots.astype(np.int64), regions, masks, owner, last, counts)
+
+
+@compiled
+def _count_concerned(
+    matrix: Array, bases: Array, slots: Array, regions: Array, masks: Array, owner: Array, last: Array, counts: Array
+) -> None:
+    """Add a tuple to the counts (int64[handles]) of every query it concerns, once however many conjuncts it has.
+
+    ``masks`` bool[constructs, tuples]; ``last`` int64[handles] of -1: the tuple last counted for each query.
+    """
+    for number in range(masks.shape[1]):
+        for word in range(matrix.shape[1]):
+            users = np.uint64(0)
+            for construct in range(bases.size):
+                if masks[construct, number]:
+                    users |= matrix[bases[construct], word]
+            left = users & matrix[0, word]
+            construct = 0
+            while left != 0 and construct < bases.size:
+                if not masks[construct, number]:
+                    left &= matrix[bases[construct] + 1 + regions[slots[construct], number], word]
+                construct += 1
+            while left != 0:
+                bit = np.int64(trailing_zeros(left))  # type: ignore[call-arg]
+                handle = owner[(word << 6) + bit]
+                left &= left - np.uint64(1)
+                if last[handle] != number:
+                    last[handle] = number
+                    counts[handle] += 1

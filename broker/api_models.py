@@ -73,7 +73,7 @@ _FIELDS = tuple({**QueryBody.model_fields, **CheckBody.model_fields, **ExplainBo
 class QueryModel(_Body):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 
-    ``evaluation_errors``: records kept from it because an expression could not be evaluated, since the daemon began.
+    ``evaluation_errors``: records on which an expression of it could not be evaluated, since the daemon began.
     """
 
     id: str

@@ -7,8 +7,9 @@ from typing import Any
 
 from asc.errors import AscError
 from broker.api_models import new_query, parse_line, plain_error, plain_offsets
+from broker.planning import Candidate
 from broker.query import QueryError
-from broker.registration import Candidate, StandingQueries
+from broker.registration import StandingQueries
 
 
 class BulkRefusedError(QueryError):

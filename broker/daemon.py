@@ -277,7 +277,7 @@ class Daemon:
                 plan=plan,
                 plan_at=partial(standing.plan_at, name),
                 monitor=self.monitors[name],
-                on_failed=partial(standing.evaluation_errors.add, name),
+                on_failed=partial(standing.count_failed, name),
             )
             self._jobs[name] = job
         standing.attach(self._jobs)

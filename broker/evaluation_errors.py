@@ -7,15 +7,11 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-import numpy as np
-
-from asc.plan import Plan
-
 LOG = logging.getLogger("asc.evaluation")
 
 
 class EvaluationErrors:
-    """Counts of the records that failed evaluations kept from queries, by query and by stream, since the daemon began.
+    """Counts of records on which evaluation failed, by query and by stream, since the daemon began.
 
     A record that comes again (a batch that is run once more) counts again. Invariant: only queries with a count are
     held. Batches add to it, changes of queries take from it, under a lock. Cost: a number a query that had errors.
@@ -26,23 +22,20 @@ class EvaluationErrors:
         self._by_query: Counter[str] = Counter()
         self._by_stream: Counter[str] = Counter()
 
-    def add(self, stream: str, plan: Plan, failed: Mapping[int, int]) -> None:
-        """Add what a batch counted under a plan, by handle; a query's first failure is logged."""
-        if not failed:
-            return
-        ordinals = plan.ranks[np.fromiter(failed, dtype=np.int64)]
-        ids = plan.query_ids.take(ordinals).to_pylist()
-        counts = dict(zip(ids, failed.values(), strict=True))
+    def add(self, stream: str, counts: Mapping[str, int]) -> None:
+        """Add what a batch counted, by query; the first errors of queries are logged in one line."""
         with self._lock:
             first = sorted(counts.keys() - self._by_query.keys())
             self._by_query.update(counts)
             self._by_stream[stream] += sum(counts.values())
         if first:
-            more = f" and {len(first) - 1:,} more" if len(first) > 1 else ""
             LOG.warning(
                 "stream '%s': an expression of query '%s'%s could not be evaluated on %d records of a batch "
-                "(a division by zero, a cast or a decimal that does not fit): it is NULL there, so not accepted",
-                *(stream, first[0], more, max(counts[query_id] for query_id in first)),
+                "(a division by zero, a cast or a decimal that does not fit): it is NULL there",
+                stream,
+                first[0],
+                f" and {len(first) - 1:,} more" if len(first) > 1 else "",
+                counts[first[0]],
             )
 
     def forget(self, ids: Iterable[str]) -> None:
@@ -52,7 +45,7 @@ class EvaluationErrors:
                 self._by_query.pop(query_id, None)
 
     def of(self, query_id: str) -> int:
-        """The records that failed evaluations kept from a query."""
+        """The records on which evaluation failed for a query."""
         return self._by_query[query_id]
 
     def of_stream(self, stream: str) -> int:

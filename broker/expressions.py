@@ -45,12 +45,27 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
     return _judged(found)
 
 
+def countable_failures(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:
+    """By slot, the conditions under which p-attributes fail to evaluate.
+
+    One that Spark refuses is left out: what is counted beside is not worth a stream that stops.
+    """
+    conditions = {slot: a.failure for slot, a in enumerate(attributes) if a.failure is not None}
+    if not conditions or not isinstance(_selected(frame, list(conditions.values()), False), str):
+        return conditions
+    return {slot: text for slot, text in conditions.items() if not isinstance(_selected(frame, [text], False), str)}
+
+
 def _tried(frame: DataFrame, attributes: list[PAttribute], plan: bool) -> list[StructField] | str:
     """The columns that p-attributes become, or why Spark refuses them."""
+    return _selected(frame, [attribute.sql for attribute in attributes], plan)
+
+
+def _selected(frame: DataFrame, texts: list[str], plan: bool) -> list[StructField] | str:
     from pyspark.sql import functions as sf
 
     try:
-        selected = frame.select(*(sf.expr(a.sql).alias(f"p{slot}") for slot, a in enumerate(attributes)))
+        selected = frame.select(*(sf.expr(text).alias(f"p{place}") for place, text in enumerate(texts)))
         fields = selected.schema.fields
         if plan:
             selected._jdf.queryExecution().executedPlan()

@@ -248,13 +248,21 @@ class StreamJob:
             .option("includeHeaders", "true")
             .save()
         )
+        self._tell(plan, tallying)
+
+    def _tell(self, plan: Plan, tallying: Tallying) -> None:
+        """Hand on what a batch told besides its matches. Those are written: nothing here may have it run again."""
         tally = tallying.accumulator.value
-        if tally is None:
+        # Of a batch that failed a task may come late, with counts of the plan before.
+        if tally is None or tally.plan != tallying.plan:
             return
-        self._on_failed(plan, tally.failed)
-        # A plan made for a replay has sequences of its own, which say nothing of those in place.
-        if plan is not self._replayed:
-            self._monitor.offer(plan, tally)
+        try:
+            self._on_failed(plan, tally.failed)
+            # A plan made for a replay has sequences of its own, which say nothing of those in place.
+            if plan is not self._replayed:
+                self._monitor.offer(plan, tally)
+        except Exception as error:
+            LOG.exception("stream '%s': what a batch told is lost: %s", self.name, one_line(error))
 
     def _tallying(self) -> Tallying:
         """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -58,7 +59,7 @@ def judge_of(
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
             if tally is not None:
-                tally.add_failures(decoded, columns, transport.failed(arrived))
+                tally.add_failures(decoded, columns, partial(transport.failed, arrived))
             for start in range(0, max(1, count), most):
                 part = [column.slice(start, most) for column in columns] if count > most else columns
                 matches = execute(decoded, part, min(most, count - start))

@@ -20,7 +20,7 @@ from asc.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from asc.schema import Schema
 from broker.errors import MatchError
-from broker.expressions import analyse
+from broker.expressions import analyse, countable_failures
 from broker.judge import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Batch, Output, judge_of
 from broker.tally import Tallying
 from broker.transport import Transport
@@ -76,7 +76,8 @@ def match_plan(
     decoded = Plan.from_bytes(plan.value)
     with _ansi_off(df.sparkSession):
         nullable = _analysed(df, decoded.p_attributes)
-        transport = Transport.of(decoded.p_attributes, nullable, with_failures=tallying is not None)
+        failures = {} if tallying is None else countable_failures(df, decoded.p_attributes)
+        transport = Transport.of(decoded.p_attributes, nullable, failures)
         raw = _free_name(df)
         matched = df.select("*", _judged(judge_of(transport, plan, output, tallying), transport).alias(raw))
         if observation is not None:

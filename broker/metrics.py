@@ -58,7 +58,7 @@ class _Streams(Collector):
         return family
 
     def _evaluation_errors(self) -> Metric:
-        text = "Records that failed evaluations kept from queries, summed over the queries"
+        text = "Records on which evaluation failed, summed over the queries it failed for"
         family = CounterMetricFamily("asc_evaluation_errors", text, labels=["stream"])
         for stream in self._monitors:
             family.add_metric([stream], self._standing.evaluation_errors.of_stream(stream))

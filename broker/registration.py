@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from asc.attribute import PAttribute
-from asc.compiler import change_plan, compile_plan
+import pyarrow as pa
+
+from asc.compiler import change_plan
 from asc.errors import AscError
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate import Limits, normalise
+from asc.plan import Plan, Query
 from asc.predicate.normal_form import Predicate
-from asc.schema import Schema
 from broker.config import Config
 from broker.evaluation_errors import EvaluationErrors
+from broker.planning import Candidate, Planning
 from broker.query import QueryError, RegisteredQuery, UnknownQueryError, check_id, check_labels
 from broker.registry import Registry, RegistryError, RegistryTakenError
 from broker.topics import KafkaCluster, Offsets, check_destination
@@ -41,14 +41,6 @@ class RunningPlan(Protocol):
     def swap(self, plan: Plan) -> Offsets: ...
 
     def effective_offsets(self) -> Offsets: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A query that was judged and may be registered."""
-
-    query: RegisteredQuery
-    predicate: Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +70,9 @@ class StandingQueries:
         self.config = config
         self._cluster = cluster
         self._registry = registry
-        self._analysers = analysers
         self._lock = threading.RLock()
         self._jobs: Mapping[str, RunningPlan] = {}
-        self.schemas: dict[str, Schema] = {name: stream.attributes() for name, stream in config.streams.items()}
-        limits = config.limits
-        self._limits = Limits(
-            length_chars=limits.length_chars, nesting_depth=limits.nesting_depth, conjuncts=limits.conjuncts
-        )
-        self._options = CompileOptions(spark_attributes=limits.spark_attributes)
+        self._planning = Planning(config, analysers)
         self._uncertain = False
         self.queries: Mapping[str, RegisteredQuery] = {}
         self.version = -1
@@ -103,7 +89,7 @@ class StandingQueries:
         if expired:
             self.version = max(self._registry.write((), expired).values())
         self.queries = queries = {key: query for key, query in queries.items() if key not in expired}
-        plans = self._plans(queries.values(), self.version, self.unserved)
+        plans, self.unserved = self._planning.plans(queries.values(), self.version)
         for query_id, reason in self.unserved.items():
             LOG.warning("query '%s' is not served: %s", query_id, reason)
         return plans
@@ -115,39 +101,14 @@ class StandingQueries:
     def plan_at(self, stream: str, version: int) -> Plan:
         """The plan of a stream as it was at a version."""
         state = [query for query in self._registry.state_at(version).values() if query.stream == stream]
-        return self._plans(state, version, {})[stream]
-
-    def _plans(self, queries: Iterable[RegisteredQuery], version: int, unserved: dict[str, str]) -> dict[str, Plan]:
-        by_stream: dict[str, list[Query]] = {name: [] for name in self.config.streams}
-        for query in queries:
-            if query.stream not in by_stream:
-                unserved[query.id] = f"stream '{query.stream}' is not configured"
-            elif not query.paused:
-                try:
-                    predicate = self.normalise(query.stream, query.where)
-                except AscError as error:
-                    unserved[query.id] = str(error)
-                else:
-                    by_stream[query.stream].append(Query(query.id, predicate, query.topic))
-        return {
-            name: compile_plan(self._analysed(name, found, unserved), self._options, version)
-            for name, found in by_stream.items()
-        }
-
-    def _analysed(self, stream: str, queries: list[Query], unserved: dict[str, str]) -> list[Query]:
-        # What Spark took once it may refuse now: the schema of the stream, or Spark itself, is another one.
-        refused = self._analysers[stream].refusals(a for query in queries for a in query.predicate.p_attributes)
-        for query in queries if refused else ():
-            reasons = [str(refused[a]) for a in query.predicate.p_attributes if a in refused]
-            if reasons:
-                unserved[query.id] = reasons[0]
-        return [query for query in queries if query.id not in unserved]
+        # What could be computed once can be computed again.
+        return self._planning.plans(state, version, limited=False)[0][stream]
 
     # -- judging
 
     def normalise(self, stream: str, where: str) -> Predicate:
         """The normal form of a predicate over a stream's attributes; PredicateError."""
-        return normalise(where, self.schemas[stream], limits=self._limits, time_zone=self.config.spark.time_zone)
+        return self._planning.normalise(stream, where)
 
     def stream_name(self, name: str | None) -> str:
         """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
@@ -171,54 +132,9 @@ class StandingQueries:
         return Candidate(query, self.normalise(query.stream, query.where))
 
     def refusals(self, candidates: Sequence[Candidate]) -> dict[int, AscError]:
-        """Position to reason of the candidates that Spark refuses, or that would have it compute too much."""
-        refused: dict[int, AscError] = self._loops(candidates)
-        for stream in {candidate.query.stream for candidate in candidates}:
-            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream and i not in refused]
-            wanted = [a for _, candidate in own for a in candidate.predicate.p_attributes]
-            by_attribute = self._analysers[stream].refusals(wanted)
-            standing = _spark_attributes(self._jobs[stream].plan.p_attributes)
-            for position, candidate in own:
-                needed = _spark_attributes(candidate.predicate.p_attributes)
-                bad = [by_attribute[attribute] for attribute in needed if attribute in by_attribute]
-                if bad:
-                    refused[position] = bad[0]
-                elif candidate.query.paused or needed <= standing:
-                    continue
-                elif len(standing | needed) > self.config.limits.spark_attributes:
-                    refused[position] = self._too_many(stream, candidate)
-                else:
-                    standing |= needed
-        return refused
-
-    def _loops(self, candidates: Sequence[Candidate]) -> dict[int, AscError]:
-        """The candidates that would close a loop of streams, each feeding the next one's source."""
-        sources = {stream.topic for stream in self.config.streams.values()}
-        replaced = {candidate.query.id for candidate in candidates}
-        feeds: dict[str, set[str]] = {}
-        for query in self.queries.values():
-            if query.id not in replaced and query.topic in sources and query.stream in self.config.streams:
-                feeds.setdefault(self.config.streams[query.stream].topic, set()).add(query.topic)
-        refused: dict[int, AscError] = {}
-        for position, candidate in enumerate(candidates):
-            source, topic = self.config.streams[candidate.query.stream].topic, candidate.query.topic
-            if topic not in sources:
-                continue
-            if source in _reached(topic, feeds):
-                remedy = f"leads back to the source '{source}' of the query's own stream: choose another"
-                refused[position] = QueryError("destination topic", topic, remedy)
-            else:
-                feeds.setdefault(source, set()).add(topic)
-        return refused
-
-    def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
-        limit = self.config.limits.spark_attributes
-        return QueryError(
-            "predicate",
-            candidate.query.where[:200],
-            f"stream '{stream}' would have Spark compute more than {limit} expressions: reuse one that stands, "
-            "or raise limits.spark_attributes",
-        )
+        """Position to reason of the candidates that would close a loop, that Spark refuses, or that are too many."""
+        standing = (query for query in self.queries.values() if query.id not in self.unserved)
+        return self._planning.refusals(candidates, standing, {name: job.plan for name, job in self._jobs.items()})
 
     # -- changing
 
@@ -293,6 +209,21 @@ class StandingQueries:
                 self._jobs[stream].swap(arranged)
             return arranged
 
+    def count_failed(self, stream: str, plan: Plan, failed: Mapping[int, int]) -> None:
+        """Count the records on which evaluation failed under a plan, by handle, for the queries that still are what
+        they were in it.
+        """
+        if not failed:
+            return
+        ids = plan.query_ids.take(pa.array(plan.ranks[list(failed)])).to_pylist()
+        standing = self.queries
+        counts = {
+            query_id: count
+            for query_id, count in zip(ids, failed.values(), strict=True)
+            if query_id in standing and standing[query_id].version <= plan.version
+        }
+        self.evaluation_errors.add(stream, counts)
+
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
         plans = self._changed_plans(candidates, removes)
         self._cluster.ensure_topics({candidate.query.topic for candidate in candidates})
@@ -328,8 +259,8 @@ class StandingQueries:
         queries, version = self._registry.load()
         if queries != self.queries:
             LOG.warning("the registry holds a change that was thought to have failed: version %d is in place", version)
-            unserved: dict[str, str] = {}
-            for stream, plan in self._plans(queries.values(), version, unserved).items():
+            plans, unserved = self._planning.plans(queries.values(), version)
+            for stream, plan in plans.items():
                 self._jobs[stream].swap(carried(self._jobs[stream].plan, plan))
             self.queries, self.version, self.unserved = queries, version, unserved
         self._uncertain = False
@@ -366,19 +297,3 @@ class StandingQueries:
 
 def _expired(queries: Iterable[RegisteredQuery], now: datetime) -> list[str]:
     return [query.id for query in queries if query.expires_at is not None and query.expires_at <= now]
-
-
-def _reached(topic: str, feeds: Mapping[str, set[str]]) -> set[str]:
-    """The topics that records of a topic can reach, itself included."""
-    reached: set[str] = set()
-    ahead = [topic]
-    while ahead:
-        at = ahead.pop()
-        if at not in reached:
-            reached.add(at)
-            ahead.extend(feeds.get(at, ()))
-    return reached
-
-
-def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:
-    return {attribute for attribute in attributes if attribute.path is None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -70,7 +70,7 @@ class Tally:
 
     ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
     and ``evaluated`` int64[blocks] as :class:`asc.executor.Matches` has them. ``failed``: by the handle of a query, the
-    tuples that failed evaluations kept from it (:func:`asc.failed.failed_queries`).
+    tuples on which evaluation failed for it (:func:`asc.failed.failed_queries`).
     """
 
     plan: int
@@ -154,13 +154,14 @@ class TaskTally:
         except Exception:
             self._gave_up = True
 
-    def add_failures(self, plan: Plan, columns: Sequence[pa.Array], failed: Mapping[int, Mask]) -> None:
-        """Count what failed in a batch, which is judged beside: ``failed`` bool[rows] by slot, for slots where any
-        did.
-        """
-        if self._gave_up or not failed:
+    def add_failures(self, plan: Plan, columns: Sequence[pa.Array], failures: Callable[[], Mapping[int, Mask]]) -> None:
+        """Count what failed in a batch: ``failures`` tells where, bool[rows] by slot, for the slots where any did."""
+        if self._gave_up:
             return
         try:
+            failed = failures()
+            if not failed:
+                return
             rows = np.flatnonzero(np.logical_or.reduce(list(failed.values())))
             taken = [column.take(pa.array(rows)) for column in columns]
             handles, counts = failed_queries(plan, taken, {slot: mask[rows] for slot, mask in failed.items()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,10 @@ import pandas as pd
 import pyarrow as pa
 
 from asc.attribute import PAttribute
+from asc.failed import Mask
 
 FLAG_BITS = 63
 """Flags a word: the sign bit stays free."""
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +77,20 @@ class Transport:
 
     @classmethod
     def of(
-        cls, attributes: Iterable[PAttribute], nullable: Iterable[bool], *, with_failures: bool = False
+        cls, attributes: Iterable[PAttribute], nullable: Iterable[bool], failures: Mapping[int, str] | None = None
     ) -> Transport:
-        """The transport of p-attributes; a column that cannot be NULL needs no flag."""
+        """The transport of p-attributes; a column that cannot be NULL needs no flag.
+
+        ``failures``: the conditions to count, by slot.
+        """
         carriers: list[Carrier] = []
         flags: list[str] = []
-        failures: dict[int, str] = {}
-        for slot, (attribute, may_be_null) in enumerate(zip(attributes, nullable, strict=True)):
+        for attribute, may_be_null in zip(attributes, nullable, strict=True):
             sql, flagged = _encoded(attribute, may_be_null)
             carriers.append(Carrier(sql, attribute.type, len(flags) if flagged else None))
             if flagged:
                 flags.append(f"isnull({attribute.sql})")
-            if with_failures and attribute.failure is not None:
-                failures[slot] = attribute.failure
+        failures = failures or {}
         return cls(tuple(carriers), _words(flags), tuple(failures), _words(list(failures.values())))
 
     @property
@@ -107,13 +107,13 @@ class Transport:
 
     def failed(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
         """The slots whose evaluation failed somewhere in a batch, and where: bool[rows]."""
-        words = [series.to_numpy() for series in arrived[len(self.carriers) + len(self.flag_words) :]]
         found = {}
-        for number, slot in enumerate(self.fallible):
-            word = words[number // FLAG_BITS]
-            mask = (word >> (number % FLAG_BITS)) & 1 != 0
-            if mask.any():
-                found[slot] = mask
+        for place, series in enumerate(arrived[len(self.carriers) + len(self.flag_words) :]):
+            word = series.to_numpy()
+            some = int(np.bitwise_or.reduce(word))
+            for bit, slot in enumerate(self.fallible[place * FLAG_BITS : (place + 1) * FLAG_BITS]):
+                if some >> bit & 1:
+                    found[slot] = (word >> bit) & 1 != 0
         return found
 
 

@@ -27,7 +27,7 @@ from asc.spark_types import folded
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
-_DIVISIONS = frozenset(("/", "%", "div", "mod", "pmod"))
+DIVISIONS = frozenset(("/", "%", "div", "mod", "pmod"))
 _BITWISE = frozenset(("&", "|", "^"))
 _MAX_JOINED = 100
 COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
@@ -155,7 +155,7 @@ class Typer:
         else:
             result = types.arithmetic(node.op, left.type, right.type, (left.literal, right.literal))
         made = self._operator(node, node.op.upper(), left, right, result)
-        if node.op in _DIVISIONS:
+        if node.op in DIVISIONS:
             self._warn_of_zero(made, right)
         return made
 
@@ -376,7 +376,7 @@ class Typer:
             raise self._source.error_at(node, "call of a function", trouble)
         sql = f"{node.value}({', '.join(arg.sql for arg in args)})"
         made = Expression(sql, function.result(call), node)
-        if node.value in _DIVISIONS:
+        if node.value in DIVISIONS:
             self._warn_of_zero(made, args[1])
         return made
 

@@ -2,69 +2,105 @@
 
 An operation fails on a record where its value is NULL though none of its operands is: a division by zero, a cast that
 the value does not fit, a decimal beyond its digits, a string that is no number beside one. What is NULL by its own
-meaning (``nullif``, an entry that a map lacks, ``TRY_CAST``) does not fail.
+meaning (``nullif``, an entry that a map lacks, ``TRY_CAST``) does not fail, nor does what Spark does not come to: a
+branch that is not taken, the right side of ``FALSE AND``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.expression import ARITHMETIC, COMPARISONS, Expression, Typer
+from asc.predicate.expression import ARITHMETIC, COMPARISONS, DIVISIONS, Expression, Typer
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.syntax import Node
 
-_DIVISIONS = frozenset(("/", "%", "div", "mod", "pmod"))
+FAILURE_CHARS = 20_000
+"""Of a longer condition none is made: what fails there is not counted."""
+
 _CASTING_SORTS = frozenset("nithTD")
 """Arguments that Spark casts a string to (see Function)."""
 
+_FIRST_KNOWN = frozenset(("coalesce", "nvl", "ifnull"))
+_PLAIN = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_()}
+
 
 def failure_of(typer: Typer, node: Node) -> str | None:
-    """The condition, as Spark SQL, under which something in an expression fails; None where nothing can.
-
-    What stands in a branch of CASE or ``if`` fails only where the branch is taken. The condition is never NULL.
+    """The condition, as Spark SQL and never NULL, under which something in an expression fails; None where nothing can,
+    and where the condition is longer than FAILURE_CHARS.
     """
-    return _either(_conditions(typer, node))
+    condition = _failure(typer, node)
+    return None if condition is None or len(condition) > FAILURE_CHARS else condition
 
 
-def _conditions(typer: Typer, node: Node) -> list[str]:
-    if node.op == "case" or (node.op == "call" and node.value == "if"):
-        return _of_branches(typer, None, node.args)
-    if node.op == "case_of":
-        return [*_conditions(typer, node.args[0]), *_of_branches(typer, node.args[0], node.args[1:])]
-    found = [condition for arg in node.args for condition in _conditions(typer, arg)]
+class _Step(NamedTuple):
+    """Of operands that are evaluated one after the other: one, and when it decides that no later one is."""
+
+    operand: Node
+    decides: str
+    result: Node | None = None
+    """What is evaluated then, and is the last."""
+
+
+def _failure(typer: Typer, node: Node) -> str | None:
+    steps = list(_steps(typer, node))
+    if steps:
+        return _in_order(typer, steps)
+    found = [failure for arg in node.args if (failure := _failure(typer, arg)) is not None]
     if _can_fail(typer, node):
-        found += _failed(typer, node)
-    return found
+        own = _own_failure(typer, node)
+        found += [own] if own else []
+    return " OR ".join(f"({failure})" for failure in dict.fromkeys(found)) or None
 
 
-def _of_branches(typer: Typer, subject: Node | None, args: Sequence[Node]) -> list[str]:
-    """The conditions of ``WHEN args[0] THEN args[1] WHEN ... ELSE args[-1]``."""
-    if len(args) < 2:
-        return [condition for arg in args for condition in _conditions(typer, arg)]
-    when, then = args[:2]
-    found = _conditions(typer, when)
-    taken, not_taken = _either(_conditions(typer, then)), _either(_of_branches(typer, subject, args[2:]))
-    if taken or not_taken:
-        compared = "" if subject is None else f"{typer.of(subject).argument} "
-        branches = f"WHEN {typer.of(when).sql} THEN {taken or 'FALSE'} ELSE {not_taken or 'FALSE'}"
-        found.append(f"CASE {compared}{branches} END")
-    return found
+def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
+    """The operands in the order that Spark comes to them; none for an operation that evaluates all of them."""
+    op, args = node.op, node.args
+    name = node.value if op == "call" else ""
+    if op in ("and", "or"):
+        for arg in args:
+            condition = typer.condition(arg)
+            yield _Step(arg, f"NOT {condition.argument}" if op == "and" else condition.argument)
+    elif name in _FIRST_KNOWN:
+        for arg in args:
+            yield _Step(arg, f"{typer.of(arg).argument} IS NOT NULL")
+    elif name == "nvl2":
+        yield _Step(args[0], f"{typer.of(args[0]).argument} IS NOT NULL", args[1])
+        yield _Step(args[2], "TRUE")
+    elif op in ("case", "case_of") or name == "if":
+        subject = f"{typer.of(args[0]).argument} = " if op == "case_of" else ""
+        if subject:
+            yield _Step(args[0], "FALSE")
+            args = args[1:]
+        for place in range(0, len(args) - 1, 2):
+            yield _Step(args[place], f"{subject}{typer.of(args[place]).argument}", args[place + 1])
+        if len(args) % 2:
+            yield _Step(args[-1], "TRUE")
 
 
-def _either(conditions: Sequence[str]) -> str | None:
-    return " OR ".join(f"({condition})" for condition in dict.fromkeys(conditions)) or None
+def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
+    """One CASE, however many steps there are: Spark's grammar nests no deeper than the expression itself."""
+    branches, can_fail = [], False
+    for step in steps:
+        own = _failure(typer, step.operand)
+        after = None if step.result is None else _failure(typer, step.result)
+        if own is not None:
+            branches.append(f"WHEN {own} THEN TRUE")
+        branches.append(f"WHEN {step.decides} THEN {after or 'FALSE'}")
+        can_fail |= own is not None or after is not None
+    return f"CASE {' '.join(branches)} ELSE FALSE END" if can_fail else None
 
 
-def _failed(typer: Typer, node: Node) -> list[str]:
+def _own_failure(typer: Typer, node: Node) -> str | None:
     """The condition under which the operation of a node itself fails."""
     operands = [typer.of(arg) for arg in node.args]
     if any(operand.type == pa.null() for operand in operands):
-        return []
+        return None
     known = [f"{operand.argument} IS NOT NULL" for operand in operands if operand.literal is None]
-    return [" AND ".join([*known, f"({typer.of(node).sql}) IS NULL"])]
+    return " AND ".join([*known, f"({typer.of(node).sql}) IS NULL"])
 
 
 def _can_fail(typer: Typer, node: Node) -> bool:
@@ -73,16 +109,18 @@ def _can_fail(typer: Typer, node: Node) -> bool:
     if node.op == "cast":
         return _cast_can_fail(operands[0], node.value[0])
     if node.op in ARITHMETIC or node.op == "neg":
-        divides = node.op in _DIVISIONS and not _is_other_than_zero(operands[1])
+        divides = node.op in DIVISIONS and not _is_other_than_zero(operands[1])
         return divides or any(_may_be_text(kind) or pa.types.is_decimal(kind) for kind in kinds)
     if node.op in COMPARISONS or node.op == "between":
-        # IN casts to strings instead
+        # Spark casts both sides to one type; IN casts to strings instead, which never fails
         others = {kind for kind in kinds if kind not in (pa.string(), pa.binary(), pa.null())}
-        return node.op != "<=>" and bool(others) and any(_may_be_text(kind) for kind in kinds)
+        mixed = bool(others) and any(_may_be_text(kind) for kind in kinds)
+        widened = len(others) > 1 and any(kind is not None and pa.types.is_decimal(kind) for kind in others)
+        return node.op != "<=>" and (mixed or widened)
     if node.op == "call":
         sorts = FUNCTIONS[node.value].sorts
         cast = [sorts[min(i, len(sorts) - 1)] in _CASTING_SORTS for i in range(len(kinds))]
-        divides = node.value in _DIVISIONS and not _is_other_than_zero(operands[1])
+        divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])
         return divides or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
     return False
 
@@ -103,5 +141,4 @@ def _cast_can_fail(operand: Expression, target: pa.DataType) -> bool:
         return False
     if target == pa.date32():
         return _may_be_text(source)
-    plain = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_()}
-    return not (source in plain and target in plain)
+    return not (source in _PLAIN and target in _PLAIN)

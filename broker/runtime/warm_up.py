@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ def compile_kernels() -> None:
 
 
 def _compile_measuring(queries: list[Query]) -> None:
-    """What the monitor runs: the search for both sequences, and the executor along micro-arrows."""
+    """What runs beside matching: the search for both sequences, the executor along micro-arrows, failures."""
     from asc.compiler import compile_plan
     from asc.executor import match
+    from asc.failed import failed_queries
     from asc.regions import region_ids
     from monitor.hybrid import hybrid_sequence
     from monitor.macro import macro_sequence
@@ -64,3 +66,4 @@ def _compile_measuring(queries: list[Query]) -> None:
     walked(block, sample, sequence, arrows)
     dropping_ratio(block, sample, sequence)
     match(plan.with_sequences({0: (sequence, arrows)}), columns, len(values))
+    failed_queries(plan, columns, {0: np.ones(len(values), dtype=np.bool_)})

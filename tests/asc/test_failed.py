@@ -89,13 +89,6 @@ def test_counts_are_those_of_the_definition(options: CompileOptions, seed: int) 
     assert counted(plan, values, failed) == by_definition(queries, values, failed)
 
 
-def test_many_tuples_are_looked_at_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("asc.failed._BITS_AT_ONCE", 64 * 7)
-    plan = compile_plan([query("q", [{"a": ((0, 0), (9, 1)), "b": ((5, 0), (5, 1))}])])
-    values: dict[str, list[int | None]] = {"a": [None] * 100, "b": [5, 6] * 50}
-    assert counted(plan, values, {"a": np.ones(100, bool)}) == {"q": 50}
-
-
 def test_queries_that_do_not_use_what_failed_are_not_concerned() -> None:
     plan = compile_plan([query("q", [{"a": ((0, 0), (9, 1))}]), query("r", [{"b": ((5, 0), (5, 1))}])])
     assert counted(plan, {"a": [1], "b": [None]}, {"b": np.ones(1, bool)}) == {"r": 1}

@@ -8,10 +8,8 @@ import pytest
 
 from broker.analysis import StreamAnalyser
 from broker.config import StreamConfig, parse_config
+from broker.planning import Planning
 from broker.query import RegisteredQuery
-from broker.registration import StandingQueries
-from broker.registry import Registry
-from broker.topics import KafkaCluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,18 +22,15 @@ def test_what_spark_refuses_at_the_start_keeps_nothing_else_from_running(spark: 
     stream = {"topic": "t", "format": "json", "schema": "n INT, s STRING"}
     config = parse_config({"kafka": {"bootstrap_servers": "127.0.0.1:9"}, "streams": {"flights": stream}})
     lacking = StreamConfig.model_validate({**stream, "schema": "n INT"})
-    # Nothing here asks Kafka: its clients are made when first needed.
-    cluster = KafkaCluster("127.0.0.1:9", config.kafka)
-    analysers = {"flights": StreamAnalyser(spark, lacking, "UTC")}
-    standing = StandingQueries(config, cluster, Registry(cluster, "queries"), analysers)
+    planning = Planning(config, {"flights": StreamAnalyser(spark, lacking, "UTC")})
     queries = [
         RegisteredQuery("plain", "flights", "n > 1", "out"),
         RegisteredQuery("computed", "flights", "n + 1 > 2", "out"),
         RegisteredQuery("refused", "flights", "n > 1 AND length(s) > 2", "out"),
         RegisteredQuery("asleep", "flights", "length(s) > 2", "out", paused=True),
     ]
-    unserved: dict[str, str] = {}
-    plan = standing._plans(queries, 7, unserved)["flights"]
+    plans, unserved = planning.plans(queries, 7)
+    plan = plans["flights"]
     assert set(unserved) == {"refused"}
     assert unserved["refused"].startswith("expression 'length(s)': is refused by Spark: ")
     assert (len(plan), plan.version) == (2, 7)

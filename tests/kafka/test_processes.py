@@ -82,7 +82,9 @@ def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
         while len(site.read(destination)) == before:
             assert time.monotonic() < deadline, process.log.read_text("utf-8")
             time.sleep(0.05)
-        _stopped(process, signal.SIGTERM)
+        process.child.send_signal(signal.SIGTERM)
+        assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
+        assert "SIGTERM: ending the running batches" in process.log.read_text("utf-8")
         process.start()
         while len(site.read(destination)) < before + 4_000:
             assert time.monotonic() < deadline + 120, process.log.read_text("utf-8")
@@ -92,15 +94,7 @@ def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
     finally:
         producer.close()
     _reread(process)
-    _stopped(process, signal.SIGINT)
-
-
-def _stopped(process: Process, asked: signal.Signals) -> None:
-    """Ask the daemon to stop, and see it end in good order."""
-    assert process.child is not None
-    process.child.send_signal(asked)
-    assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
-    assert f"{asked.name}: ending the running batches" in process.log.read_text("utf-8")
+    _dies_with_its_jvm(process)
 
 
 def _reread(process: Process) -> None:
@@ -124,6 +118,16 @@ def _reread(process: Process) -> None:
     assert (settings["enabled"], settings["mu"]) == (False, 0.25)
 
 
+def _dies_with_its_jvm(process: Process) -> None:
+    """Bereft of Spark, the daemon ends with a line that says so."""
+    child = process.child
+    assert child is not None
+    (jvm,) = children(child.pid, "SparkSubmit")
+    os.kill(jvm, signal.SIGKILL)
+    assert child.wait(timeout=40) == 1
+    assert "Spark 'its JVM': has died with -9: start the daemon again" in process.log.read_text("utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("phase", "asked"),
@@ -141,17 +145,6 @@ def test_a_signal_during_the_start_ends_it(process: Process, phase: str, asked: 
     log = process.log.read_text("utf-8")
     assert f"{asked.name}: stopped during the start" in log
     assert "Traceback" not in log
-
-
-@pytest.mark.slow
-def test_a_daemon_whose_jvm_dies_ends_with_a_line(process: Process) -> None:
-    process.start()
-    child = process.child
-    assert child is not None
-    (jvm,) = children(child.pid, "SparkSubmit")
-    os.kill(jvm, signal.SIGKILL)
-    assert child.wait(timeout=40) == 1
-    assert "Spark 'its JVM': has died with -9: start the daemon again" in process.log.read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -1,0 +1,162 @@
+"""From registered queries to plans: which of them can be served, and what is refused at registration."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from asc.attribute import PAttribute
+from asc.compiler import compile_plan
+from asc.errors import AscError
+from asc.plan import CompileOptions, Plan, Query
+from asc.predicate import Limits, normalise
+from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
+from broker.config import Config
+from broker.query import QueryError, RegisteredQuery
+from broker.topics import check_destination
+
+if TYPE_CHECKING:
+    from broker.analysis import StreamAnalyser
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A query that was judged and may be served."""
+
+    query: RegisteredQuery
+    predicate: Predicate
+
+
+class Planning:
+    """The rules by which queries become plans: the configuration's, and what Spark says of expressions.
+
+    A registration that breaks one is refused. A query of the registry that breaks one (it stood when the configuration
+    was another) is kept and not served, so that it keeps no other from being served. Invariant: stateless but for what
+    Spark has been asked before. Source: spec, sections 2 and 3.
+    """
+
+    def __init__(self, config: Config, analysers: Mapping[str, StreamAnalyser]) -> None:
+        self._config = config
+        self._analysers = analysers
+        self._schemas: dict[str, Schema] = {name: stream.attributes() for name, stream in config.streams.items()}
+        limits = config.limits
+        self._limits = Limits(
+            length_chars=limits.length_chars, nesting_depth=limits.nesting_depth, conjuncts=limits.conjuncts
+        )
+        self.options = CompileOptions(spark_attributes=limits.spark_attributes)
+
+    def normalise(self, stream: str, where: str) -> Predicate:
+        """The normal form of a predicate over a stream's attributes; PredicateError."""
+        return normalise(where, self._schemas[stream], limits=self._limits, time_zone=self._config.spark.time_zone)
+
+    def plans(
+        self, queries: Iterable[RegisteredQuery], version: int, *, limited: bool = True
+    ) -> tuple[dict[str, Plan], dict[str, str]]:
+        """The plan of every stream, and the queries that none of them holds, with the reason.
+
+        The oldest queries are served where all of them would have Spark compute too much or make a loop; without
+        ``limited`` there is no such thing as too much.
+        """
+        unserved: dict[str, str] = {}
+        found: list[Candidate] = []
+        for query in sorted(queries, key=lambda query: query.version):
+            try:
+                if query.stream not in self._config.streams:
+                    raise QueryError("stream", query.stream, "is not configured")
+                if not query.paused:
+                    check_destination(query.topic, query.stream, self._config)
+                    found.append(Candidate(query, self.normalise(query.stream, query.where)))
+            except AscError as error:
+                unserved[query.id] = str(error)
+        limit = self.options.spark_attributes if limited else sys.maxsize
+        for position, refusal in self._refusals(found, (), {}, limit).items():
+            unserved[found[position].query.id] = str(refusal)
+        served: dict[str, list[Query]] = {name: [] for name in self._config.streams}
+        for candidate in found:
+            query = candidate.query
+            if query.id not in unserved:
+                served[query.stream].append(Query(query.id, candidate.predicate, query.topic))
+        options = replace(self.options, spark_attributes=limit)
+        return {name: compile_plan(own, options, version) for name, own in served.items()}, unserved
+
+    def refusals(
+        self, candidates: Sequence[Candidate], standing: Iterable[RegisteredQuery], plans: Mapping[str, Plan]
+    ) -> dict[int, AscError]:
+        """Position to reason of the candidates that would close a loop of topics with the queries that stand, that
+        Spark refuses, or that would have it compute too much beside the plans that run.
+        """
+        attributes = {name: _spark_attributes(plan.p_attributes) for name, plan in plans.items()}
+        return self._refusals(candidates, standing, attributes, self.options.spark_attributes)
+
+    def _refusals(
+        self,
+        candidates: Sequence[Candidate],
+        standing: Iterable[RegisteredQuery],
+        computed: Mapping[str, set[PAttribute]],
+        limit: int,
+    ) -> dict[int, AscError]:
+        refused = self._loops(candidates, standing)
+        for stream in {candidate.query.stream for candidate in candidates}:
+            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream and i not in refused]
+            by_attribute = self._analysers[stream].refusals(a for _, c in own for a in c.predicate.p_attributes)
+            attributes = computed.get(stream, set())
+            for position, candidate in own:
+                needed = _spark_attributes(candidate.predicate.p_attributes)
+                bad = [by_attribute[attribute] for attribute in needed if attribute in by_attribute]
+                if bad:
+                    refused[position] = bad[0]
+                elif candidate.query.paused or needed <= attributes:
+                    continue
+                elif len(attributes | needed) > limit:
+                    refused[position] = self._too_many(stream, candidate)
+                else:
+                    attributes = attributes | needed
+        return refused
+
+    def _loops(self, candidates: Sequence[Candidate], standing: Iterable[RegisteredQuery]) -> dict[int, AscError]:
+        """The candidates that would close a loop of streams, each feeding the next one's source."""
+        streams = self._config.streams
+        sources = {stream.topic for stream in streams.values()}
+        replaced = {candidate.query.id for candidate in candidates}
+        feeds: dict[str, set[str]] = {}
+        for query in standing:
+            if query.id not in replaced and query.topic in sources and query.stream in streams:
+                feeds.setdefault(streams[query.stream].topic, set()).add(query.topic)
+        refused: dict[int, AscError] = {}
+        for position, candidate in enumerate(candidates):
+            source, topic = streams[candidate.query.stream].topic, candidate.query.topic
+            if topic not in sources:
+                continue
+            if source in _reached(topic, feeds):
+                remedy = f"leads back to the source '{source}' of the query's own stream: choose another"
+                refused[position] = QueryError("destination topic", topic, remedy)
+            else:
+                feeds.setdefault(source, set()).add(topic)
+        return refused
+
+    def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
+        return QueryError(
+            "predicate",
+            candidate.query.where[:200],
+            f"stream '{stream}' would have Spark compute more than {self.options.spark_attributes} expressions: "
+            "reuse one that stands, or raise limits.spark_attributes",
+        )
+
+
+def _reached(topic: str, feeds: Mapping[str, set[str]]) -> set[str]:
+    """The topics that records of a topic can reach, itself included."""
+    reached: set[str] = set()
+    ahead = [topic]
+    while ahead:
+        at = ahead.pop()
+        if at not in reached:
+            reached.add(at)
+            ahead.extend(feeds.get(at, ()))
+    return reached
+
+
+def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:
+    return {attribute for attribute in attributes if attribute.path is None}
