@@ -40,6 +40,7 @@ from broker.metrics import METRICS_TYPE, exposition
 from broker.monitoring import StreamMonitor
 from broker.query import QueryError, UnknownQueryError
 from broker.registration import StandingQueries
+from broker.topics import MissingTopicError
 
 _PAGE_MAX = 1_000
 
@@ -274,6 +275,6 @@ def _add_error_answers(app: FastAPI) -> None:
 def _status(error: AscError) -> int:
     if isinstance(error, UnknownQueryError):
         return 404
-    if isinstance(error, (QueryError, PredicateError, SchemaError, PlanError, MatchError)):
+    if isinstance(error, (QueryError, PredicateError, SchemaError, PlanError, MatchError, MissingTopicError)):
         return 400
     return 503 if isinstance(error, BrokerError) else 500

@@ -135,7 +135,7 @@ def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody
 def registered(query: RegisteredQuery, change: Change, warnings: list[str]) -> dict[str, Any]:
     """The answer to a registration."""
     return {
-        "query": {**query.plain(), "served": True, "reason": None},
+        "query": {**query.plain(), "served": True, "reason": None, "evaluation_errors": 0},
         "version": change.version,
         "effective_offsets": plain_offsets(change.offsets.get(query.stream, {})),
         "warnings": warnings,

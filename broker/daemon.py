@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from broker.config import Config
 from broker.errors import BrokerError
 from broker.failure import one_line
+from broker.registry import RegistryTakenError
 from broker.topics import KafkaCluster
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ class Daemon:
         return self._stop.wait(timeout_s)
 
     def check_processes(self) -> None:
-        """BrokerError when a process that the daemon started has died: only a new daemon makes up for it."""
+        """BrokerError when a process that the daemon started has died, or another daemon has its registry: only a new
+        daemon makes up for the one, and what this one delivers is out of date in the other.
+        """
         remedy = "start the daemon again"
         if self._embedded is not None and not self._embedded.running:
             raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
@@ -93,6 +96,8 @@ class Daemon:
             gateway: Any = self._spark.sparkContext._gateway
             if gateway.proc.poll() is not None:
                 raise BrokerError("Spark", "its JVM", f"has died with {gateway.proc.returncode}: {remedy}")
+        if self._standing is not None and isinstance(self._standing.problem, RegistryTakenError):
+            raise self._standing.problem
 
     def reload(self, config: Config) -> None:
         """Take the monitor's settings from a configuration that was read again; what else differs is named in the log.
@@ -139,6 +144,8 @@ class Daemon:
         for name, job in self._jobs.items():
             if job.problem is not None:
                 return f"stream '{name}' {job.problem}"
+        if self._standing is not None and self._standing.problem is not None:
+            return f"no query can be registered: {self._standing.problem}"
         return None
 
     def standing(self) -> StandingQueries:
@@ -148,9 +155,14 @@ class Daemon:
         return self._standing
 
     def bootstrap_servers(self) -> str:
+        return self.cluster.bootstrap_servers
+
+    @property
+    def cluster(self) -> KafkaCluster:
+        """The Kafka in use; BrokerError before it is reached."""
         if self._cluster is None:
             raise self._not_ready()
-        return self._cluster.bootstrap_servers
+        return self._cluster
 
     def _not_ready(self) -> BrokerError:
         remedy = "try again in a moment, or ask 'asc status'"

@@ -74,6 +74,8 @@ class StandingQueries:
         self._jobs: Mapping[str, RunningPlan] = {}
         self._planning = Planning(config, analysers)
         self._uncertain = False
+        self.problem: RegistryError | None = None
+        """Why no query can be registered; None where they can."""
         self.queries: Mapping[str, RegisteredQuery] = {}
         self.version = -1
         self.unserved: dict[str, str] = {}
@@ -226,13 +228,14 @@ class StandingQueries:
 
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
         plans = self._changed_plans(candidates, removes)
-        self._cluster.ensure_topics({candidate.query.topic for candidate in candidates})
+        topics = {candidate.query.topic for candidate in candidates}
+        self._cluster.ensure_topics(topics)
+        self._cluster.check_takes_all(topics)
         try:
             offsets = self._registry.write([candidate.query for candidate in candidates], removes)
-        except RegistryTakenError:
-            raise
-        except RegistryError:
-            self._uncertain = True
+        except RegistryError as error:
+            self._uncertain = not isinstance(error, RegistryTakenError)
+            self.problem = error
             raise
         version = max(offsets.values())
         written = tuple(candidate.query.at(offsets[candidate.query.id]) for candidate in candidates)
@@ -264,6 +267,7 @@ class StandingQueries:
                 self._jobs[stream].swap(carried(self._jobs[stream].plan, plan))
             self.queries, self.version, self.unserved = queries, version, unserved
         self._uncertain = False
+        self.problem = None
 
     def _changed_plans(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> dict[str, Plan]:
         """The plans of the streams that a change touches, with a version that is yet to be set."""

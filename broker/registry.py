@@ -55,8 +55,7 @@ class Registry:
         self._cluster.ensure_topics([self.topic], _SETTINGS)
         if len(self._cluster.partitions(self.topic)) != 1:
             raise RegistryError("registry topic", self.topic, "has several partitions: name a topic of one partition")
-        if "compact" not in self._cluster.topic_settings(self.topic).get("cleanup.policy", ""):
-            raise RegistryError("registry topic", self.topic, "is not compacted: set its cleanup.policy to compact")
+        self._check_settings()
         self._producer = self._cluster.producer(
             transactional_id=f"asc-registry-{self.topic}", max_request_size=16 * 1024 * 1024, linger_ms=5
         )
@@ -64,6 +63,18 @@ class Registry:
             self._producer.init_transactions()
         except Exception as error:
             raise RegistryError("registry topic", self.topic, f"cannot be written: {one_line(error)}") from error
+
+    def _check_settings(self) -> None:
+        """RegistryError where the topic, made by somebody else, would lose queries or their history."""
+        found = self._cluster.topic_settings(self.topic)
+        policy = found["cleanup.policy"]
+        if policy != "compact":
+            what = "loses what is old" if "compact" in policy else "is not compacted"
+            raise RegistryError("registry topic", self.topic, f"{what}: set its cleanup.policy to compact alone")
+        for name in ("min.compaction.lag.ms", "delete.retention.ms"):
+            if int(found[name]) < HISTORY_MS:
+                remedy = f"forgets too soon what a batch may be run again with: set its {name} to {HISTORY_MS}"
+                raise RegistryError("registry topic", self.topic, remedy)
 
     def close(self) -> None:
         if self._producer is not None:

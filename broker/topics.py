@@ -26,6 +26,11 @@ _RECORD_LIMIT = "max.message.bytes"
 _CREATE_CHUNK = 200
 """Topics a request: a broker that makes a thousand at once answers after its clients have given up."""
 
+
+class MissingTopicError(KafkaError):
+    """A topic is missing and may not be made."""
+
+
 Offsets = dict[int, int]
 """Partition to offset, of one topic."""
 
@@ -96,33 +101,26 @@ class KafkaCluster:
         if not missing:
             return
         if not self._config.allow_topic_creation:
-            raise KafkaError("missing topic", missing[0], "create it, or set kafka.allow_topic_creation = true")
+            raise MissingTopicError("missing topic", missing[0], "create it, or set kafka.allow_topic_creation = true")
         for check_only in (True, False):
             for start in range(0, len(missing), _CREATE_CHUNK):
                 self._create(missing[start : start + _CREATE_CHUNK], dict(settings or {}), check_only)
 
     def topic_settings(self, name: str) -> dict[str, str]:
         """The settings of a topic, defaults included."""
-        from kafka.admin import ConfigResource, ConfigResourceType
+        return dict(self._settings_of([name]))[name]
 
-        with self._admin_lock, self._clear_errors():
-            resource = ConfigResource(ConfigResourceType.TOPIC, name)
-            found = self._connected().describe_configs([resource], config_filter="all")
-        return {key: str(setting["value"]) for key, setting in found["topic"][name].items()}
+    def check_takes_all(self, names: Collection[str]) -> None:
+        """QueryError where one of these topics refuses records without a key: one of them would stop a stream."""
+        for name, settings in self._settings_of(names):
+            if "compact" in settings["cleanup.policy"]:
+                remedy = "is compacted, so it takes no record without a key: choose another"
+                raise QueryError("destination topic", name, remedy)
 
     def record_limits(self, names: Collection[str]) -> dict[str, int]:
         """The largest record, in bytes, that each topic takes from this daemon."""
-        from kafka.admin import ConfigResource, ConfigResourceType
-
-        wanted, most = sorted(names), self._config.request_bytes
-        limits: dict[str, int] = {}
-        for start in range(0, len(wanted), _CREATE_CHUNK):
-            resources = [ConfigResource(ConfigResourceType.TOPIC, n) for n in wanted[start : start + _CREATE_CHUNK]]
-            with self._admin_lock, self._clear_errors():
-                found = self._connected().describe_configs(resources, config_filter="all")["topic"]
-            for name, settings in found.items():
-                limits[name] = min(most, int(settings[_RECORD_LIMIT]["value"]))
-        return limits
+        most = self._config.request_bytes
+        return {name: min(most, int(settings[_RECORD_LIMIT])) for name, settings in self._settings_of(names)}
 
     def partitions(self, name: str) -> list[int]:
         """The partitions of a topic, sorted."""
@@ -142,6 +140,17 @@ class KafkaCluster:
         finally:
             consumer.close()
         return {partition.partition: int(offset) for partition, offset in found.items()}
+
+    def _settings_of(self, names: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        wanted = sorted(names)
+        for start in range(0, len(wanted), _CREATE_CHUNK):
+            resources = [ConfigResource(ConfigResourceType.TOPIC, n) for n in wanted[start : start + _CREATE_CHUNK]]
+            with self._admin_lock, self._clear_errors():
+                found = self._connected().describe_configs(resources, config_filter="all")["topic"]
+            for name, settings in found.items():
+                yield name, {key: str(setting["value"]) for key, setting in settings.items()}
 
     def _create(self, names: list[str], settings: dict[str, str], check_only: bool) -> None:
         from kafka.errors import InvalidTopicError, NoError, TopicAlreadyExistsError, for_code

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+import errno
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import IO, Any
 
 import click
 
 from asc.errors import AscError, PredicateError
 from cli.command import Group
+
+_REMEDIES: Mapping[int, str] = MappingProxyType(
+    {
+        errno.ENOENT: "check the path",
+        errno.EACCES: "name another, or get the right to it",
+        errno.ENOSPC: "make room on the disk, then try again",
+        errno.EISDIR: "name a file",
+        errno.ENOTDIR: "check the path",
+        errno.EROFS: "name a place that can be written",
+    }
+)
 
 
 class CommandError(AscError):
@@ -17,14 +32,20 @@ class CommandError(AscError):
 class FailureGroup(Group):
     """A group that ends with 0, with 1 for a failure, with 2 for wrong use (Click's own usage errors).
 
-    A failure is one line on stderr, after it the caret lines where the trouble is in a predicate. With ``--debug``
-    the exception goes through, with its stack trace.
+    Either is one line on stderr, after it the caret lines where the trouble is in a predicate. With ``--debug`` the
+    exception of a failure goes through, with its stack trace.
     """
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the arguments before the command; turn wrong use into its line."""
+        with _wrong_use_in_one_line():
+            return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn an exception into its line."""
         try:
-            return super().invoke(ctx)
+            with _wrong_use_in_one_line():
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, KeyboardInterrupt, BrokenPipeError):
             raise
         except Exception as error:
@@ -32,6 +53,25 @@ class FailureGroup(Group):
                 raise
             click.echo(failure_text(error), err=True)
             ctx.exit(1)
+
+
+class _WrongUseError(click.ClickException):
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"error: {self.format_message()}", file=file, err=file is None)
+
+
+@contextmanager
+def _wrong_use_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "asc"
+        said = one_line(error.format_message()).rstrip(".")
+        raise _WrongUseError(f"{said[:1].lower()}{said[1:]}: '{command} --help' shows how") from error
 
 
 def failure_text(error: Exception) -> str:
@@ -49,7 +89,7 @@ def failure_text(error: Exception) -> str:
         return "\n".join([*lines, *(f"  {line}" for line in caret.splitlines())])
     if isinstance(error, OSError) and error.strerror:
         where = f" {str(error.filename)!r}" if error.filename else ""
-        return f"error: {error.strerror}{where}"
+        return f"error: {error.strerror}{where}: {_REMEDIES.get(error.errno or 0, 'mend that, then try again')}"
     return f"error: unexpected {type(error).__name__}: {one_line(str(error))} (asc --debug shows where)"
 
 

@@ -21,7 +21,7 @@ def main() -> int:
         compile_kernels()
         print("kernels compiled", flush=True)
     except AscError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""A standing query that Spark refuses when the daemon starts: it alone is not served, with the reason."""
+"""A standing query that no longer fits when the daemon starts: it alone is not served, with the reason."""
 
 from __future__ import annotations
 
@@ -35,3 +35,53 @@ def test_what_spark_refuses_at_the_start_keeps_nothing_else_from_running(spark: 
     assert unserved["refused"].startswith("expression 'length(s)': is refused by Spark: ")
     assert (len(plan), plan.version) == (2, 7)
     assert [attribute.sql for attribute in plan.p_attributes] == ["n", "n + 1"]
+
+
+SCHEMA = "n INT, s STRING"
+
+
+def planning(spark: SparkSession, streams: dict[str, str], **limits: int) -> Planning:
+    """With streams by name, each with its source topic."""
+    described = {name: {"topic": topic, "format": "json", "schema": SCHEMA} for name, topic in streams.items()}
+    config = parse_config({"kafka": {"registry_topic": "registry"}, "streams": described, "limits": limits})
+    return Planning(config, {name: StreamAnalyser(spark, config.streams[name], "UTC") for name in streams})
+
+
+def test_a_destination_that_the_configuration_took_since_is_not_served(spark: SparkSession) -> None:
+    queries = [
+        RegisteredQuery("own", "a", "n > 1", "source-a", version=1),
+        RegisteredQuery("registry", "a", "n > 1", "registry", version=2),
+        RegisteredQuery("asleep", "a", "n > 1", "registry", paused=True, version=3),
+        RegisteredQuery("fine", "a", "n > 1", "out", version=4),
+        RegisteredQuery("elsewhere", "gone", "n > 1", "out", version=5),
+    ]
+    plans, unserved = planning(spark, {"a": "source-a"}).plans(queries, 9)
+    assert plans["a"].query_ids.to_pylist() == ["fine"]
+    assert unserved == {
+        "own": "destination topic 'source-a': is the source topic of 'a' itself: choose another",
+        "registry": "destination topic 'registry': is the registry of queries: choose another",
+        "elsewhere": "stream 'gone': is not configured",
+    }
+
+
+def test_of_a_loop_that_the_configuration_closed_the_oldest_side_is_served(spark: SparkSession) -> None:
+    queries = [
+        RegisteredQuery("back", "b", "n > 1", "source-a", version=2),
+        RegisteredQuery("there", "a", "n > 1", "source-b", version=1),
+    ]
+    plans, unserved = planning(spark, {"a": "source-a", "b": "source-b"}).plans(queries, 9)
+    assert (len(plans["a"]), len(plans["b"])) == (1, 0)
+    assert list(unserved) == ["back"]
+    assert "leads back to the source 'source-b' of the query's own stream" in unserved["back"]
+
+
+def test_over_a_limit_that_was_lowered_the_oldest_queries_are_served(spark: SparkSession) -> None:
+    queries = [RegisteredQuery(f"q{i}", "a", f"n + {i} > 1", "out", version=9 - i) for i in range(5)]
+    rules = planning(spark, {"a": "source-a"}, spark_attributes=2)
+    plans, unserved = rules.plans(queries, 9)
+    assert plans["a"].query_ids.to_pylist() == ["q3", "q4"]
+    assert set(unserved) == {"q0", "q1", "q2"}
+    assert all("would have Spark compute more than 2 expressions" in reason for reason in unserved.values())
+    # A batch that was bound to all of them is run again with all of them.
+    plans, unserved = rules.plans(queries, 9, limited=False)
+    assert (len(plans["a"]), unserved) == (5, {})

@@ -198,7 +198,9 @@ def test_the_records_own_attributes_can_be_checked(schema_file: Path) -> None:
 def test_wrong_use_ends_with_2(arguments: list[str]) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
-    assert "Error:" in result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert line.endswith(" --help' shows how")
 
 
 @pytest.mark.parametrize(

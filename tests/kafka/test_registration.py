@@ -314,6 +314,24 @@ def test_a_topic_that_kafka_refuses_beside_another_is_refused(site: Site) -> Non
     assert site.client.get("/v1/queries/refused").status_code == 404
 
 
+def test_a_topic_that_takes_no_record_without_a_key_is_refused(site: Site) -> None:
+    assert site.daemon is not None
+    name = site.topic("compacted")
+    site.daemon.cluster.ensure_topics([name], {"cleanup.policy": "compact"})
+    answer = site.client.post("/v1/queries", json={**GOOD, "stream": site.stream("json"), "topic": name})
+    assert answer.status_code == 400
+    assert f"destination topic '{name}': is compacted" in answer.json()["error"]["message"]
+
+
+def test_a_topic_that_may_not_be_made_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert site.daemon is not None
+    kafka = site.config.kafka.model_copy(update={"allow_topic_creation": False})
+    monkeypatch.setattr(site.daemon.cluster, "_config", kafka)
+    answer = site.client.post("/v1/queries", json={**GOOD, "stream": site.stream("json"), "topic": "never-made"})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith("missing topic 'never-made': create it")
+
+
 def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert site.daemon is not None
     before = site.register("before-loss", "n = 1")["query"]
@@ -322,11 +340,15 @@ def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert lost.status_code == 503
     assert "registry topic" in lost.json()["error"]["message"]
     assert site.client.get("/v1/queries/refused").status_code == 404
+    unready = site.client.get("/readyz")
+    assert unready.status_code == 503
+    assert unready.json()["reason"].startswith("no query can be registered: registry topic")
     # Without a further change: the writer is made anew in the background.
     deadline = time.monotonic() + 60
     while site.daemon.standing()._uncertain:
         assert time.monotonic() < deadline
         time.sleep(0.1)
+    assert site.client.get("/readyz").status_code == 200
     site.register("after-loss", "n = 2")
     assert site.client.get("/v1/queries/before-loss").json() == before
 

@@ -121,8 +121,24 @@ def test_a_second_daemon_takes_the_registry_over(registry: Registry, cluster: Ka
         second.close()
 
 
-def test_a_topic_that_is_no_registry_is_refused(cluster: KafkaCluster) -> None:
-    name = f"plain-{uuid.uuid4().hex}"
-    cluster.ensure_topics([name])
-    with pytest.raises(RegistryError, match="is not compacted"):
+WEEK_MS = 7 * 24 * 3600 * 1000
+KEPT = {"min.compaction.lag.ms": str(WEEK_MS), "delete.retention.ms": str(WEEK_MS)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"cleanup.policy": "delete", **KEPT}, "is not compacted: set its cleanup.policy to compact alone"),
+        ({"cleanup.policy": "compact,delete", **KEPT}, "loses what is old: set its cleanup.policy to compact alone"),
+        ({"cleanup.policy": "compact"}, f"set its min.compaction.lag.ms to {WEEK_MS}"),
+        (
+            {"cleanup.policy": "compact", **KEPT, "delete.retention.ms": "86400000"},
+            f"set its delete.retention.ms to {WEEK_MS}",
+        ),
+    ],
+)
+def test_a_topic_that_is_no_registry_is_refused(cluster: KafkaCluster, settings: dict[str, str], said: str) -> None:
+    name = f"other-{uuid.uuid4().hex}"
+    cluster.ensure_topics([name], settings)
+    with pytest.raises(RegistryError, match=said):
         Registry(cluster, name).open()

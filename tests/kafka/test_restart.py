@@ -12,7 +12,7 @@ import pytest
 
 from broker.binding import BatchBindings
 from broker.query import RegisteredQuery
-from broker.registry import Registry
+from broker.registry import Registry, RegistryTakenError
 from broker.sections import KafkaConfig
 from broker.topics import KafkaCluster
 
@@ -186,3 +186,17 @@ def test_without_its_checkpoint_a_daemon_begins_anew(site: Site) -> None:
     offsets = site.publish(numbers(0, 3))
     site.drain()
     assert [record.offset for record in site.read(topic)] == offsets
+
+
+def test_a_daemon_whose_registry_was_taken_over_ends(site: Site) -> None:
+    """The last of the module: the site's daemon has no registry any more."""
+    assert site.daemon is not None
+    site.daemon.check_processes()
+    other = Registry(site.daemon.cluster, site.config.kafka.registry_topic)
+    other.open()
+    other.close()
+    body = {"id": "late", "where": "n > 1", "stream": site.stream("json"), "topic": site.topic("late")}
+    assert site.client.post("/v1/queries", json=body).status_code == 503
+    assert "another daemon has taken it over" in site.client.get("/readyz").json()["reason"]
+    with pytest.raises(RegistryTakenError, match="another daemon has taken it over: stop one of the two"):
+        site.daemon.check_processes()
