@@ -36,7 +36,7 @@ def test_the_plans_find_the_same(spark: SparkSession, tmp_path: Path, monkeypatc
 def test_the_monitor_measures_in_two_of_three_modes(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench.monitor, "QUICK", bench.monitor.Size(12_000, (30,), 3, 1))
+    monkeypatch.setattr(bench.monitor, "QUICK", bench.monitor.Size(12_000, (30,), 3, 0))
     result = bench.monitor.run(quick=True, output_dir=tmp_path)
     assert result == written(tmp_path, "monitor")
     (modes,) = result["results"].values()

@@ -1,25 +1,40 @@
-"""The interval for a shift holds it as often as it says, whatever accidents there are among the pairs."""
+"""The interval for a loss holds it as often as it says, also where it comes from a few batches alone."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from bench.paired import shift_of
+from bench.paired import loss_of
+
+PAIRS = 120
 
 
-@pytest.mark.parametrize("heavy_tailed", [False, True])
-@pytest.mark.parametrize("pairs", [20, 100])
-def test_nineteen_intervals_of_twenty_hold_the_shift(pairs: int, heavy_tailed: bool) -> None:
+def noisy(random: np.random.Generator) -> np.ndarray:
+    return 1 + 0.1 * random.standard_t(4, PAIRS).clip(-5, 5)
+
+
+def evenly(random: np.random.Generator) -> np.ndarray:
+    return noisy(random) / 0.98
+
+
+def in_a_few_batches(random: np.random.Generator) -> np.ndarray:
+    """Nothing in five of six, as much in the sixth that the sum is 1 / .98 of the others'."""
+    return noisy(random) + np.where(random.random(PAIRS) < 1 / 6, 6 * (1 / 0.98 - 1), 0)
+
+
+@pytest.mark.parametrize("costs", [evenly, in_a_few_batches])
+def test_nineteen_intervals_of_twenty_hold_the_loss(costs: Callable[[np.random.Generator], np.ndarray]) -> None:
     random = np.random.default_rng(7)
-    noise = random.standard_t(2, (500, pairs)) if heavy_tailed else random.normal(0, 1, (500, pairs))
-    shifts = [shift_of((0.3 + row).tolist()) for row in noise]
-    held = sum(shift.low <= 0.3 <= shift.high for shift in shifts)
-    # 475 on average, with a deviation of 5.
-    assert 450 <= held <= 495
-    assert abs(np.mean([shift.estimate for shift in shifts]) - 0.3) < 0.05
+    losses = [loss_of(costs(random).tolist(), noisy(random).tolist()) for _ in range(200)]
+    held = sum(loss.low <= 0.02 <= loss.high for loss in losses)
+    # 190 on average, with a deviation of 3.
+    assert 178 <= held <= 200
+    assert abs(np.mean([loss.share for loss in losses]) - 0.02) < 0.004
 
 
-def test_few_pairs_give_their_whole_range() -> None:
-    shift = shift_of([0.1, 0.5, 0.2])
-    assert (shift.low, shift.high) == (0.1, 0.5)
+def test_a_gain_is_a_loss_below_zero() -> None:
+    loss = loss_of([1.0] * 20, [1.25] * 20)
+    assert (loss.share, loss.low, loss.high) == (-0.25, -0.25, -0.25)
