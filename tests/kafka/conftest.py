@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
@@ -86,6 +87,12 @@ class Site:
         answer = self.client.post("/v1/queries", json=body)
         assert answer.status_code in (200, 201), answer.text
         return answer.json()
+
+    def bulk(self, lines: list[Any], **params: Any) -> Any:
+        """The answer to a bulk load: queries as dictionaries, or lines as they are."""
+        text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+        headers = {"content-type": "application/x-ndjson"}
+        return self.client.post("/v1/queries", content=text.encode(), headers=headers, params=params)
 
     def publish(
         self,
