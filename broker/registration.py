@@ -229,8 +229,8 @@ class StandingQueries:
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
         plans = self._changed_plans(candidates, removes)
         topics = {candidate.query.topic for candidate in candidates}
-        self._cluster.ensure_topics(topics)
         self._cluster.check_takes_all(topics)
+        self._cluster.ensure_topics(topics)
         try:
             offsets = self._registry.write([candidate.query for candidate in candidates], removes)
         except RegistryError as error:

@@ -111,8 +111,10 @@ class KafkaCluster:
         return dict(self._settings_of([name]))[name]
 
     def check_takes_all(self, names: Collection[str]) -> None:
-        """QueryError where one of these topics refuses records without a key: one of them would stop a stream."""
-        for name, settings in self._settings_of(names):
+        """QueryError where one of these topics is there and refuses records without a key: one of them would stop a
+        stream.
+        """
+        for name, settings in self._settings_of(set(names) & self.topics()):
             if "compact" in settings["cleanup.policy"]:
                 remedy = "is compacted, so it takes no record without a key: choose another"
                 raise QueryError("destination topic", name, remedy)

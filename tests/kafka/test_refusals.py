@@ -113,9 +113,12 @@ def test_a_topic_that_takes_no_record_without_a_key_is_refused(site: Site) -> No
     assert site.daemon is not None
     name = site.topic("compacted")
     site.daemon.cluster.ensure_topics([name], {"cleanup.policy": "compact"})
-    answer = site.client.post("/v1/queries", json={**GOOD, "stream": site.stream("json"), "topic": name})
+    body = {**GOOD, "stream": site.stream("json"), "topic": name}
+    answer = site.bulk([{**body, "id": "other", "topic": f"{name}-other"}, body])
     assert answer.status_code == 400
     assert f"destination topic '{name}': is compacted" in answer.json()["error"]["message"]
+    # Nothing is made for what is refused.
+    assert f"{name}-other" not in site.daemon.cluster.topics()
 
 
 def test_a_topic_that_may_not_be_made_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
