@@ -108,6 +108,19 @@ def monitor() -> None:
 
 
 @benchmark(
+    "bench.registration",
+    "asc bench registration",
+    "asc bench registration --quick --output /tmp/results",
+)
+def registration() -> None:
+    """How long a user waits for a change of the standing queries, while the stream is idle.
+
+    A daemon on an embedded Kafka: 10,000 queries as one bulk load; while they stand, to register, replace and remove one
+    over HTTP, and the commands 'asc query add' and 'asc query check'.
+    """
+
+
+@benchmark(
     "bench.synthetic",
     "asc bench synthetic",
     "asc bench synthetic --figure 7 --quick",

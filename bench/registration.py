@@ -1,0 +1,213 @@
+"""How long a user waits for a change of the standing queries: a real daemon on an embedded Kafka, its stream idle."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+from pyspark.sql import SparkSession
+from tqdm import tqdm
+
+from asc.schema import Schema
+from bench.machine import machine
+from bench.plot_registration import plot_registration, time_text
+from broker.config import parse_config
+from broker.daemon import Daemon
+from broker.runtime.java import find_java
+from broker.runtime.kafka import EmbeddedKafka
+from broker.runtime.spark import spark_session
+from workloads.synthetic import d1_workload
+
+BULK = "bulk load (NDJSON)"
+REGISTER = "register, topic is there"
+REGISTER_TOPIC = "register, topic is made"
+REPLACE = "replace"
+REMOVE = "remove"
+ADD = "asc query add"
+CHECK = "asc query check"
+
+Answer = TypeVar("Answer")
+
+_STREAM = "d1"
+_TOPIC = "matches"
+_READY_S = 120.0
+_REQUEST_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Standing queries, requests of each kind while they stand, runs of each command."""
+
+    queries: int
+    requests: int
+    commands: int
+
+
+FULL = Size(10_000, 30, 10)
+QUICK = Size(500, 5, 5)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``registration.json`` and its plot into the folder; the result is what the file
+    holds.
+
+    The kinds of change take turns, so that a slow moment of the machine hits all of them; none has a run that is not
+    counted. Raises RuntimeError where a change is refused, or is answered before the running plan has it.
+    """
+    size = QUICK if quick else FULL
+    # As the daemon makes its own.
+    spark = spark_session(app_name="asc-bench-registration", options={"spark.sql.streaming.pollingDelay": "50ms"})
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
+        results, plan = _measured(spark, Path(folder), size)
+    result = {
+        "benchmark": "registration",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "queries": size.queries,
+        "predicates": "3 to 6 comparisons each, d1_workload(seed=1)",
+        "stream": {"format": "json", "columns": 20, "records": 0},
+        "session": {"master": spark.sparkContext.master},
+        "results": results,
+        "plan": plan,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "registration.json").write_text(json.dumps(result, indent=2) + "\n")
+    plot_registration(result, output_dir / "registration")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text: how often each kind of change was made, its median and its worst time."""
+    lines = [f"{result['queries']:,} standing queries over 20 int columns, the stream idle", ""]
+    lines.append(f"{'what':<26} {'runs':>5}  {'median':>9}  {'worst':>9}")
+    for what, measured in result["results"].items():
+        lines.append(
+            f"{what:<26} {len(measured['runs_s']):>5}  {time_text(measured['median_s']):>9}  "
+            f"{time_text(measured['worst_s']):>9}"
+        )
+    return "\n".join(lines)
+
+
+def _measured(spark: SparkSession, folder: Path, size: Size) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The times of each kind of change, and the plan that was left: its version and its number of queries."""
+    schema_file = folder / "d1.ddl"
+    workload = d1_workload(size.queries + 3 * size.requests + 2 * size.commands)
+    schema_file.write_text(Schema.from_arrow(workload.schema()).ddl(), "utf-8")
+    texts = iter(workload.texts())
+    with _daemon(spark, folder, schema_file) as daemon, _client(daemon) as client:
+        changes = _Changes(client)
+        lines = [
+            json.dumps({"id": f"q{number:06d}", "where": next(texts), "topic": _TOPIC})
+            for number in range(size.queries)
+        ]
+        changes.send(BULK, size.queries, "POST", "/v1/queries", "\n".join(lines))
+        for number in tqdm(range(max(size.requests, size.commands)), desc="changes", leave=False, disable=None):
+            if number < size.requests:
+                _one_of_each(changes, number, texts)
+            if number < size.commands:
+                # As it is typed: without a topic, so that the default one is made.
+                added = ("query", "add", f"added-{number}", "--where", next(texts), "--server", daemon.url)
+                changes.command(ADD, 1, added)
+                changes.command(CHECK, 0, ("query", "check", "--where", next(texts), "--schema", str(schema_file)))
+        plan = changes.plan()
+    return {what: _result(seconds) for what, seconds in changes.seconds.items()}, plan
+
+
+def _one_of_each(changes: _Changes, number: int, texts: Iterator[str]) -> None:
+    """Register two queries, replace one of them and remove it; the other one stays."""
+    there, made = f"there-{number}", f"made-{number}"
+    body = {"id": there, "topic": _TOPIC}
+    changes.send(REGISTER, 1, "POST", "/v1/queries", json.dumps({**body, "where": next(texts)}))
+    changes.send(REGISTER_TOPIC, 1, "POST", "/v1/queries", json.dumps({"id": made, "where": next(texts)}))
+    changes.send(REPLACE, 0, "POST", "/v1/queries", json.dumps({**body, "where": next(texts)}))
+    changes.send(REMOVE, -1, "DELETE", f"/v1/queries/{there}")
+
+
+class _Changes:
+    """Changes of the standing queries and what each took; whether the plan has one is looked at after each."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.seconds: dict[str, list[float]] = {}
+        self._client = client
+        self._queries = 0
+
+    def send(self, what: str, more: int, method: str, path: str, content: str = "") -> None:
+        """Time one request, which leaves so many queries more."""
+        kind = "application/x-ndjson" if what == BULK else "application/json"
+        answer = self._timed(
+            what, lambda: self._client.request(method, path, content=content, headers={"Content-Type": kind})
+        )
+        if not answer.is_success:
+            raise RuntimeError(f"{what}: refused with {answer.status_code}: {answer.text[:500]}")
+        self._planned(what, more, answer.json()["version"])
+
+    def command(self, what: str, more: int, arguments: Sequence[str]) -> None:
+        """Time one ``asc`` command, from the start of its process to the end, which leaves so many queries more."""
+        line = [sys.executable, "-c", "from cli.main import main; main()", *arguments]
+        ended = self._timed(what, lambda: subprocess.run(line, capture_output=True, text=True, check=False))
+        if ended.returncode:
+            raise RuntimeError(f"{what}: ended with {ended.returncode}: {ended.stderr[:500]}")
+        self._planned(what, more, None)
+
+    def plan(self) -> dict[str, Any]:
+        """Version and number of queries of the running plan."""
+        answer = self._client.get("/v1/plan").raise_for_status()
+        plan = answer.json()["streams"][_STREAM]
+        return {"version": plan["version"], "queries": plan["queries"]}
+
+    def _timed(self, what: str, work: Callable[[], Answer]) -> Answer:
+        start = time.perf_counter()
+        answer = work()
+        self.seconds.setdefault(what, []).append(round(time.perf_counter() - start, 5))
+        return answer
+
+    def _planned(self, what: str, more: int, version: int | None) -> None:
+        self._queries += more
+        plan = self.plan()
+        wanted = {"version": plan["version"] if version is None else version, "queries": self._queries}
+        if plan != wanted:
+            raise RuntimeError(f"{what}: was answered, but the running plan is {plan}, not {wanted}")
+
+
+def _result(seconds: list[float]) -> dict[str, Any]:
+    return {"median_s": statistics.median(seconds), "worst_s": max(seconds), "runs_s": seconds}
+
+
+@contextmanager
+def _daemon(spark: SparkSession, folder: Path, schema_file: Path) -> Iterator[Daemon]:
+    """A daemon that is ready, on a Kafka of its own, with one json stream that nothing is published to."""
+    with EmbeddedKafka(folder / "kafka") as kafka:
+        config = parse_config(
+            {
+                "kafka": {"bootstrap_servers": kafka.bootstrap_servers},
+                "api": {"port": 0},
+                "spark": {"checkpoint_dir": str(folder / "checkpoint")},
+                "streams": {_STREAM: {"topic": "tuples", "format": "json", "schema_file": str(schema_file)}},
+            }
+        )
+        daemon = Daemon(config, spark=spark)
+        daemon.start()
+        try:
+            deadline = time.monotonic() + _READY_S
+            while (missing := daemon.readiness()) is not None:
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"the daemon is not ready after {_READY_S:.0f} s: {missing}")
+                time.sleep(0.1)
+            yield daemon
+        finally:
+            daemon.stop()
+
+
+def _client(daemon: Daemon) -> httpx.Client:
+    # The proxies of the environment could not reach a loopback address.
+    return httpx.Client(base_url=daemon.url, timeout=_REQUEST_S, trust_env=False)
