@@ -115,8 +115,8 @@ def monitor() -> None:
 def registration() -> None:
     """How long a user waits for a change of the standing queries, while the stream is idle.
 
-    A daemon on an embedded Kafka: 10,000 queries as one bulk load; while they stand, to register, replace and remove one
-    over HTTP, and the commands 'asc query add' and 'asc query check'.
+    A daemon on an embedded Kafka: 10,000 queries as one bulk load; while they stand, one is registered, replaced and
+    removed over HTTP, and 'asc query add' and 'asc query check' are run.
     """
 
 
