@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from asc.compiler import compile_plan
@@ -121,9 +122,14 @@ def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
         }
         attributes = [attribute.sql for attribute in plans["exact"].p_attributes]
         columns = dict(zip(attributes, spark_values(df, attributes), strict=True))
+        conditions = [attribute.failure for attribute in plans["exact"].p_attributes if attribute.failure is not None]
+        failed = spark_values(df, conditions)
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
 
+    # Spark takes the condition under which an expression fails, whatever the expression, and it is TRUE or FALSE.
+    assert [text for text, told in zip(conditions, failed, strict=True) if told.null_count] == []
+    assert 0 < sum(pc.any(told).as_py() for told in failed) < len(failed)
     for name, plan in plans.items():
         own = [columns[attribute.sql] for attribute in plan.p_attributes]
         found = matches_by_query(plan, own, ROWS)
