@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -38,6 +39,27 @@ _STOP_S = 15.0
 _LOOK_S = 0.25
 _IDLE_S = 0.5
 """How much longer than a trigger's interval a query has to wait for data before it is taken to be well."""
+
+_DATA_LOSS = re.compile(
+    r"Some data may have been lost because they are not available in Kafka any more;.*?"
+    r"Reason:\s*(.*?)\s*(?:with consumer group|SQLSTATE|\.\s|\.?\Z)",
+    re.DOTALL,
+)
+"""Spark's words for offsets that are gone. Only the reason is kept: the rest advises on a setting of Spark."""
+
+
+def lost_records(text: str, topic: str, folder: Path, starting_offsets: str) -> str | None:
+    """What to do where a source topic has not the records that a stream is to read next, in one line.
+
+    ``text`` is all that Spark says of a failure; None where that is of another kind. ``folder`` is the stream's own.
+    """
+    found = _DATA_LOSS.search(text)
+    if found is None:
+        return None
+    return (
+        f"source topic '{topic}': records expired unread, or the topic was made again ({' '.join(found[1].split())}): "
+        f"stop the daemon and remove {folder}, and the stream begins at its starting_offsets, '{starting_offsets}'"
+    )
 
 
 class _StoppingError(Exception):
@@ -202,6 +224,12 @@ class StreamJob:
                     self.problem = None
 
     def _cause(self, error: BaseException) -> str:
+        # Where tasks met it, Spark's own error is wrapped, and has a cause in Kafka's client that says less.
+        all_said = f"{self._error}\n{error}"
+        stream = self._stream
+        lost = lost_records(all_said, stream.topic, self._folder, stream.starting_offsets)
+        if lost is not None:
+            return lost
         text = one_line(root_cause(self._error or error), 2_000)
         return text.rpartition("terminated with exception: ")[2][:300]
 
