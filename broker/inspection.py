@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from asc.attribute import PAttribute
 from broker.analysis import StreamAnalyser
 from broker.monitoring import StreamMonitor
 from broker.query import RegisteredQuery
 from broker.registration import StandingQueries
+
+_WITHOUT_A_RECORD = {"_key": "NULL", "_partition": "0", "_offset": "0", "_timestamp": "NULL", "_headers": "NULL"}
+"""What ``tuple_values`` has for the record's own attributes; ``_topic`` is what it would be."""
+
+_OWN_ATTRIBUTE = re.compile(
+    rf"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.`])`?({"|".join(_WITHOUT_A_RECORD)})(?!\w)""",
+    re.IGNORECASE | re.DOTALL,
+)
+"""One of them in an expression, past the texts in it and the fields of structs."""
 
 
 def checked(
@@ -76,7 +87,8 @@ def explained(
 ) -> dict[str, Any]:
     """The constructs a query uses and, where a tuple is given, its way through them.
 
-    A field that the stream's schema does not name is left out, as it is of a record, with a warning.
+    A field that the stream's schema does not name is left out, as it is of a record, with a warning; so is it said
+    what the record's own attributes are taken for, where the query uses them.
     """
     from asc.explain import explain
 
@@ -86,6 +98,15 @@ def explained(
     if tuple_ is not None:
         known = standing.config.streams[query.stream].fields().arrow.names
         warnings = [f"field '{name}': not in the stream's schema, left out" for name in tuple_ if name not in known]
+        warnings += _taken_for(standing.normalise(query.stream, query.where).p_attributes)
         text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
         values = analysers[query.stream].tuple_values(text, plan.p_attributes)
     return {"query": query.plain(), "text": explain(plan, query.id, values), "warnings": warnings}
+
+
+def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:
+    """A warning for each of the record's own attributes that these use: there is no record."""
+    used = {found.lower() for attribute in attributes for found in _OWN_ATTRIBUTE.findall(attribute.sql)}
+    for name, value in _WITHOUT_A_RECORD.items():
+        if name in used:
+            yield f"'{name}' is followed as {value}: a tuple has no record around it"

@@ -265,6 +265,21 @@ def test_explain_follows_a_tuple(asc: Asc) -> None:
     assert asc.json("query", "explain", "explained")["text"] in constructs.stdout
 
 
+def test_explain_says_what_the_attributes_of_a_record_are_taken_for(asc: Asc) -> None:
+    where = (
+        "length(_KEY) > 1 AND `_offset` < 9 AND _headers['_partition'] = 'x' OR _topic = 'cli-flights' AND delay > 1"
+    )
+    assert asc("query", "add", "of-record", "--where", where, "--stream", "flights").exit_code == 0
+    way = asc("query", "explain", "of-record", "--tuple", '{"delay": 2}')
+    assert way.exit_code == 0, way.stderr
+    assert "\naccepted by conjunct" in way.stdout
+    assert way.stderr.splitlines() == [
+        f"warning: '{name}' is followed as {value}: a tuple has no record around it"
+        for name, value in (("_key", "NULL"), ("_offset", "0"), ("_headers", "NULL"))
+    ]
+    assert asc("query", "explain", "of-record").stderr == ""
+
+
 def test_checking_offline_and_by_the_daemon_give_the_same(asc: Asc, tmp_path: Path) -> None:
     schema = tmp_path / "flights.ddl"
     schema.write_text(SCHEMA, encoding="utf-8")
