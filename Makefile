@@ -11,6 +11,7 @@ help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 8
 
 $(BIN)/python:
+	@[ "$$(uname)" = Linux ] || { echo "System: '$$(uname)' is not Linux, which asc-broker needs: run it on Linux, or in a container of it"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
 	  { echo "Python: '$(PYTHON)' is missing or older than 3.10: install Python >= 3.10, or name one: make PYTHON=/path/to/python3"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
