@@ -185,7 +185,9 @@ class Daemon:
         host, port = listener.getsockname()[:2]
         self._url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         app = create_app(self, self.config.token(), self.config.api.max_body_bytes, self.config.api.host)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3))
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+        )
         thread = threading.Thread(target=server.run, args=([listener],), name="api", daemon=True)
         thread.start()
 

@@ -18,6 +18,9 @@ ERROR_HEADER = "asc-error"
 IN_FLIGHT_MAX = 20_000
 
 
+ANSWERS_WITHIN_MS = 10_000
+"""How long Kafka is waited for at the start."""
+
 _ACKNOWLEDGED_WITHIN_S = 45
 """How long the oldest record under way may take: longer than a broker needs to be started again."""
 
@@ -64,7 +67,7 @@ def produce(bootstrap_servers: str, topic: str, records: Iterable[Record]) -> It
             acks="all",
             linger_ms=20,
             batch_size=1 << 18,
-            bootstrap_timeout_ms=10_000,
+            bootstrap_timeout_ms=ANSWERS_WITHIN_MS,
         )
         under_way: deque[Any] = deque()
         try:
@@ -109,7 +112,7 @@ def consumer(
             auto_offset_reset="earliest" if from_beginning else "latest",
             allow_auto_create_topics=False,
             isolation_level="read_committed",
-            bootstrap_timeout_ms=10_000,
+            bootstrap_timeout_ms=ANSWERS_WITHIN_MS,
         )
         try:
             partitions = [TopicPartition(t, p) for t in topics for p in client.partitions_for_topic(t) or ()]

@@ -128,17 +128,17 @@ class Typer:
         problem = refusal(name.lower())
         if len(node.value) == 1 and problem and problem[0] == "non-deterministic":
             return self._source.error_at(node, f"{problem[0]} function", problem[1])
-        for length in range(len(node.value) - 1, 0, -1):
+        # From the front, where a schema ends after a few parts, whatever the name goes on with.
+        for length in range(1, len(node.value)):
             try:
                 parent = self._schema.resolve(node.value[:length])
             except SchemaError:
-                continue
+                break
             if pa.types.is_map(parent.type):
                 remedy = f"an entry of a map is {parent.name}['{node.value[length]}']"
                 return self._source.error_at(node, "unknown column", remedy)
             if pa.types.is_list(parent.type):
                 return self._source.error_at(node, "unknown column", f"an element of an array is {parent.name}[0]")
-            break
         return self._source.error(error.subject, error.value, error.remedy, node.start, node.end)
 
     def _operator(

@@ -95,8 +95,12 @@ def spark_session(
 
 def _quiet_python_loggers() -> None:
     """PySpark prints a JSON line of ten kilobytes beside every exception of the analyser; the exception says it all."""
+    from pyspark.logger import PySparkLogger
+
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
-        logging.getLogger(name).disabled = True
+        # Of its own class, for it logs with arguments that no other takes; by the level, for whoever configures logging
+        # later (uvicorn does) may enable again what was disabled.
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 @contextmanager

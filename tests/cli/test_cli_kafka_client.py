@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 def test_publishing_to_a_kafka_that_dies_ends_with_what_was_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli.kafka_client, "_ACKNOWLEDGED_WITHIN_S", 8)
+    monkeypatch.setattr(cli.kafka_client, "_ACKNOWLEDGED_WITHIN_S", 3)
     monkeypatch.setattr(cli.kafka_client, "IN_FLIGHT_MAX", 100)
     node = EmbeddedKafka(tmp_path / "node")
     node.start()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+import cli.kafka_client
 from cli.main import main
 
 STREAM = {"name": "s", "topic": "s", "format": "json", "schema": "n INT", "queries": 0}
@@ -60,6 +61,12 @@ def address() -> Iterator[Address]:
         yield listener
         listener.shutdown()
         thread.join()
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here has a Kafka that would answer if it were given time."""
+    monkeypatch.setattr(cli.kafka_client, "ANSWERS_WITHIN_MS", 1_000)
 
 
 def run(address: Address, *arguments: Any) -> Result:

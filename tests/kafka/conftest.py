@@ -291,6 +291,16 @@ def process(
     return process_of(tmp_path, kafka)
 
 
+@pytest.fixture
+def reader(kafka: EmbeddedKafka, tmp_path: Path) -> Site:
+    """For the tests that run their own daemons: a site without one, to read topics."""
+
+    def none() -> Daemon:
+        raise AssertionError("a reader has no daemon")
+
+    return Site(site_config(kafka, tmp_path), kafka.bootstrap_servers, none)
+
+
 @pytest.fixture(scope="module")
 def site(kafka: EmbeddedKafka, site_of: Callable[[Config], Site], tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The daemon that the tests of a module share."""

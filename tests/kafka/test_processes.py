@@ -7,7 +7,6 @@ import os
 import signal
 import time
 import uuid
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,7 @@ def children(pid: int, name: str) -> list[int]:
 
 @pytest.mark.slow
 def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
-    process: Process, site: Site, kafka: EmbeddedKafka
+    process: Process, reader: Site, kafka: EmbeddedKafka
 ) -> None:
     process.start()
     destination = f"out-{uuid.uuid4().hex[:12]}"
@@ -61,7 +60,7 @@ def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
     try:
         publish(4_000)
         deadline = time.monotonic() + 120
-        while not site.read(destination):
+        while not reader.read(destination):
             assert time.monotonic() < deadline, process.log.read_text("utf-8")
             time.sleep(0.05)
         assert process.child is not None
@@ -70,26 +69,26 @@ def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
         process.start()
         publish(10)
         deadline = time.monotonic() + 120
-        while len({record.offset for record in site.read(destination)}) < count:
+        while len({record.offset for record in reader.read(destination)}) < count:
             assert time.monotonic() < deadline, process.log.read_text("utf-8")
             time.sleep(0.2)
-        assert {json.loads(record.value or b"")["n"] for record in site.read(destination)} == set(range(count))
+        assert {json.loads(record.value or b"")["n"] for record in reader.read(destination)} == set(range(count))
 
         # Asked in the middle of a flow: in good order, so that nothing comes twice.
-        before = len(site.read(destination))
+        before = len(reader.read(destination))
         publish(4_000)
         deadline = time.monotonic() + 120
-        while len(site.read(destination)) == before:
+        while len(reader.read(destination)) == before:
             assert time.monotonic() < deadline, process.log.read_text("utf-8")
             time.sleep(0.05)
         process.child.send_signal(signal.SIGTERM)
         assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
         assert "SIGTERM: ending the running batches" in process.log.read_text("utf-8")
         process.start()
-        while len(site.read(destination)) < before + 4_000:
+        while len(reader.read(destination)) < before + 4_000:
             assert time.monotonic() < deadline + 120, process.log.read_text("utf-8")
             time.sleep(0.2)
-        tail = [json.loads(record.value or b"")["n"] for record in site.read(destination)[before:]]
+        tail = [json.loads(record.value or b"")["n"] for record in reader.read(destination)[before:]]
         assert tail == list(range(count - 4_000, count))
     finally:
         producer.close()
@@ -163,37 +162,34 @@ def test_a_daemon_whose_embedded_kafka_dies_ends_with_a_line(tmp_path: Path, pro
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_a_batch_that_does_not_end_is_left_to_be_replayed(tmp_path: Path, process_of: ProcessOf, site: Site) -> None:
+def test_a_batch_that_does_not_end_is_left_to_be_replayed(process: Process, reader: Site, kafka: EmbeddedKafka) -> None:
     """Kafka stands still in the middle of a batch: the daemon is gone in time, and nothing is lost."""
-    with EmbeddedKafka(tmp_path / "kafka") as kafka:
-        process = process_of(tmp_path, kafka)
-        process.start()
-        body = {"id": "all", "where": "n >= 0", "topic": "out"}
-        assert process.client.post("/v1/queries", json=body).status_code == 201
-        producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
-        for value in numbers(0, 10_000):
-            producer.send(process.topic, value)
-        producer.close()
-        (node,) = children(kafka._supervisor.pid, "kafka.Kafka")  # type: ignore[union-attr]
-        try:
-            deadline = time.monotonic() + 120
-            while not _stands_still_in_a_batch(process, node):
-                assert time.monotonic() < deadline, process.log.read_text("utf-8")
-            assert process.child is not None
-            process.child.send_signal(signal.SIGTERM)
-            process.child.wait(timeout=30)
-        finally:
-            os.kill(node, signal.SIGCONT)
-        assert "the running batch did not end in 15 s and will be run again" in process.log.read_text("utf-8")
-        process.start()
+    process.start()
+    destination = f"out-{uuid.uuid4().hex[:12]}"
+    body = {"id": "all", "where": "n >= 0", "topic": destination}
+    assert process.client.post("/v1/queries", json=body).status_code == 201
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    for value in numbers(0, 10_000):
+        producer.send(process.topic, value)
+    producer.close()
+    (node,) = children(kafka._supervisor.pid, "kafka.Kafka")  # type: ignore[union-attr]
+    try:
         deadline = time.monotonic() + 120
-        out = replace(site, bootstrap_servers=kafka.bootstrap_servers)
-        while len({record.offset for record in out.read("out")}) < 10_000:
+        while not _stands_still_in_a_batch(process, node):
             assert time.monotonic() < deadline, process.log.read_text("utf-8")
-            time.sleep(0.2)
-        process.child.kill()
-        process.child.wait()
+        assert process.child is not None
+        process.child.send_signal(signal.SIGTERM)
+        process.child.wait(timeout=30)
+    finally:
+        os.kill(node, signal.SIGCONT)
+    assert "the running batch did not end in 15 s and will be run again" in process.log.read_text("utf-8")
+    process.start()
+    deadline = time.monotonic() + 120
+    while len({record.offset for record in reader.read(destination)}) < 10_000:
+        assert time.monotonic() < deadline, process.log.read_text("utf-8")
+        time.sleep(0.2)
+    process.child.kill()
+    process.child.wait()
 
 
 def _stands_still_in_a_batch(process: Process, node: int) -> bool:

@@ -44,7 +44,7 @@ REFUSED = {
     "past": ({"expires_at": "2020-01-01T00:00:00Z"}, "is in the past"),
     "unknown field": ({"wear": "n > 1"}, "unknown field 'wear': did you mean 'where'?"),
     "paused": ({"paused": "yes"}, "field paused 'yes': input should be a valid boolean"),
-    "expression that Spark refuses": ({"where": "array_contains(s, 1)"}, "array_contains"),
+    "argument of another type": ({"where": "array_contains(s, 1)"}, "argument 1 of array_contains is STRING"),
 }
 
 

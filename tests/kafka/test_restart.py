@@ -189,7 +189,6 @@ def test_without_its_checkpoint_a_daemon_begins_anew(site: Site) -> None:
 
 
 def test_a_daemon_whose_registry_was_taken_over_ends(site: Site) -> None:
-    """The last of the module: the site's daemon has no registry any more."""
     assert site.daemon is not None
     site.daemon.check_processes()
     other = Registry(site.daemon.cluster, site.config.kafka.registry_topic)
@@ -200,3 +199,29 @@ def test_a_daemon_whose_registry_was_taken_over_ends(site: Site) -> None:
     assert "another daemon has taken it over" in site.client.get("/readyz").json()["reason"]
     with pytest.raises(RegistryTakenError, match="another daemon has taken it over: stop one of the two"):
         site.daemon.check_processes()
+    restart(site)
+
+
+@pytest.mark.slow
+def test_records_that_expired_unread_are_named_with_what_to_do(site: Site) -> None:
+    from kafka import TopicPartition
+    from kafka.admin import KafkaAdminClient
+
+    # The last of the module: its stream does not run any more.
+    name = site.stream("json")
+    source, folder = site.config.streams[name].topic, site.config.spark.checkpoint_dir / name
+    site.drain()
+    assert site.daemon is not None
+    site.daemon.stop()
+    offsets = site.publish([b'{"n": 3}'] * 5)
+    admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
+    admin.delete_records({TopicPartition(source, 0): offsets[3]})
+    admin.close()
+    site.daemon = site.start()
+    deadline = time.monotonic() + 60
+    while "started again" not in (reason := str(site.client.get("/readyz").json()["reason"])):
+        assert time.monotonic() < deadline, reason
+        time.sleep(0.1)
+    assert f"source topic '{source}': records expired unread, or the topic was made again (" in reason
+    assert f"Could not read records in offset [{offsets[0]}, {offsets[4] + 1})" in reason
+    assert f": stop the daemon and remove {folder}, and the stream begins at its starting_offsets" in reason

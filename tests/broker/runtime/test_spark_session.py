@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 _QUIET = """
+import logging.config
 from broker.runtime.spark import spark_session
 spark = spark_session(master="local[1]")
+logging.config.dictConfig({"version": 1, "disable_existing_loggers": False})
 print(spark.range(3).selectExpr("sum(id)").collect()[0][0])
 try:
     spark.range(3).filter("no_such_column > 1")
