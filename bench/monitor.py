@@ -34,8 +34,9 @@ from broker.tally import Tallying, tally_accumulator
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
 MODES = ("off", "measuring", "on")
-"""``measuring``: counts, draws, measures and ships the plan anew, with its sequences as they were, so that nothing but
-what it costs shows."""
+"""``off``: nothing is even counted (a daemon counts with its monitor off). ``measuring``: counts, draws, measures
+and ships the plan anew, with its sequences as they were, so that nothing but what it costs shows.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def table(result: dict[str, Any]) -> str:
     cost.
     """
     rows = result["input"]["rows"]
-    lines = [f"{result['rounds']} batches of {rows:,} rows x 20 int columns in each mode, in turns; medians", ""]
+    lines = [f"{result['rounds']} batches of {rows:,} rows x 20 ints in each mode, in turns; rows/s are medians", ""]
     headings = (
         f"{'predicates':>10}  {'monitor':<10} {'rows/s':>11}  {'lost, by processor time':>24}  {'by the clock':>24}"
     )
@@ -173,7 +174,7 @@ def _compared(
             frame = frames[number % len(frames)]
             if number == 0:
                 before = {mode: pipelines[mode].monitor.totals for mode in MODES}
-            # Each mode comes as often after each other one, for what a batch leaves behind falls on the next.
+            # Each mode comes about as often after each other one, for what a batch leaves behind falls on the next.
             for mode in orders[number // len(frames) % len(orders)]:
                 begun = cpu_s()
                 taken = timed(lambda: pipelines[mode].batch(frame))  # noqa: B023

@@ -228,8 +228,9 @@ class Daemon:
         return self._cluster
 
     def _make_source_topics(self, cluster: KafkaCluster) -> None:
-        names = {stream.topic for stream in self.config.streams.values()}
-        cluster.ensure_topics(names | {self.config.dead_letter_topic(name) for name in self.config.streams})
+        dead_letters = {self.config.dead_letter_topic(name) for name in self.config.streams}
+        cluster.check_takes_all(dead_letters, "dead-letter topic")
+        cluster.ensure_topics(dead_letters | {stream.topic for stream in self.config.streams.values()})
 
     def _start_spark(self) -> SparkSession:
         spark = self._given_spark or self._own_spark()

@@ -47,7 +47,7 @@ def judge_of(
 
     A text is NULL where no query accepts the row. Without a topic: ids. With topics: the topic and its ids, for each.
     Pieces that leave may be smaller than the batches that come, so that even the ids of a row that every query
-    accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws for the monitor.
+    accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws.
     """
 
     def judge(batches: Iterator[Batch]) -> Iterator[pd.Series]:

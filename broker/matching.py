@@ -67,7 +67,7 @@ def match_plan(
     ``queries``: as :func:`match`. ``deliveries``: every row stays, with one more column DELIVERIES_COLUMN,
     array<struct<topic: string, queries: array<string>>>: one element for each topic that a query which accepts the
     row sends to, ids sorted; NULL where none accepts it. In the same pass, ``observation`` (batch only) counts
-    ``tuples`` and ``accepted``, and ``tallying`` counts and draws for the monitor.
+    ``tuples`` and ``accepted``, and ``tallying`` counts and draws.
 
     Raises MatchError: the column is there already, or Spark refuses an expression of the plan.
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asc.attribute import PAttribute
@@ -52,13 +52,10 @@ class Planning:
         """The normal form of a predicate over a stream's attributes; PredicateError."""
         return normalise(where, self._schemas[stream], limits=self._limits, time_zone=self._config.spark.time_zone)
 
-    def plans(
-        self, queries: Iterable[RegisteredQuery], version: int, *, limited: bool = True
-    ) -> tuple[dict[str, Plan], dict[str, str]]:
+    def plans(self, queries: Iterable[RegisteredQuery], version: int) -> tuple[dict[str, Plan], dict[str, str]]:
         """The plan of every stream, and the queries that none of them holds, with the reason.
 
-        The oldest queries are served where all of them would have Spark compute too much or make a loop; without
-        ``limited`` there is no such thing as too much.
+        The oldest queries are served where all of them would have Spark compute too much or make a loop.
         """
         unserved: dict[str, str] = {}
         found: list[Candidate] = []
@@ -71,36 +68,57 @@ class Planning:
                     found.append(Candidate(query, self.normalise(query.stream, query.where)))
             except AscError as error:
                 unserved[query.id] = str(error)
-        limit = self.options.spark_attributes if limited else sys.maxsize
-        for position, refusal in self._refusals(found, (), {}, limit).items():
+        for position, refusal in self._refusals(found, (), {}).items():
             unserved[found[position].query.id] = str(refusal)
         served: dict[str, list[Query]] = {name: [] for name in self._config.streams}
         for candidate in found:
             query = candidate.query
             if query.id not in unserved:
                 served[query.stream].append(Query(query.id, candidate.predicate, query.topic))
-        options = replace(self.options, spark_attributes=limit)
-        return {name: compile_plan(own, options, version) for name, own in served.items()}, unserved
+        return {name: compile_plan(own, self.options, version) for name, own in served.items()}, unserved
 
     def refusals(
-        self, candidates: Sequence[Candidate], standing: Iterable[RegisteredQuery], plans: Mapping[str, Plan]
+        self,
+        candidates: Sequence[Candidate],
+        standing: Collection[RegisteredQuery],
+        unserved: Iterable[RegisteredQuery],
+        plans: Mapping[str, Plan],
     ) -> dict[int, AscError]:
         """Position to reason of the candidates that would close a loop of topics with the queries that stand, that
         Spark refuses, or that would have it compute too much beside the plans that run.
+
+        What stands unserved counts as well: it comes first when the daemon starts again, and a newcomer that was
+        accepted is not to stop then.
         """
         attributes = {name: _spark_attributes(plan.p_attributes) for name, plan in plans.items()}
-        return self._refusals(candidates, standing, attributes, self.options.spark_attributes)
+        for query in unserved:
+            if query.stream in attributes and not query.paused:
+                with suppress(AscError):
+                    needed = self.normalise(query.stream, query.where).p_attributes
+                    attributes[query.stream] |= _spark_attributes(needed)
+        return self._refusals(candidates, standing, attributes)
 
     def _refusals(
         self,
         candidates: Sequence[Candidate],
-        standing: Iterable[RegisteredQuery],
+        standing: Collection[RegisteredQuery],
         computed: Mapping[str, set[PAttribute]],
-        limit: int,
     ) -> dict[int, AscError]:
-        refused = self._loops(candidates, standing)
+        refused = self._by_spark(candidates, computed)
+        while True:
+            # One that is refused leaves what it would have replaced standing: others may close a loop with that.
+            more = self._loops(candidates, standing, refused)
+            if not more:
+                return refused
+            refused.update(more)
+
+    def _by_spark(
+        self, candidates: Sequence[Candidate], computed: Mapping[str, set[PAttribute]]
+    ) -> dict[int, AscError]:
+        """The candidates that Spark refuses, or that would have it compute too much."""
+        refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates}:
-            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream and i not in refused]
+            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
             by_attribute = self._analysers[stream].refusals(a for _, c in own for a in c.predicate.p_attributes)
             attributes = computed.get(stream, set())
             for position, candidate in own:
@@ -110,32 +128,35 @@ class Planning:
                     refused[position] = bad[0]
                 elif candidate.query.paused or needed <= attributes:
                     continue
-                elif len(attributes | needed) > limit:
+                elif len(attributes | needed) > self.options.spark_attributes:
                     refused[position] = self._too_many(stream, candidate)
                 else:
                     attributes = attributes | needed
         return refused
 
-    def _loops(self, candidates: Sequence[Candidate], standing: Iterable[RegisteredQuery]) -> dict[int, AscError]:
-        """The candidates that would close a loop of streams, each feeding the next one's source."""
+    def _loops(
+        self, candidates: Sequence[Candidate], standing: Collection[RegisteredQuery], refused: Collection[int]
+    ) -> dict[int, AscError]:
+        """The candidates beside those refused that would close a loop of streams, each feeding the next."""
         streams = self._config.streams
         sources = {stream.topic for stream in streams.values()}
-        replaced = {candidate.query.id for candidate in candidates}
+        accepted = [(i, candidate) for i, candidate in enumerate(candidates) if i not in refused]
+        replaced = {candidate.query.id for _, candidate in accepted}
         feeds: dict[str, set[str]] = {}
         for query in standing:
             if query.id not in replaced and query.topic in sources and query.stream in streams:
                 feeds.setdefault(streams[query.stream].topic, set()).add(query.topic)
-        refused: dict[int, AscError] = {}
-        for position, candidate in enumerate(candidates):
+        found: dict[int, AscError] = {}
+        for position, candidate in accepted:
             source, topic = streams[candidate.query.stream].topic, candidate.query.topic
             if topic not in sources:
                 continue
             if source in _reached(topic, feeds):
                 remedy = f"leads back to the source '{source}' of the query's own stream: choose another"
-                refused[position] = QueryError("destination topic", topic, remedy)
+                found[position] = QueryError("destination topic", topic, remedy)
             else:
                 feeds.setdefault(source, set()).add(topic)
-        return refused
+        return found
 
     def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
         return QueryError(

@@ -79,7 +79,7 @@ class StandingQueries:
         self.queries: Mapping[str, RegisteredQuery] = {}
         self.version = -1
         self.unserved: dict[str, str] = {}
-        """Queries of the registry that no plan holds, with the reason: their stream or an attribute is gone."""
+        """Queries of the registry that no plan holds, with the reason: they break a rule of today's configuration."""
         self.evaluation_errors = EvaluationErrors()
 
     # -- start
@@ -102,9 +102,8 @@ class StandingQueries:
 
     def plan_at(self, stream: str, version: int) -> Plan:
         """The plan of a stream as it was at a version."""
-        state = [query for query in self._registry.state_at(version).values() if query.stream == stream]
-        # What could be computed once can be computed again.
-        return self._planning.plans(state, version, limited=False)[0][stream]
+        # Of all streams: what is served of one may hang on the others, for they may feed each other.
+        return self._planning.plans(self._registry.state_at(version).values(), version)[0][stream]
 
     # -- judging
 
@@ -135,8 +134,9 @@ class StandingQueries:
 
     def refusals(self, candidates: Sequence[Candidate]) -> dict[int, AscError]:
         """Position to reason of the candidates that would close a loop, that Spark refuses, or that are too many."""
-        standing = (query for query in self.queries.values() if query.id not in self.unserved)
-        return self._planning.refusals(candidates, standing, {name: job.plan for name, job in self._jobs.items()})
+        queries, replaced = self.queries, {candidate.query.id for candidate in candidates}
+        unserved = [queries[query_id] for query_id in self.unserved if query_id in queries and query_id not in replaced]
+        return self._planning.refusals(candidates, queries.values(), unserved, self.plans())
 
     # -- changing
 
@@ -172,7 +172,7 @@ class StandingQueries:
         that could not be evaluated.
         """
         reason = self.unserved.get(query.id)
-        errors = self.evaluation_errors.of(query.id)
+        errors = self.evaluation_errors.of(query.id, query.version)
         return {**query.plain(), "served": reason is None, "reason": reason, "evaluation_errors": errors}
 
     def get(self, query_id: str) -> RegisteredQuery:
@@ -219,16 +219,18 @@ class StandingQueries:
             return
         ids = plan.query_ids.take(pa.array(plan.ranks[list(failed)])).to_pylist()
         standing = self.queries
+        found = ((standing.get(query_id), count) for query_id, count in zip(ids, failed.values(), strict=True))
         counts = {
-            query_id: count
-            for query_id, count in zip(ids, failed.values(), strict=True)
-            if query_id in standing and standing[query_id].version <= plan.version
+            (query.id, query.version): count
+            for query, count in found
+            if query is not None and query.version <= plan.version
         }
         self.evaluation_errors.add(stream, counts)
 
     def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
         plans = self._changed_plans(candidates, removes)
-        topics = {candidate.query.topic for candidate in candidates}
+        # One that is paused needs no topic: to pause it may be what mends a stream.
+        topics = {candidate.query.topic for candidate in candidates if not candidate.query.paused}
         self._cluster.check_takes_all(topics)
         self._cluster.ensure_topics(topics)
         try:
@@ -246,7 +248,7 @@ class StandingQueries:
         self.queries, self.version = queries, version
         for query_id in offsets:
             self.unserved.pop(query_id, None)
-        self.evaluation_errors.forget(offsets)
+        self.evaluation_errors.forget(removes)
         effective = {stream: self._jobs[stream].swap(replace(plan, version=version)) for stream, plan in plans.items()}
         for query in written:
             if query.stream not in effective:

@@ -1,4 +1,4 @@
-"""What a batch tells the monitor besides its matches: counts by block, and a bounded uniform sample of its tuples."""
+"""What a batch tells besides its matches: counts by block, a bounded uniform sample of its tuples, what failed."""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ def check_destination(topic: str, stream: str, config: Config) -> None:
 class KafkaCluster:
     """Clients of one Kafka cluster, made when first needed.
 
-    Every method that talks to Kafka raises KafkaError, in one line, when it does not answer or refuses.
+    Every method that talks to Kafka raises KafkaError, in one line, when it does not answer or refuses, and QueryError
+    where a topic cannot be what a query wants of it.
     """
 
     def __init__(self, bootstrap_servers: str, config: KafkaConfig) -> None:
@@ -110,14 +111,14 @@ class KafkaCluster:
         """The settings of a topic, defaults included."""
         return dict(self._settings_of([name]))[name]
 
-    def check_takes_all(self, names: Collection[str]) -> None:
+    def check_takes_all(self, names: Collection[str], kind: str = "destination topic") -> None:
         """QueryError where one of these topics is there and refuses records without a key: one of them would stop a
         stream.
         """
         for name, settings in self._settings_of(set(names) & self.topics()):
             if "compact" in settings["cleanup.policy"]:
-                remedy = "is compacted, so it takes no record without a key: choose another"
-                raise QueryError("destination topic", name, remedy)
+                remedy = "is compacted, so it takes no record without a key: name another, or set its cleanup.policy"
+                raise QueryError(kind, name, f"{remedy} to delete")
 
     def record_limits(self, names: Collection[str]) -> dict[str, int]:
         """The largest record, in bytes, that each topic takes from this daemon."""
@@ -152,6 +153,8 @@ class KafkaCluster:
             with self._admin_lock, self._clear_errors():
                 found = self._connected().describe_configs(resources, config_filter="all")["topic"]
             for name, settings in found.items():
+                if not settings:
+                    raise KafkaError("settings of topic", name, "cannot be read: is it there, and described to us?")
                 yield name, {key: str(setting["value"]) for key, setting in settings.items()}
 
     def _create(self, names: list[str], settings: dict[str, str], check_only: bool) -> None:

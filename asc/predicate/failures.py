@@ -8,7 +8,7 @@ branch that is not taken, the right side of ``FALSE AND``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -23,6 +23,9 @@ FAILURE_CHARS = 20_000
 
 _CASTING_SORTS = frozenset("nithTD")
 """Arguments that Spark casts a string to (see Function)."""
+
+_LOGARITHMS = frozenset(("ln", "log", "log10", "log1p", "log2"))
+"""NULL for what is not positive, as they are meant to be."""
 
 _FIRST_KNOWN = frozenset(("coalesce", "nvl", "ifnull"))
 _PLAIN = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_()}
@@ -43,17 +46,26 @@ class _Step(NamedTuple):
     decides: str
     result: Node | None = None
     """What is evaluated then, and is the last."""
+    compared_with: Node | None = None
+    """What the operand is compared with, which may fail as well."""
 
 
 def _failure(typer: Typer, node: Node) -> str | None:
     steps = list(_steps(typer, node))
     if steps:
         return _in_order(typer, steps)
-    found = [failure for arg in node.args if (failure := _failure(typer, arg)) is not None]
-    if _can_fail(typer, node):
-        own = _own_failure(typer, node)
-        found += [own] if own else []
-    return " OR ".join(f"({failure})" for failure in dict.fromkeys(found)) or None
+    found = [_failure(typer, arg) for arg in node.args]
+    if node.op == "call" and node.value == "nullif":
+        found.append(_of_equality(typer, *node.args))
+    elif node.op == "call" and node.value in _LOGARITHMS:
+        found += [_of_cast(typer.of(arg)) for arg in node.args]
+    elif _can_fail(typer, node):
+        found.append(_of_operation([typer.of(arg) for arg in node.args], typer.of(node).sql))
+    return _either(found)
+
+
+def _either(failures: Iterable[str | None]) -> str | None:
+    return " OR ".join(f"({failure})" for failure in dict.fromkeys(failures) if failure is not None) or None
 
 
 def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
@@ -76,7 +88,8 @@ def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
             yield _Step(args[0], "FALSE")
             args = args[1:]
         for place in range(0, len(args) - 1, 2):
-            yield _Step(args[place], f"{subject}{typer.of(args[place]).argument}", args[place + 1])
+            compared_with = node.args[0] if subject else None
+            yield _Step(args[place], f"{subject}{typer.of(args[place]).argument}", args[place + 1], compared_with)
         if len(args) % 2:
             yield _Step(args[-1], "TRUE")
 
@@ -85,7 +98,7 @@ def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
     """One CASE, however many steps there are: Spark's grammar nests no deeper than the expression itself."""
     branches, can_fail = [], False
     for step in steps:
-        own = _failure(typer, step.operand)
+        own = _either([_failure(typer, step.operand), _of_equality(typer, step.compared_with, step.operand)])
         after = None if step.result is None else _failure(typer, step.result)
         if own is not None:
             branches.append(f"WHEN {own} THEN TRUE")
@@ -94,13 +107,29 @@ def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
     return f"CASE {' '.join(branches)} ELSE FALSE END" if can_fail else None
 
 
-def _own_failure(typer: Typer, node: Node) -> str | None:
-    """The condition under which the operation of a node itself fails."""
-    operands = [typer.of(arg) for arg in node.args]
+def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
+    """The condition under which an operation itself fails: its result is NULL, and none of its operands."""
     if any(operand.type == pa.null() for operand in operands):
         return None
     known = [f"{operand.argument} IS NOT NULL" for operand in operands if operand.literal is None]
-    return " AND ".join([*known, f"({typer.of(node).sql}) IS NULL"])
+    return " AND ".join([*known, f"({result}) IS NULL"])
+
+
+def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
+    """The condition under which ``left = right`` fails, where something compares by it."""
+    if left is None:
+        return None
+    sides = [typer.of(left), typer.of(right)]
+    if not _comparison_can_fail([side.type for side in sides]):
+        return None
+    return _of_operation(sides, f"{sides[0].argument} = {sides[1].argument}")
+
+
+def _of_cast(operand: Expression) -> str | None:
+    """The condition under which an operand is no number, where a function has NULL for some numbers as well."""
+    if not _may_be_text(operand.type):
+        return None
+    return _of_operation([operand], f"CAST({operand.sql} AS DOUBLE)")
 
 
 def _can_fail(typer: Typer, node: Node) -> bool:
@@ -112,17 +141,20 @@ def _can_fail(typer: Typer, node: Node) -> bool:
         divides = node.op in DIVISIONS and not _is_other_than_zero(operands[1])
         return divides or any(_may_be_text(kind) or pa.types.is_decimal(kind) for kind in kinds)
     if node.op in COMPARISONS or node.op == "between":
-        # Spark casts both sides to one type; IN casts to strings instead, which never fails
-        others = {kind for kind in kinds if kind not in (pa.string(), pa.binary(), pa.null())}
-        mixed = bool(others) and any(_may_be_text(kind) for kind in kinds)
-        widened = len(others) > 1 and any(kind is not None and pa.types.is_decimal(kind) for kind in others)
-        return node.op != "<=>" and (mixed or widened)
+        return node.op != "<=>" and _comparison_can_fail(kinds)
     if node.op == "call":
         sorts = FUNCTIONS[node.value].sorts
         cast = [sorts[min(i, len(sorts) - 1)] in _CASTING_SORTS for i in range(len(kinds))]
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])
         return divides or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
     return False
+
+
+def _comparison_can_fail(kinds: Sequence[pa.DataType | None]) -> bool:
+    """Spark casts both sides to one type; for IN that is a string, which never fails."""
+    others = {kind for kind in kinds if kind not in (pa.string(), pa.binary(), pa.null())}
+    widened = len(others) > 1 and any(kind is not None and pa.types.is_decimal(kind) for kind in others)
+    return widened or (bool(others) and any(_may_be_text(kind) for kind in kinds))
 
 
 def _is_other_than_zero(divisor: Expression) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from broker.analysis import StreamAnalyser
 from broker.config import StreamConfig, parse_config
-from broker.planning import Planning
+from broker.planning import Candidate, Planning
 from broker.query import RegisteredQuery
 
 if TYPE_CHECKING:
@@ -82,6 +82,26 @@ def test_over_a_limit_that_was_lowered_the_oldest_queries_are_served(spark: Spar
     assert plans["a"].query_ids.to_pylist() == ["q3", "q4"]
     assert set(unserved) == {"q0", "q1", "q2"}
     assert all("would have Spark compute more than 2 expressions" in reason for reason in unserved.values())
-    # A batch that was bound to all of them is run again with all of them.
-    plans, unserved = rules.plans(queries, 9, limited=False)
-    assert (len(plans["a"]), unserved) == (5, {})
+    # What is left out counts as standing: it comes first at the next start, and a newcomer would be left out then.
+    standing = {query.id: query for query in queries}
+    late = RegisteredQuery("late", "a", "n + 9 > 1", "out")
+    left_out = [standing[query_id] for query_id in unserved]
+    served_alone = rules.plans([standing["q4"]], 9)[0]
+    candidate = Candidate(late, rules.normalise("a", late.where))
+    assert rules.refusals([candidate], [standing["q4"]], (), served_alone) == {}
+    assert set(rules.refusals([candidate], standing.values(), left_out, served_alone)) == {0}
+
+
+def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSession) -> None:
+    rules = planning(spark, {"a": "source-a", "b": "source-b"}, spark_attributes=0)
+    there = RegisteredQuery("there", "a", "n > 1", "source-b", version=1)
+    plans, _ = rules.plans([there], 1)
+    candidates = [
+        Candidate(query, rules.normalise(query.stream, query.where))
+        for query in (
+            RegisteredQuery("there", "a", "n + 1 > 1", "out"),
+            RegisteredQuery("back", "b", "n > 1", "source-a"),
+        )
+    ]
+    assert set(rules.refusals(candidates, [there], (), plans)) == {0, 1}
+    assert rules.refusals(candidates[1:], [], (), plans) == {}
