@@ -30,6 +30,10 @@ from asc.plan import CompileOptions, Plan
 
 _MAGIC = b"ASCPLAN2"
 _ALIGNMENT = 64
+_DTYPES = frozenset(("|b1", "|u1", "<u2", "<i4", "<i8", "<u8"))
+
+_DAMAGE = (LookupError, ValueError, TypeError, AttributeError, StopIteration, OSError, MemoryError, pa.ArrowException)
+"""What reading bytes may come upon that fit their sum and are no plan."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -76,7 +80,7 @@ def from_bytes(buffer: bytes | memoryview) -> Plan:
         header = json.loads(bytes(view[16:start]))
         arrays = {name: _view(view, start, *place) for name, place in header["arrays"].items()}
         return _plan(header, arrays)
-    except (LookupError, ValueError, TypeError, AttributeError, OSError, MemoryError, pa.ArrowException) as error:
+    except _DAMAGE as error:
         raise PlanError("plan", f"{len(view)} bytes", f"another version wrote them ({error})") from error
 
 
@@ -141,6 +145,9 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
 
 
 def _view(view: memoryview, start: int, dtype: str, shape: list[int], offset: int) -> npt.NDArray[Any]:
+    if dtype not in _DTYPES:
+        # numpy reads a dtype's text by a grammar of its own, and lets its exceptions through
+        raise ValueError(f"array of {dtype!r}")
     count = int(np.prod(shape, dtype=np.int64))
     array = np.frombuffer(view, dtype=dtype, count=count, offset=start + offset).reshape(shape)
     if not array.flags.aligned:

@@ -160,14 +160,22 @@ def test_bytes_cut_short() -> None:
 
 def test_any_damaged_byte_is_found() -> None:
     data = plan_of(positive=(A, POSITIVE)).to_bytes()
-    for position in range(0, len(data), 7):
+    for position in range(len(data)):
         damaged = bytearray(data)
-        damaged[position] ^= 0x10
+        damaged[position] ^= (0x01, 0x10, 0x80)[position % 3]
         with pytest.raises(PlanError, match="plan"):
             Plan.from_bytes(bytes(damaged))
         # a sum that fits lies: whatever comes out, no other exception does
         with contextlib.suppress(PlanError):
             Plan.from_bytes(summed(bytes(damaged[12:])))
+
+
+@pytest.mark.parametrize("dtype", ['"," ', '"<M8"', '"|O8"', '"i4,"', "[1]  ", "null "])
+def test_an_array_of_a_type_that_no_plan_has_is_refused(dtype: str) -> None:
+    data = plan_of(positive=(A, POSITIVE)).to_bytes()
+    assert b'"<i4"' in data
+    with pytest.raises(PlanError, match="another version wrote them"):
+        Plan.from_bytes(summed(data[12:].replace(b'"<i4"', dtype.encode())))
 
 
 def run(code: str, **environment: str) -> str:
