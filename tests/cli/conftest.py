@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 VARIABLES = ("ASC_TOKEN", "ASC_SERVER", "ASC_DEBUG")
 
@@ -16,3 +20,14 @@ def no_variables_of_asc() -> Iterator[None]:
         for name in VARIABLES:
             patch.delenv(name, raising=False)
         yield
+
+
+@pytest.fixture
+def settings_of_spark(spark: SparkSession) -> Iterator[None]:
+    """The command sets up the session that the tests share: it is put back as it was."""
+    names = ("spark.sql.adaptive.enabled", "spark.sql.files.maxPartitionBytes")
+    before = {name: spark.conf.get(name) for name in names}
+    yield
+    for name, value in before.items():
+        if value is not None:
+            spark.conf.set(name, value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from cli.main import main
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark"), pytest.mark.usefixtures("settings_of_spark")]
 
 DDL = "flight INT, delay INT, dest STRING, seats INT"
 ROWS: list[dict[str, Any]] = [
@@ -33,17 +32,6 @@ QUERIES = {
     "even": "seats > 1",
 }
 COUNTS = {"late": 2, "bay": 2, "unknown": 1, "never": 0, "even": 0}
-
-
-@pytest.fixture(autouse=True)
-def settings_of_spark(spark: SparkSession) -> Iterator[None]:
-    """The command sets up the session that the tests share: it is put back as it was."""
-    names = ("spark.sql.adaptive.enabled", "spark.sql.files.maxPartitionBytes")
-    before = {name: spark.conf.get(name) for name in names}
-    yield
-    for name, value in before.items():
-        if value is not None:
-            spark.conf.set(name, value)
 
 
 @pytest.fixture
