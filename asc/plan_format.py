@@ -30,7 +30,7 @@ from asc.plan import CompileOptions, Plan
 
 _MAGIC = b"ASCPLAN2"
 _ALIGNMENT = 64
-_DTYPES = frozenset(("|b1", "|u1", "<u2", "<i4", "<i8", "<u8"))
+_DTYPES = frozenset(("|u1", "<u2", "<i4", "<i8", "<u8"))
 
 _DAMAGE = (LookupError, ValueError, TypeError, AttributeError, StopIteration, OSError, MemoryError, pa.ArrowException)
 """What reading bytes may come upon that fit their sum and are no plan."""

@@ -229,8 +229,8 @@ class Daemon:
 
     def _make_source_topics(self, cluster: KafkaCluster) -> None:
         dead_letters = {self.config.dead_letter_topic(name) for name in self.config.streams}
-        cluster.check_takes_all(dead_letters, "dead-letter topic")
-        cluster.ensure_topics(dead_letters | {stream.topic for stream in self.config.streams.values()})
+        cluster.ensure_destinations(dead_letters, "dead-letter topic")
+        cluster.ensure_topics({stream.topic for stream in self.config.streams.values()})
 
     def _start_spark(self) -> SparkSession:
         spark = self._given_spark or self._own_spark()

@@ -231,8 +231,7 @@ class StandingQueries:
         plans = self._changed_plans(candidates, removes)
         # One that is paused needs no topic: to pause it may be what mends a stream.
         topics = {candidate.query.topic for candidate in candidates if not candidate.query.paused}
-        self._cluster.check_takes_all(topics)
-        self._cluster.ensure_topics(topics)
+        self._cluster.ensure_destinations(topics)
         try:
             offsets = self._registry.write([candidate.query for candidate in candidates], removes)
         except RegistryError as error:

@@ -98,27 +98,22 @@ class KafkaCluster:
 
     def ensure_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
         """Create the topics that are missing, all or none as far as the broker can tell beforehand."""
-        missing = sorted(set(names) - self.topics())
-        if not missing:
-            return
-        if not self._config.allow_topic_creation:
-            raise MissingTopicError("missing topic", missing[0], "create it, or set kafka.allow_topic_creation = true")
-        for check_only in (True, False):
-            for start in range(0, len(missing), _CREATE_CHUNK):
-                self._create(missing[start : start + _CREATE_CHUNK], dict(settings or {}), check_only)
+        self._make(set(names) - self.topics(), dict(settings or {}))
+
+    def ensure_destinations(self, names: Collection[str], kind: str = "destination topic") -> None:
+        """As :meth:`ensure_topics`, for topics that records of every kind are sent to: QueryError, before any is made,
+        where one is there and refuses records without a key, for one of them would stop a stream.
+        """
+        wanted, there = set(names), self.topics()
+        for name, settings in self._settings_of(wanted & there):
+            if "compact" in settings["cleanup.policy"]:
+                remedy = "is compacted, so it takes no record without a key: name another, or set its cleanup.policy"
+                raise QueryError(kind, name, f"{remedy} to delete")
+        self._make(wanted - there, {})
 
     def topic_settings(self, name: str) -> dict[str, str]:
         """The settings of a topic, defaults included."""
         return dict(self._settings_of([name]))[name]
-
-    def check_takes_all(self, names: Collection[str], kind: str = "destination topic") -> None:
-        """QueryError where one of these topics is there and refuses records without a key: one of them would stop a
-        stream.
-        """
-        for name, settings in self._settings_of(set(names) & self.topics()):
-            if "compact" in settings["cleanup.policy"]:
-                remedy = "is compacted, so it takes no record without a key: name another, or set its cleanup.policy"
-                raise QueryError(kind, name, f"{remedy} to delete")
 
     def record_limits(self, names: Collection[str]) -> dict[str, int]:
         """The largest record, in bytes, that each topic takes from this daemon."""
@@ -156,6 +151,16 @@ class KafkaCluster:
                 if not settings:
                     raise KafkaError("settings of topic", name, "cannot be read: is it there, and described to us?")
                 yield name, {key: str(setting["value"]) for key, setting in settings.items()}
+
+    def _make(self, missing_topics: Collection[str], settings: dict[str, str]) -> None:
+        missing = sorted(missing_topics)
+        if not missing:
+            return
+        if not self._config.allow_topic_creation:
+            raise MissingTopicError("missing topic", missing[0], "create it, or set kafka.allow_topic_creation = true")
+        for check_only in (True, False):
+            for start in range(0, len(missing), _CREATE_CHUNK):
+                self._create(missing[start : start + _CREATE_CHUNK], settings, check_only)
 
     def _create(self, names: list[str], settings: dict[str, str], check_only: bool) -> None:
         from kafka.errors import InvalidTopicError, NoError, TopicAlreadyExistsError, for_code
