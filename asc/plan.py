@@ -18,6 +18,9 @@ from asc.grid import Grid
 from asc.predicate.constraint import Constraint, Cut
 from asc.predicate.normal_form import Predicate
 
+Order = tuple[Sequence[int], Mapping[tuple[int, int], int]]
+"""A macro-sequence and micro-arrows, as a block takes them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -155,16 +158,14 @@ class Plan:
             )
         return tuple(found)
 
-    def with_sequences(self, sequences: Mapping[int, tuple[Sequence[int], Mapping[tuple[int, int], int]]]) -> Plan:
+    def with_sequences(self, sequences: Mapping[int, Order]) -> Plan:
         """The plan with other sequences: by block, the order of its constructs and its micro-arrows."""
         blocks = list(self.blocks)
         for number, (sequence, arrows) in sequences.items():
             blocks[number] = blocks[number].with_sequence(sequence, arrows)
         return replace(self, blocks=tuple(blocks))
 
-    def with_sequences_of(
-        self, other: Plan, sequences: Mapping[int, tuple[Sequence[int], Mapping[tuple[int, int], int]]]
-    ) -> Plan:
+    def with_sequences_of(self, other: Plan, sequences: Mapping[int, Order]) -> Plan:
         """The plan with sequences that were found for blocks of another one, where it has those blocks as well (under
         whatever number); itself where it has none of them. Cost: the number of blocks.
 

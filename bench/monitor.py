@@ -17,14 +17,13 @@ from pyspark.sql import DataFrame, SparkSession
 from tqdm import tqdm
 
 from asc.compiler import compile_plan
-from asc.plan import Plan
+from asc.plan import Order, Plan
 from bench.cpu_time import cpu_s
 from bench.machine import machine
 from bench.paired import loss_of
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_monitor
 from bench.timed import timed
-from broker.arrangement import Order
 from broker.matching import match_plan
 from broker.monitoring import StreamMonitor, Totals
 from broker.runtime.java import find_java

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from asc.block import Block
 from asc.executor import Matches, match
-from asc.plan import Plan
+from asc.plan import Order, Plan
 from asc.regions import RegionIds, region_ids
 from monitor.hybrid import hybrid_sequence
 from monitor.refinement import refined
@@ -19,8 +19,6 @@ from monitor.sample import Sample
 from monitor.statistics import walked
 
 Kind = Literal["macro", "hybrid"]
-Order = tuple[Sequence[int], Mapping[tuple[int, int], int]]
-"""A macro-sequence and micro-arrows, as a block takes them."""
 
 _RUNS = 3
 """Timed runs of each order, in turns; the fastest counts, for what else runs on the machine only adds."""

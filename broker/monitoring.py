@@ -14,8 +14,8 @@ from datetime import datetime, timezone
 from typing import Any
 
 from asc.block import Block
-from asc.plan import Plan
-from broker.arrangement import Arrangement, Order, SampledTuples, arranged
+from asc.plan import Order, Plan
+from broker.arrangement import Arrangement, SampledTuples, arranged
 from broker.block_states import BlockState, BlockStates
 from broker.failure import one_line
 from broker.rearrangement import Rearrangement

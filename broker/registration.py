@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from asc.compiler import change_plan
 from asc.errors import AscError
-from asc.plan import Plan, Query
+from asc.plan import Order, Plan, Query
 from asc.predicate.normal_form import Predicate
 from broker.config import Config
 from broker.evaluation_errors import EvaluationErrors
@@ -27,7 +27,6 @@ from monitor.transfer import carried
 
 if TYPE_CHECKING:
     from broker.analysis import StreamAnalyser
-    from broker.arrangement import Order
 
 LOG = logging.getLogger("asc.registration")
 

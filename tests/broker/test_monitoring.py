@@ -13,8 +13,7 @@ import pytest
 
 from asc.compiler import change_plan, compile_plan
 from asc.executor import Matches, match
-from asc.plan import CompileOptions, Plan
-from broker.arrangement import Order
+from asc.plan import CompileOptions, Order, Plan
 from broker.config import parse_config
 from broker.monitoring import StreamMonitor
 from broker.sections import ConfigError, MonitorConfig
