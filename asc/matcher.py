@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from asc.compiler import change_plan, compile_plan
 from asc.errors import PlanError, PredicateError
-from asc.executor import match
-from asc.plan import CompileOptions, Plan, Query
+from asc.evaluation.executor import match
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from asc.schema import Schema
 from asc.spark_types import folded

@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from asc.attribute import kind_of_type
 from asc.errors import SchemaError
+from asc.keys.attribute import kind_of_type
 from asc.spark_types import ddl_of_type, fields_of_ddl, folded, normalised_arrow_type, quoted_name, type_of_json
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from asc.block import static_sequence
+from asc.plan.block import static_sequence
 from bench.stream import Stream
 from monitor.adaptation import Adaptation, Change, Figures, Thresholds
 from monitor.hybrid import hybrid_sequence

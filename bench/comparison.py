@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from asc.executor import match
-from asc.plan import Plan
+from asc.evaluation.executor import match
+from asc.plan.plan import Plan
 from bench.adaptive import HYBRID, MACRO, REFINED, AdaptiveRun, Kind, Order, adaptive_run, figures
 from bench.fixed_sequences import FixedSequences, fixed_sequences
 from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level

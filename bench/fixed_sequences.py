@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.block import Block
 from asc.compiled import compiled, ones
 from asc.errors import AscError
+from asc.plan.block import Block
 from monitor.macro import macro_sequence
 from monitor.sample import Sample
 from monitor.statistics import walked

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from asc.compiler import change_plan, compile_plan
-from asc.executor import match
-from asc.plan import Plan, Query
+from asc.evaluation.executor import match
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
 from bench.brute_force import dense_bounds, early_exit_scan

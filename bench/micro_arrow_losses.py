@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.block import Block
 from asc.compiled import compiled
+from asc.plan.block import Block
 from monitor.hybrid import HybridSequence
 from monitor.sample import Sample
 from monitor.statistics import Measure, MicroArrows

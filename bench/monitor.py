@@ -16,21 +16,21 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from tqdm import tqdm
 
-from asc.compiler import compile_plan
-from asc.plan import Order, Plan
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Order, Plan
 from bench.cpu_time import cpu_s
 from bench.machine import machine
 from bench.paired import loss_of
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_monitor
 from bench.timed import timed
-from broker.matching import match_plan
-from broker.monitoring import StreamMonitor, Totals
+from broker.adapting.stream_monitor import StreamMonitor, Totals
+from broker.config.sections import MonitorConfig
+from broker.matching.dataframe import match_plan
+from broker.matching.tally import Tallying, tally_accumulator
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 from broker.runtime.warm_up import compile_kernels
-from broker.sections import MonitorConfig
-from broker.tally import Tallying, tally_accumulator
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
 MODES = ("off", "measuring", "on")

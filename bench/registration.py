@@ -21,10 +21,10 @@ from tqdm import tqdm
 from asc.schema import Schema
 from bench.machine import machine
 from bench.plot_registration import plot_registration, time_text
-from broker.config import parse_config
-from broker.daemon import Daemon
+from broker.config.config import parse_config
+from broker.daemon.daemon import Daemon
+from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
-from broker.runtime.kafka import EmbeddedKafka
 from broker.runtime.spark import spark_session
 from workloads.synthetic import d1_workload
 

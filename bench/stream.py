@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from asc.block import Block
-from asc.compiler import compile_plan
+from asc.evaluation.regions import region_ids
 from asc.frozen import frozen
-from asc.plan import CompileOptions, Plan
-from asc.regions import region_ids
+from asc.plan.block import Block
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Plan
 from monitor.sample import Sample
 from workloads.synthetic import Workload
 

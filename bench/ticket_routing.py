@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.block import Block
 from asc.compiled import compiled
+from asc.plan.block import Block
 from monitor.sample import Sample
 
 Array = npt.NDArray[Any]

@@ -28,7 +28,7 @@ def config(config_file: Path | None, as_json: bool) -> None:
 
     Defaults are filled in, secrets masked.
     """
-    from broker.config import load_config
+    from broker.config.config import load_config
 
     effective = load_config(config_file).effective()
     if as_json:

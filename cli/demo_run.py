@@ -33,7 +33,7 @@ Topics = dict[str, list[dict[str, Any]]]
 
 def run_demo() -> dict[str, Any]:
     """Run it in a temporary folder; the report, ``agrees`` in it says whether every topic has exactly its records."""
-    from broker.daemon import Daemon
+    from broker.daemon.daemon import Daemon
     from broker.runtime.spark import spark_session
 
     _say("starting Spark, an embedded Kafka and the daemon ...")
@@ -54,7 +54,7 @@ def run_demo() -> dict[str, Any]:
 
 
 def _config(folder: Path) -> Any:
-    from broker.config import parse_config
+    from broker.config.config import parse_config
 
     return parse_config(
         {

@@ -91,8 +91,8 @@ def _decoded(lines: DataFrame, record_format: str, fields: str, schema: Schema, 
     """Lines as records of a stream with those fields."""
     from pyspark.sql import functions as sf
 
-    from broker.config import StreamConfig
-    from broker.decode import ERROR, RECORD, as_records, decode
+    from broker.config.config import StreamConfig
+    from broker.formats.decode import ERROR, RECORD, as_records, decode
 
     stream = StreamConfig.model_validate({"topic": "rows", "format": record_format, "schema": fields})
     decoded = decode(as_records(lines, value=sf.col("value"), topic=sf.col(FILE)), stream, time_zone)

@@ -291,7 +291,7 @@ def check(where: str, schema_file: Path, time_zone: str, as_json: bool) -> None:
     from asc.predicate import normalise
     from asc.predicate.describe import describe, plain_form
     from asc.schema import Schema
-    from broker.config import RECORD_DDL
+    from broker.config.config import RECORD_DDL
     from cli.schema_file import read_schema
 
     # The record's own attributes are there in every stream.

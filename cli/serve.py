@@ -27,8 +27,8 @@ def serve(config_file: Path | None, embedded: bool) -> None:
     SIGTERM or Ctrl-C ends the running batch, commits and leaves.
     SIGHUP reads the file again and takes the section [monitor] from it.
     """
-    from broker.config import load_config
-    from broker.serving import serve as serve_daemon
+    from broker.config.config import load_config
+    from broker.daemon.process import serve as serve_daemon
 
     read = partial(load_config, config_file, embedded=embedded)
     serve_daemon(read(), read if config_file else None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asc.block import Block
+from asc.plan.block import Block
 from monitor.errors import MonitorError
 from monitor.kernels import follow, measure, narrow, visit
 from monitor.sample import Sample

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asc.block import Block, static_sequence
-from asc.construct import Words
+from asc.plan.block import Block, static_sequence
+from asc.plan.construct import Words
 from monitor.errors import MonitorError
 from monitor.sample import Sample
 from monitor.statistics import Measure, covered, dropped_by_each, passed

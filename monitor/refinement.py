@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from asc.block import Block
 from asc.frozen import frozen
+from asc.plan.block import Block
 from monitor.hybrid import HybridSequence, MicroArrow
 from monitor.kernels import walk_sample
 from monitor.sample import Sample

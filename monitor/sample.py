@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asc.block import Block
+from asc.evaluation.regions import RegionIds
 from asc.frozen import frozen
-from asc.regions import RegionIds
+from asc.plan.block import Block
 from monitor.errors import MonitorError
 
 Rows = npt.NDArray[np.int64]
@@ -34,8 +34,8 @@ class Sample:
 
     @staticmethod
     def of(block: Block, region_ids: RegionIds, known_slots: Collection[int] | None = None) -> Sample:
-        """The sample of a block from ``asc.regions.region_ids`` of its plan; ``known_slots`` are the p-attributes whose
-        values were there, all of them unless told.
+        """The sample of a block from ``asc.evaluation.regions.region_ids`` of its plan; ``known_slots`` are the
+        p-attributes whose values were there, all of them unless told.
         """
         slots = block.slots.tolist()
         if region_ids.ndim != 2 or len(region_ids) <= max(slots, default=-1):

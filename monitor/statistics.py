@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asc.block import Block
-from asc.conjuncts import Integers
-from asc.construct import Words
 from asc.errors import PlanError
+from asc.plan.block import Block
+from asc.plan.conjuncts import Integers
+from asc.plan.construct import Words
 from monitor.errors import MonitorError
 from monitor.kernels import drop_by_each, walk_sample
 from monitor.sample import Sample

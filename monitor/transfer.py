@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from asc.attribute import PAttribute
-from asc.block import static_sequence
-from asc.plan import Plan
-from asc.predicate.constraint import Cut
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Cut
+from asc.plan.block import static_sequence
+from asc.plan.plan import Plan
 
 Regions = tuple[bool, bytes | tuple[Cut, ...]]
 """Whether the regions of a p-attribute are exact, and where they meet: boundaries as bytes, or cuts where keys are

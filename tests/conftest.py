@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from asc.attribute import PAttribute
-from asc.compiler import compile_plan
-from asc.plan import Plan, Query
-from asc.predicate.constraint import Constraint, Interval
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Interval
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan, Query
 from asc.predicate.normal_form import Predicate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from broker.runtime.kafka import EmbeddedKafka
+    from broker.kafka.embedded import EmbeddedKafka
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +34,7 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
     """A single-node Kafka broker with a data folder of its own."""
-    from broker.runtime.kafka import EmbeddedKafka
+    from broker.kafka.embedded import EmbeddedKafka
 
     with EmbeddedKafka(tmp_path_factory.mktemp("kafka")) as broker:
         yield broker

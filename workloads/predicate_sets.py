@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asc.plan import Plan
+from asc.plan.plan import Plan
 from workloads.errors import WorkloadError
 from workloads.synthetic import Integers, Workload
 

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.attribute import PAttribute
-from asc.plan import Query
-from asc.predicate.constraint import Constraint
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
+from asc.plan.plan import Query
 from asc.predicate.normal_form import Predicate
 
 Integers = npt.NDArray[np.int64]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.attribute import PAttribute
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import EMPTY, Constraint
 from asc.predicate import types
 from asc.predicate.coercion import position, same_coercion, satisfying
-from asc.predicate.constraint import EMPTY, Constraint
 from asc.predicate.expression import COMPARISONS, Expression, Typer, is_scalar
 from asc.predicate.failures import failure_of
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of

@@ -24,8 +24,8 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from asc.attribute import decimal_key, float_key
-from asc.predicate.constraint import Constraint, Cut, Interval
+from asc.keys.attribute import decimal_key, float_key
+from asc.keys.constraint import Constraint, Cut, Interval
 from asc.predicate.literal import INT64_MAX, INT64_MIN, TIMESTAMP, TIMESTAMP_NTZ, Literal, day_start_micros
 
 _DIGITS = {pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 20}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from asc.attribute import Kind, PAttribute, float_of_key, kind_of_type
-from asc.predicate.constraint import Constraint, Interval, Key
+from asc.keys.attribute import Kind, PAttribute, float_of_key, kind_of_type
+from asc.keys.constraint import Constraint, Interval, Key
 from asc.predicate.literal import quoted
 from asc.predicate.normal_form import Predicate
 from asc.spark_types import ddl_of_type

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from asc.attribute import kind_of_type
 from asc.errors import SchemaError
+from asc.keys.attribute import kind_of_type
 from asc.predicate import types
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.literal import Literal, quoted

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from asc.attribute import PAttribute
-from asc.predicate.constraint import Constraint, merged
-from asc.predicate.domain import clipped, domain_of
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, merged
+from asc.keys.domain import clipped, domain_of
 
 TRUE, FALSE, NULL = 1, 2, 4
 ANY = TRUE | FALSE | NULL

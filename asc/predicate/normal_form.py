@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from asc.attribute import PAttribute
-from asc.predicate.constraint import Constraint
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
 
 Conjunct = tuple[tuple[PAttribute, Constraint], ...]
 """One conjunction: at most one constraint a p-attribute, none of them full or empty. One bit position of a plan."""

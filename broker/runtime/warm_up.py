@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from asc.plan import Query
+    from asc.plan.plan import Query
 
 
 def compile_kernels() -> None:
@@ -17,7 +17,7 @@ def compile_kernels() -> None:
     Costs seconds the first time on a machine, a fraction of one later.
     """
     from asc import Matcher, Schema
-    from asc.plan import CompileOptions, Query
+    from asc.plan.plan import CompileOptions, Query
     from asc.predicate import normalise
 
     schema = Schema.from_ddl(
@@ -45,10 +45,10 @@ def compile_kernels() -> None:
 
 def _compile_measuring(queries: list[Query]) -> None:
     """What runs beside matching: the search for both sequences, the executor along micro-arrows, failures."""
-    from asc.compiler import compile_plan
-    from asc.executor import match
-    from asc.failed import failed_queries
-    from asc.regions import region_ids
+    from asc.evaluation.executor import match
+    from asc.evaluation.failed import failed_queries
+    from asc.evaluation.regions import region_ids
+    from asc.plan.compiler import compile_plan
     from monitor.hybrid import hybrid_sequence
     from monitor.macro import macro_sequence
     from monitor.refinement import refined

@@ -14,15 +14,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from asc.attribute import PAttribute
-from asc.compiler import change_plan, compile_plan
-from asc.executor import match
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate.constraint import Constraint, Cut, Interval, Key, merged
+from asc.evaluation.executor import match
+from asc.evaluation.reference import accepted_by, evaluate_block
+from asc.evaluation.regions import region_ids
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
+from asc.keys.scalar import key_of, keys_of
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
-from asc.reference import accepted_by, evaluate_block
-from asc.regions import region_ids
-from asc.values import key_of, keys_of
 
 TEXTS = ("", "a", "ab", "abc", "abcdefgh", "abcdefghi", "abcdefgh\0", "b", "Zürich", "東京", "🚀", "\uffff", "a\0")
 PRICES = ("0.00", "5.00", "5.01", "-0.01", "99999999.99", "-99999999.99")

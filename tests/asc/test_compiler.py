@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from asc.attribute import PAttribute
-from asc.compiler import change_plan, compile_plan
 from asc.errors import PlanError
-from asc.executor import match
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate.constraint import Constraint
+from asc.evaluation.executor import match
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Conjunct, Predicate
 from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
 

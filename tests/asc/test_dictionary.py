@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.dictionary import Dictionary
-from asc.kernels import bytes_keys
+from asc.evaluation.kernels import bytes_keys
+from asc.keys.dictionary import Dictionary
 
 constants = st.lists(st.binary(max_size=12), max_size=20)
 

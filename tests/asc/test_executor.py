@@ -14,12 +14,12 @@ import pyarrow as pa
 import pytest
 
 import asc
-from asc.attribute import PAttribute
-from asc.compiler import compile_plan
 from asc.errors import PlanError
-from asc.executor import CHUNK_ROWS, match
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate.constraint import Constraint
+from asc.evaluation.executor import CHUNK_ROWS, match
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
 
 A = PAttribute("a", pa.int32(), ("a",))
@@ -205,7 +205,7 @@ def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
     code = (
         "import numpy as np, numba.core.caching as caching\n"
         "caching.CacheImpl._locator_classes = []\n"
-        "from asc.kernels import float_keys\n"
+        "from asc.evaluation.kernels import float_keys\n"
         "keys = np.empty(2, np.int64); float_keys(np.array([0.0, -0.0]), keys); print(keys.tolist())"
     )
     assert run(code, PYTHONPATH=str(package.parent), HOME=str(blocked)) == "[0, 0]"

@@ -8,15 +8,15 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from asc.attribute import PAttribute
-from asc.compiler import compile_plan
 from asc.errors import PlanError
-from asc.explain import explain
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate.constraint import Constraint
+from asc.evaluation.explain import explain
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
+from asc.keys.scalar import key_of
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.describe import value_text
 from asc.predicate.normal_form import Predicate
-from asc.values import key_of
 
 DELAY = PAttribute("delay", pa.int32(), ("delay",))
 CITY = PAttribute("city", pa.string(), ("city",))

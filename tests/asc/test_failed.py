@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from asc.attribute import PAttribute
-from asc.compiler import change_plan, compile_plan
-from asc.failed import failed_queries
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate.constraint import Constraint, Interval
+from asc.evaluation.failed import failed_queries
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Interval
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
 
 NAMES = "abcd"

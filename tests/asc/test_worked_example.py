@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asc.compiler import compile_plan
-from asc.construct import Construct, bits_of
-from asc.executor import match
-from asc.plan import CompileOptions, Plan
-from asc.predicate.constraint import Cut
-from asc.reference import Evaluation, accepted_by, evaluate
+from asc.evaluation.executor import match
+from asc.evaluation.reference import Evaluation, accepted_by, evaluate
+from asc.keys.constraint import Cut
+from asc.plan.compiler import compile_plan
+from asc.plan.construct import Construct, bits_of
+from asc.plan.plan import CompileOptions, Plan
 
 if TYPE_CHECKING:
     from conftest import WorkedExample

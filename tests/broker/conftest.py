@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pyspark.accumulators import Accumulator
 
-from asc.executor import match
-from asc.plan import Plan
-from broker.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
+from asc.evaluation.executor import match
+from asc.plan.plan import Plan
+from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from broker.api import create_app
-from broker.config import Config, parse_config
-from broker.daemon import Daemon
+from broker.config.config import Config, parse_config
+from broker.daemon.daemon import Daemon
+from broker.http.app import create_app
 
 
 @pytest.fixture

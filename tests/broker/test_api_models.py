@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from broker.api_models import parse_line
-from broker.query import QueryError
+from broker.http.models import parse_line
+from broker.queries.query import QueryError
 
 
 @pytest.mark.parametrize(

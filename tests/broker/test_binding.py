@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from broker.binding import BatchBindings, Binding
 from broker.errors import BrokerError
+from broker.plans.binding import BatchBindings, Binding
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from asc.errors import AscError
 from asc.predicate import Limits
 from asc.predicate.limits import MAX_NESTING_DEPTH
-from broker.config import Config, load_config
-from broker.sections import ConfigError, KafkaConfig
+from broker.config.config import Config, load_config
+from broker.config.sections import ConfigError, KafkaConfig
 
 STREAM = """
 [streams.flights]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from broker.analysis import StreamAnalyser
-from broker.config import ConfigError, StreamConfig
-from broker.decode import ERROR, decode
-from broker.decode_options import wrong_options
-from broker.delivery import outgoing
+from broker.config.config import ConfigError, StreamConfig
+from broker.formats.decode import ERROR, decode
+from broker.formats.options import wrong_options
+from broker.operators.routing import outgoing
+from broker.stream.analyser import StreamAnalyser
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

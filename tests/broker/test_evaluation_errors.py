@@ -10,19 +10,19 @@ import pyarrow as pa
 import pytest
 from pyspark.accumulators import Accumulator
 
-from asc.compiler import compile_plan
-from asc.executor import match
-from asc.plan import Plan, Query
+from asc.evaluation.executor import match
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
-from broker.config import parse_config
-from broker.evaluation_errors import EvaluationErrors
-from broker.matching import match_plan
-from broker.query import RegisteredQuery
-from broker.registration import StandingQueries
-from broker.registry import Registry
-from broker.tally import Tally, Tallying, TallyParam, TaskTally, tally_accumulator
-from broker.topics import KafkaCluster
+from broker.config.config import parse_config
+from broker.kafka.cluster import KafkaCluster
+from broker.matching.dataframe import match_plan
+from broker.matching.tally import Tally, Tallying, TallyParam, TaskTally, tally_accumulator
+from broker.queries.query import RegisteredQuery
+from broker.queries.registration import StandingQueries
+from broker.queries.registry import Registry
+from broker.stream.evaluation_errors import EvaluationErrors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from asc.attribute import PAttribute
-from broker.expressions import analyse
+from asc.keys.attribute import PAttribute
+from broker.matching.expressions import analyse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.job import lost_records
+from broker.stream.job import lost_records
 
 LOST = """Some data may have been lost because they are not available in Kafka any more;
 either the data was aged out by Kafka or the topic may have been deleted before all the data in the

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from asc.compiler import compile_plan
-from asc.executor import match
-from asc.plan import Plan, Query
+from asc.evaluation.executor import match
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
-from broker.judge import texts_of
+from broker.matching.worker import texts_of
 
 _SCHEMA = Schema.from_ddl("n BIGINT")
 _VALUES = [5, 50, None, 500, 5, -1, 50, 50, 5000]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import broker
-from asc.compiler import compile_plan
 from asc.errors import AscError, PlanError, PredicateError
-from asc.plan import CompileOptions, Query
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Query
 from asc.predicate import Limits, normalise
 from broker.errors import MatchError
-from broker.matching import DELIVERIES_COLUMN, match_plan, schema_of
+from broker.matching.dataframe import DELIVERIES_COLUMN, match_plan, schema_of
 
 if TYPE_CHECKING:
     from pyspark import Broadcast

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from asc.compiler import change_plan, compile_plan
-from asc.executor import Matches, match
-from asc.plan import CompileOptions, Order, Plan
-from broker.config import parse_config
-from broker.monitoring import StreamMonitor
-from broker.sections import ConfigError, MonitorConfig
-from broker.tally import Tally
+from asc.evaluation.executor import Matches, match
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.plan import CompileOptions, Order, Plan
+from broker.adapting.stream_monitor import StreamMonitor
+from broker.config.config import parse_config
+from broker.config.sections import ConfigError, MonitorConfig
+from broker.matching.tally import Tally
 from monitor.transfer import carried
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 

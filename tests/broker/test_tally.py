@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 from pyspark.accumulators import Accumulator
 
-from asc.compiler import compile_plan
-from asc.executor import match
-from asc.plan import Query
+from asc.evaluation.executor import match
+from asc.evaluation.regions import region_ids
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Query
 from asc.predicate import normalise
-from asc.regions import region_ids
 from asc.schema import Schema
-from broker.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
+from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
 from workloads.synthetic import d1_workload, uniform_tuples
 
 WORKLOAD = d1_workload(40)

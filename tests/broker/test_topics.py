@@ -9,9 +9,9 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient
 
+from broker.config.sections import KafkaConfig
 from broker.errors import KafkaError
-from broker.sections import KafkaConfig
-from broker.topics import KafkaCluster
+from broker.kafka.cluster import KafkaCluster
 
 CLIENTS = [KafkaAdminClient, KafkaConsumer, KafkaProducer]
 

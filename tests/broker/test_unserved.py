@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.analysis import StreamAnalyser
-from broker.config import StreamConfig, parse_config
-from broker.planning import Candidate, Planning
-from broker.query import RegisteredQuery
+from broker.config.config import StreamConfig, parse_config
+from broker.queries.planning import Candidate, Planning
+from broker.queries.query import RegisteredQuery
+from broker.stream.analyser import StreamAnalyser
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

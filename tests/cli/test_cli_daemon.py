@@ -12,17 +12,17 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from broker.config import parse_config
-from broker.daemon import Daemon
-from broker.sections import KafkaConfig
-from broker.topics import KafkaCluster
+from broker.config.config import parse_config
+from broker.config.sections import KafkaConfig
+from broker.daemon.daemon import Daemon
+from broker.kafka.cluster import KafkaCluster
 from cli.client import Client
 from cli.main import main
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from broker.runtime.kafka import EmbeddedKafka
+    from broker.kafka.embedded import EmbeddedKafka
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 import cli.reference
 from asc.predicate.functions import FUNCTIONS
-from broker.config import Config, StreamConfig, parse_config
+from broker.config.config import Config, StreamConfig, parse_config
 from cli.main import main
 
 if sys.version_info >= (3, 11):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import cli.kafka_client
-from broker.runtime.kafka import EmbeddedKafka
-from broker.sections import KafkaConfig
-from broker.topics import KafkaCluster
+from broker.config.sections import KafkaConfig
+from broker.kafka.cluster import KafkaCluster
+from broker.kafka.embedded import EmbeddedKafka
 from cli.failure import CommandError
 from cli.kafka_client import produce
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from broker.config import Config, parse_config
-from broker.daemon import Daemon
+from broker.config.config import Config, parse_config
+from broker.daemon.daemon import Daemon
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer
     from pyspark.sql import SparkSession
 
-    from broker.runtime.kafka import EmbeddedKafka
+    from broker.kafka.embedded import EmbeddedKafka
 
 Header = tuple[str, bytes | None]
 

@@ -14,16 +14,16 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from asc.compiler import compile_plan
-from asc.executor import match
-from broker.config import Config, parse_config
+from asc.evaluation.executor import match
+from asc.plan.compiler import compile_plan
+from broker.config.config import Config, parse_config
 from cli.main import main
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
 if TYPE_CHECKING:
     from conftest import Site
 
-    from broker.runtime.kafka import EmbeddedKafka
+    from broker.kafka.embedded import EmbeddedKafka
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.errors import AscError
-from broker.config import Config
-from broker.daemon import Daemon
+from broker.config.config import Config
+from broker.daemon.daemon import Daemon
 
 if TYPE_CHECKING:
     from conftest import Site

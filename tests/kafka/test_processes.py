@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kafka import KafkaProducer
 
-from broker.runtime.kafka import EmbeddedKafka
+from broker.kafka.embedded import EmbeddedKafka
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.query import RegisteredQuery
-from broker.registry import Registry, RegistryError
-from broker.sections import KafkaConfig
-from broker.topics import KafkaCluster
+from broker.config.sections import KafkaConfig
+from broker.kafka.cluster import KafkaCluster
+from broker.queries.query import RegisteredQuery
+from broker.queries.registry import Registry, RegistryError
 
 if TYPE_CHECKING:
-    from broker.runtime.kafka import EmbeddedKafka
+    from broker.kafka.embedded import EmbeddedKafka
 
 pytestmark = pytest.mark.kafka
 

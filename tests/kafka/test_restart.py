@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.binding import BatchBindings
-from broker.query import RegisteredQuery
-from broker.registry import Registry, RegistryTakenError
-from broker.sections import KafkaConfig
-from broker.topics import KafkaCluster
+from broker.config.sections import KafkaConfig
+from broker.kafka.cluster import KafkaCluster
+from broker.plans.binding import BatchBindings
+from broker.queries.query import RegisteredQuery
+from broker.queries.registry import Registry, RegistryTakenError
 
 if TYPE_CHECKING:
     from conftest import Site

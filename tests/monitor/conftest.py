@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from asc.plan import Plan
-from asc.regions import region_ids
+from asc.evaluation.regions import region_ids
+from asc.plan.plan import Plan
 from monitor.sample import Sample
 
 

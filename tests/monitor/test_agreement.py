@@ -16,17 +16,17 @@ from bitarray.util import zeros
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asc.attribute import PAttribute
-from asc.block import static_sequence
-from asc.compiler import change_plan, compile_plan
-from asc.construct import bits_of
-from asc.executor import match
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate.constraint import Constraint, Interval, Key, merged
+from asc.evaluation.executor import match
+from asc.evaluation.reference import accepted_by, evaluate
+from asc.evaluation.regions import region_ids
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Interval, Key, merged
+from asc.keys.scalar import keys_of
+from asc.plan.block import static_sequence
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.construct import bits_of
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
-from asc.reference import accepted_by, evaluate
-from asc.regions import region_ids
-from asc.values import keys_of
 from monitor.errors import MonitorError
 from monitor.hybrid import hybrid_sequence
 from monitor.macro import MacroSearch, macro_sequence

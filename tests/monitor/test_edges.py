@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from asc.attribute import PAttribute
-from asc.block import Block, static_sequence
-from asc.compiler import compile_plan
-from asc.plan import Plan, Query
-from asc.predicate.constraint import Constraint
+from asc.evaluation.regions import region_ids
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
+from asc.plan.block import Block, static_sequence
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan, Query
 from asc.predicate.normal_form import Conjunct, Predicate
-from asc.regions import region_ids
 from monitor.errors import MonitorError
 from monitor.hybrid import hybrid_sequence
 from monitor.macro import MacroSearch, macro_sequence

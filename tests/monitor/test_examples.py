@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from asc.plan import Plan
+from asc.plan.plan import Plan
 from monitor.hybrid import MicroArrow, hybrid_sequence
 from monitor.macro import MacroSearch, MacroStep
 from monitor.sample import Sample

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from asc.block import Block
-from asc.compiler import compile_plan
-from asc.plan import CompileOptions
-from asc.regions import region_ids
+from asc.evaluation.regions import region_ids
+from asc.plan.block import Block
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions
 from monitor.hybrid import HybridSequence, hybrid_sequence
 from monitor.macro import macro_sequence
 from monitor.refinement import refined

@@ -11,15 +11,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from asc.attribute import PAttribute
-from asc.block import static_sequence
-from asc.compiler import change_plan, compile_plan
-from asc.executor import match
-from asc.plan import CompileOptions, Plan, Query
-from asc.predicate.constraint import Constraint, Key
+from asc.evaluation.executor import match
+from asc.evaluation.reference import accepted_by
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Key
+from asc.keys.scalar import keys_of
+from asc.plan.block import static_sequence
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
-from asc.reference import accepted_by
-from asc.values import keys_of
 from monitor.transfer import SequenceByAttribute, carried, transferred
 
 A, B, C, D = (PAttribute(name, pa.int32(), (name,)) for name in "abcd")

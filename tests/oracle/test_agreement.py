@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from asc.compiler import compile_plan
-from asc.executor import match
-from asc.plan import CompileOptions, Plan, Query
+from asc.evaluation.executor import match
+from asc.evaluation.reference import accepted_by
+from asc.keys.scalar import keys_of
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
-from asc.reference import accepted_by
 from asc.schema import Schema
-from asc.values import keys_of
 from workloads.random_predicates import hand_picked_predicates, random_predicates
 from workloads.random_tuples import ALL_TYPES_DDL, random_tuples
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from asc.compiler import compile_plan
-from asc.plan import CompileOptions, Plan
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Plan
 from workloads.errors import WorkloadError
 from workloads.predicate_sets import PredicateShape, evenly, predicate_set, realised
 from workloads.synthetic import Workload, synthetic_columns

@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.predicate.constraint import Constraint, Cut, Interval, merged
-from asc.predicate.domain import clipped, domain_of
+from asc.keys.constraint import Constraint, Cut, Interval, merged
+from asc.keys.domain import clipped, domain_of
 from asc.predicate.formula import union_of
 
 KEYS = range(-1, 12)

@@ -8,9 +8,9 @@ import re
 import pyarrow as pa
 import pytest
 
-from asc.attribute import NAN_KEY, decimal_key, float_key
+from asc.keys.attribute import NAN_KEY, decimal_key, float_key
+from asc.keys.constraint import Constraint, Key
 from asc.predicate import Limits, normalise
-from asc.predicate.constraint import Constraint, Key
 from asc.predicate.describe import describe
 from asc.predicate.pattern import like_regex, rlike_trouble
 from asc.schema import Schema

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from asc.attribute import Kind, decimal_key, float_key, kind_of_type
+from asc.keys.attribute import Kind, decimal_key, float_key, kind_of_type
+from asc.keys.constraint import Key
 from asc.predicate import Predicate, normalise
-from asc.predicate.constraint import Key
 from asc.schema import Schema
 from workloads.random_tuples import ALL_TYPES_DDL, random_tuples
 

@@ -17,13 +17,13 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 
 from broker.errors import KafkaError
-from broker.runtime.kafka import EmbeddedKafka, new_cluster_id
+from broker.kafka.embedded import EmbeddedKafka, new_cluster_id
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 _OWNER = """
 import sys, time
-from broker.runtime.kafka import EmbeddedKafka
+from broker.kafka.embedded import EmbeddedKafka
 with EmbeddedKafka(sys.argv[1]) as node:
     print(node.bootstrap_servers, flush=True)
     time.sleep(600)

@@ -1,0 +1,171 @@
+"""Batches of tuples through a plan: Arrow columns in, pairs of row and query out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.evaluation.kernels import sweep, walk
+from asc.evaluation.regions import columns_of, write_regions
+from asc.keys.column import Column
+from asc.keys.grid import Keys
+from asc.plan.block import Block
+from asc.plan.conjuncts import Integers
+from asc.plan.plan import Plan
+
+CHUNK_ROWS = 8_192
+"""Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
+
+_PAD = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matches:
+    """The accepted (row, query) pairs of a batch.
+
+    ``rows`` int32[n] ascending and ``queries`` int32[n], the ordinals in the plan, ascending within a row: so the ids
+    are sorted. ``tuples``: rows of the batch. ``dropped``: rows that no query of any block accepts (a match-all query
+    accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in it,
+    and ``block_evaluated``, the constructs evaluated in it, summed over the tuples; exact when asked for, otherwise
+    counted as the fast path visits them: four, then eight at a time.
+    """
+
+    rows: Integers
+    queries: Integers
+    tuples: int
+    dropped: int
+    block_dropped: npt.NDArray[np.int64]
+    block_evaluated: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def evaluated(self) -> int:
+        """Constructs evaluated, summed over tuples and blocks."""
+        return int(self.block_evaluated.sum())
+
+    def accepted(self, names: pa.Array) -> tuple[Integers, pa.ListArray]:
+        """The accepted rows int32[m], ascending, and beside each the ``names`` (by ordinal) of the queries that accept
+        it.
+
+        No Python object is made for a row.
+        """
+        starts = np.flatnonzero(np.diff(self.rows, prepend=-1))
+        offsets = np.append(starts, len(self.rows)).astype(np.int32)
+        lists = pa.ListArray.from_arrays(pa.array(offsets), names.take(pa.array(self.queries)))
+        return self.rows[starts], lists
+
+    def lists(self, names: pa.Array) -> pa.ListArray:
+        """One list a tuple, accepted or not: the ``names`` (by ordinal) of the queries that accept it."""
+        counts = np.bincount(self.rows, minlength=self.tuples)
+        offsets = np.zeros(self.tuples + 1, dtype=np.int32)
+        np.cumsum(counts, out=offsets[1:])
+        return pa.ListArray.from_arrays(pa.array(offsets), names.take(pa.array(self.queries)))
+
+
+def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, *, count_cost: bool = False) -> Matches:
+    """Evaluate a batch of ``rows`` tuples, whose p-attributes are ``columns`` in the order of ``plan.p_attributes``.
+
+    ``count_cost`` evaluates one construct at a time, so that ``evaluated`` is the paper's cost to the letter; blocks
+    with micro-arrows are always evaluated so. Raises PlanError for a column of the wrong type or length.
+    """
+    prepared = columns_of(plan, columns, rows)
+    state = _Sweeps(plan, min(rows, CHUNK_ROWS), count_cost)
+    found, dropped = [], 0
+    for start in range(0, rows, CHUNK_ROWS):
+        stop = min(rows, start + CHUNK_ROWS)
+        pairs = state.chunk(prepared, start, stop)
+        dropped += stop - start - (int(np.count_nonzero(np.diff(pairs >> 32))) + 1 if len(pairs) else 0)
+        found.append(_with_match_all(pairs, plan.match_all, start, stop))
+    pairs = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+    return Matches(
+        (pairs >> 32).astype(np.int32), pairs.astype(np.int32), rows, dropped, state.dropped, state.evaluated
+    )
+
+
+class _Sweeps:
+    """The room that the sweeps of one batch need: keys and regions of a chunk, and pairs found (grown if short)."""
+
+    def __init__(self, plan: Plan, rows: int, count_cost: bool) -> None:
+        slots = len(plan.p_attributes)
+        self.plan = plan
+        # Padded rows: columns a power of two apart would fall into the same sets of the cache.
+        self.keys = np.zeros((slots, rows + _PAD), dtype=np.int64)
+        self.regions = np.zeros((slots + 1, rows + _PAD), dtype=np.uint16)
+        self.null_regions = np.array([grid.null_region for grid in plan.grids], dtype=np.uint16)
+        self.sweeps = [_sweep_arguments(block, slots, count_cost) for block in plan.blocks]
+        widest = max((block.matrix.shape[1] for block in plan.blocks), default=0)
+        self.grb = np.empty(widest, dtype=np.uint64)
+        self.found = np.empty(4 * rows + 64 * widest, dtype=np.int64)
+        self.dropped = np.zeros(len(plan.blocks), dtype=np.int64)
+        self.evaluated = np.zeros(len(plan.blocks), dtype=np.int64)
+
+    def chunk(self, columns: Sequence[Column], start: int, stop: int) -> Keys:
+        """The pairs ``row << 32 | ordinal`` of rows ``start`` to ``stop``, sorted."""
+        size = stop - start
+        for slot, values in enumerate(columns):
+            grid, keys, regions = self.plan.grids[slot], self.keys[slot, :size], self.regions[slot, :size]
+            write_regions(grid, values, start, keys, regions)
+        count = 0
+        for number, (block, (kernel, arguments, exact)) in enumerate(zip(self.plan.blocks, self.sweeps, strict=True)):
+            grb = self.grb[: block.matrix.shape[1]]
+            row = 0
+            while True:
+                row, count, cost, dropped = kernel(
+                    self.regions,
+                    self.keys,
+                    self.null_regions,
+                    row,
+                    size,
+                    start,
+                    block.matrix,
+                    *arguments,
+                    exact,
+                    block.table.owner,
+                    self.plan.ranks,
+                    grb,
+                    self.found,
+                    count,
+                )
+                self.evaluated[number] += cost
+                self.dropped[number] += dropped
+                if row == size:
+                    break
+                self.found = np.concatenate([self.found, np.empty_like(self.found)])
+        pairs = self.found[:count]
+        # One block whose queries stand in the order of their ids, as after a full compilation, yields them sorted.
+        in_order = bool((pairs[1:] > pairs[:-1]).all())
+        return pairs.copy() if in_order else np.sort(pairs)
+
+
+def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+    """The kernel for a block, its arguments about the sequence, and the exact constraints it verifies by."""
+    table = block.table
+    limits = np.iinfo(table.low.dtype)
+    first = table.first if table.has_inexact else table.first[:0]
+    exact = (first, table.code, table.low, table.high, int(limits.min), int(limits.max))
+    bases = block.bases.astype(np.int64) + 1
+    if count_cost or len(block.arrows):
+        geb = np.zeros(len(block.slots), dtype=np.bool_)
+        return walk, (block.slots.astype(np.int64), bases, block.sequence, block.arrows, geb), exact
+    constructs = len(block.sequence)
+    fill = 4 - constructs if constructs < 4 else -(constructs - 4) % 8
+    in_sequence = np.append(block.slots[block.sequence], np.full(fill, slots)).astype(np.int64)
+    rows = np.append(bases[block.sequence], np.zeros(fill, dtype=np.int64))
+    return sweep, (in_sequence, rows, constructs), exact
+
+
+def _with_match_all(pairs: Keys, match_all: Integers, start: int, stop: int) -> Keys:
+    """The pairs and, for every row, the match-all queries; sorted."""
+    if not len(match_all):
+        return pairs
+    places = np.arange(start, stop, dtype=np.int64) << 32
+    everywhere = (places[:, None] | match_all.astype(np.int64)).reshape(-1)
+    merged: Keys = np.sort(np.concatenate([pairs, everywhere]))
+    return merged

@@ -1,0 +1,112 @@
+"""Why a query accepts a tuple or not, in words: its constructs, their sequence, and the tuple's way through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from asc.evaluation.reference import Evaluation, evaluate_block
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Key
+from asc.keys.scalar import key_of
+from asc.plan.construct import Construct
+from asc.plan.plan import Plan
+from asc.predicate.describe import constraint_text, value_text
+
+
+def explain(plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None = None) -> str:
+    """The constructs that a query uses and their place in the sequence of its block.
+
+    With the ``values`` of a tuple, one Arrow scalar a p-attribute in the order of ``plan.p_attributes``, also its way
+    through the block.
+
+    Raises PlanError for an unknown id.
+    """
+    return "\n".join(_lines(plan, query_id, values))
+
+
+def _lines(plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None) -> Iterator[str]:
+    handle = plan.handle(query_id)
+    places = plan.conjuncts_of(query_id)
+    if not places:
+        match_all = handle in plan.match_all_handles.tolist()
+        yield f"{query_id} accepts {'every tuple' if match_all else 'no tuple'}: it is in no construct"
+        return
+    keys = None
+    if values is not None:
+        keys = [key_of(attribute, value) for attribute, value in zip(plan.p_attributes, values, strict=True)]
+    for number, bits in places:
+        yield from _block_lines(plan, query_id, number, bits)
+        if keys is not None:
+            yield from _way(plan, number, bits, keys)
+
+
+def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) -> Iterator[str]:
+    block = plan.blocks[number]
+    order = block.sequence.tolist()
+    names = [plan.p_attributes[block.slots[construct]].sql for construct in order]
+    yield (
+        f"{query_id}: {_counted(len(bits), 'conjunct')} in block {number + 1} of {len(plan.blocks)}, which holds "
+        f"{_counted(block.conjunct_count, 'conjunct')}"
+    )
+    yield f"sequence: {' -> '.join(names)}"
+    constructs = {construct.attribute: construct for construct in plan.constructs(number)}
+    for position, bit in enumerate(bits, 1):
+        yield f"conjunct {position}:"
+        for attribute, constraint in plan.constraints(number, bit):
+            construct = constructs[attribute]
+            kind = "exact" if construct.exact else "bounded"
+            yield (
+                f"  {constraint_text(attribute, constraint)}   "
+                f"(construct {names.index(attribute.sql) + 1} of {len(names)}: {len(construct.ra)} {kind} regions "
+                f"and NULL, used by {_counted(construct.qub.count(), 'conjunct')})"
+            )
+
+
+def _way(plan: Plan, number: int, bits: Sequence[int], keys: Sequence[Key | None]) -> Iterator[str]:
+    block, constructs = plan.blocks[number], plan.constructs(number)
+    evaluation = evaluate_block(plan, number, keys)
+    of = dict(zip(plan.p_attributes, keys, strict=True))
+    yield f"the tuple's way: {_counted(block.conjunct_count, 'conjunct')} to begin with"
+    alive = list(bits)
+    for position, step in enumerate(evaluation.steps, 1):
+        construct = constructs[step.construct]
+        failed = [bits.index(bit) + 1 for bit in alive if not step.grb[bit]]
+        alive = [bit for bit in alive if step.grb[bit]]
+        ended = f"; ends conjunct {', '.join(map(str, failed))}" if failed else ""
+        yield (
+            f"  {position}. {construct.attribute.sql} = {_value_text(construct.attribute, of[construct.attribute])}, "
+            f"region {_region_text(construct, step.region)}: {step.grb.count()} left{ended}"
+        )
+    left = {bits.index(bit) + 1: dict(plan.constraints(number, bit)) for bit in alive}
+    yield _verdict(left, of, evaluation)
+
+
+def _verdict(
+    left: dict[int, dict[PAttribute, Constraint]], of: dict[PAttribute, Key | None], evaluation: Evaluation
+) -> str:
+    """What became of the query, given the exact constraints of its conjuncts that are left in the GRB."""
+    cost = f"{_counted(evaluation.cost, 'construct')} evaluated"
+    for conjunct, constraints in left.items():
+        failed = [attribute.sql for attribute, own in constraints.items() if not own.admits(of[attribute])]
+        if not failed:
+            return f"accepted by conjunct {conjunct}; {cost}"
+        cost += f"; conjunct {conjunct} ended by verifying {', '.join(failed)}"
+    return f"not accepted; {cost}{'; the tuple is dropped by this block' if evaluation.dropped else ''}"
+
+
+def _value_text(attribute: PAttribute, key: Key | None) -> str:
+    return "NULL" if key is None else value_text(key, attribute.type)
+
+
+def _region_text(construct: Construct, region: int) -> str:
+    if region == construct.null:
+        return "NULL"
+    low = construct.cuts[region - 1] if region else None
+    high = construct.cuts[region] if region < len(construct.cuts) else None
+    return constraint_text(construct.attribute, Constraint(((low, high),)))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,82 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Which queries an evaluation that failed concerns: their value hangs on what could not be evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.compiled import compiled, trailing_zeros
+from asc.evaluation.regions import RegionIds, region_ids
+from asc.plan.block import Block
+from asc.plan.plan import Plan
+
+Mask = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
+Array = npt.NDArray[Any]
+
+
+def failed_queries(plan: Plan, columns: Sequence[pa.Array], failed: Mapping[int, Mask]) -> tuple[Counts, Counts]:
+    """For tuples on which p-attributes failed to evaluate, the queries that this concerns: handles, ascending, and for
+    each the number of tuples.
+
+    ``columns`` as for :func:`asc.evaluation.executor.match`, of these tuples alone; ``failed`` bool[tuples] by slot.
+    A tuple concerns a query where a conjunct of it constrains a p-attribute that failed, and every other p-attribute of
+    that conjunct admits the tuple or failed as well. So what another term excludes (``b <> 0 AND a / b > 1``) is no
+    failure.
+    A conjunct whose p-attributes have bounded regions is taken to admit the whole of a region.
+
+    Cost: as evaluating the tuples along a macro-sequence, word by word, and a step for each query concerned.
+    """
+    tuples = len(next(iter(failed.values())))
+    regions = region_ids(plan, columns, tuples)
+    counts = np.zeros(len(plan.ranks), dtype=np.int64)
+    for block in plan.blocks:
+        _count(block, regions, failed, counts)
+    found = np.flatnonzero(counts)
+    return found, counts[found]
+
+
+def _count(block: Block, regions: RegionIds, failed: Mapping[int, Mask], counts: Counts) -> None:
+    slots = block.slots.tolist()
+    masks = np.zeros((len(slots), regions.shape[1]), dtype=np.bool_)
+    for construct, slot in enumerate(slots):
+        if slot in failed:
+            masks[construct] = failed[slot]
+    if masks.any():
+        bases, owner = block.bases.astype(np.int64), block.table.owner.astype(np.int64)
+        last = np.full(len(counts), -1, dtype=np.int64)
+        _count_concerned(block.matrix, bases, block.slots.astype(np.int64), regions, masks, owner, last, counts)
+
+
+@compiled
+def _count_concerned(
+    matrix: Array, bases: Array, slots: Array, regions: Array, masks: Array, owner: Array, last: Array, counts: Array
+) -> None:
+    """Add a tuple to the counts (int64[handles]) of every query it concerns, once however many conjuncts it has.
+
+    ``masks`` bool[constructs, tuples]; ``last`` int64[handles] of -1: the tuple last counted for each query.
+    """
+    for number in range(masks.shape[1]):
+        for word in range(matrix.shape[1]):
+            users = np.uint64(0)
+            for construct in range(bases.size):
+                if masks[construct, number]:
+                    users |= matrix[bases[construct], word]
+            left = users & matrix[0, word]
+            construct = 0
+            while left != 0 and construct < bases.size:
+                if not masks[construct, number]:
+                    left &= matrix[bases[construct] + 1 + regions[slots[construct], number], word]
+                construct += 1
+            while left != 0:
+                bit = np.int64(trailing_zeros(left))  # type: ignore[call-arg]
+                handle = owner[(word << 6) + bit]
+                left &= left - np.uint64(1)
+                if last[handle] != number:
+                    last[handle] = number
+                    counts[handle] += 1

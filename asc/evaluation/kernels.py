@@ -1,0 +1,320 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""The compiled inner loops. Nothing here allocates for a tuple or knows of Arrow; shapes and dtypes are the callers'
+duty.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.compiled import compiled, trailing_zeros
+
+Array = npt.NDArray[Any]
+
+_FULL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_ONE = np.uint64(1)
+_SLOT = 0x0FFF
+_LOW_OPEN = 0x2000
+_HIGH_OPEN = 0x4000
+_INEXACT = 0x8000
+_KEY_MIN = np.iinfo(np.int64).min
+_KEY_MAX = np.iinfo(np.int64).max
+_SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
+_NAN_KEY = 0x7FF8_0000_0000_0000
+
+
+@compiled
+def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> None:
+    """Set bit ``bits[i]`` in the rows ``lows[i]`` to ``highs[i]`` of uint64[rows, words]."""
+    for i in range(bits.size):
+        word = bits[i] >> 6
+        mask = _ONE << np.uint64(bits[i] & 63)
+        for row in range(lows[i], highs[i] + 1):
+            regions[row, word] |= mask
+
+
+@compiled
+def float_keys(values: Array, keys: Array) -> None:
+    """The order-preserving int64 of each double: ``asc.keys.attribute.float_key``."""
+    bits = values.view(np.int64)
+    for i in range(values.size):
+        key = bits[i] if bits[i] >= 0 else bits[i] ^ _SIGN_MASK
+        if values[i] != values[i]:
+            key = _NAN_KEY
+        elif values[i] == 0.0:
+            key = 0
+        keys[i] = key
+
+
+@compiled
+def bytes_keys(
+    offsets: Array, data: Array, ends: Array, constants: Array, heads: Array, labels: Array, keys: Array
+) -> None:
+    """The label of each byte string ``data[offsets[i]:offsets[i + 1]]``: ``asc.keys.dictionary.Dictionary.label``."""
+    for i in range(offsets.size - 1):
+        start = offsets[i]
+        length = offsets[i + 1] - start
+        head = np.uint64(0)
+        for j in range(min(length, 8)):
+            head |= np.uint64(data[start + j]) << np.uint64(56 - 8 * j)
+        low = 0
+        high = heads.size
+        found = False
+        while low < high:
+            middle = (low + high) >> 1
+            order = 0
+            if heads[middle] != head:
+                order = -1 if heads[middle] < head else 1
+            else:
+                order = _compare(constants, ends[middle], ends[middle + 1] - ends[middle], data, start, length)
+            if order == 0:
+                low = middle
+                found = True
+                break
+            if order < 0:
+                low = middle + 1
+            else:
+                high = middle
+        if found:
+            keys[i] = labels[low]
+        elif low > 0:
+            keys[i] = labels[low - 1] + 1
+        else:
+            keys[i] = labels[0] - 1 if labels.size > 0 else 0
+
+
+@compiled
+def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, length_b: int) -> int:
+    """-1, 0, 1 as the byte string in ``a`` sorts before, with or after the one in ``b``."""
+    for j in range(min(length_a, length_b)):
+        if a[start_a + j] != b[start_b + j]:
+            return -1 if a[start_a + j] < b[start_b + j] else 1
+    return 0 if length_a == length_b else (-1 if length_a < length_b else 1)
+
+
+@compiled
+def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> None:
+    """The region of each key where a table holds those of the keys from ``origin`` on."""
+    last = origin + table.size - 1
+    for i in range(keys.size):
+        regions[i] = table[np.uint64(min(max(keys[i], origin), last) - origin)]
+
+
+@compiled
+def regions_by_cells(keys: Array, boundaries: Array, origin: int, shift: int, table: Array, regions: Array) -> None:
+    """The region of each key by a search between the regions of the ends of its cell, 2**shift keys from ``origin`` on.
+
+    ``table`` holds the region of the first key of each cell, and that of the last boundary after them.
+    """
+    last = boundaries[-1]
+    for i in range(keys.size):
+        key = keys[i]
+        cell = (np.uint64(min(max(key, origin), last)) - np.uint64(origin)) >> np.uint64(shift)
+        low = np.uint64(table[cell])
+        high = np.uint64(table[cell + _ONE])
+        while low < high:
+            middle = (low + high) >> _ONE
+            if boundaries[middle] <= key:
+                low = middle + _ONE
+            else:
+                high = middle
+        regions[i] = low
+
+
+@compiled
+def _widened(bound: int, least: int, greatest: int) -> int:
+    """A bound of a table whose type has these limits, which stand for no bound, as a bound of type int64."""
+    if bound == least:
+        return _KEY_MIN
+    return _KEY_MAX if bound == greatest else bound
+
+
+@compiled
+def _is_verified(conjunct: int, row: int, keys: Array, regions: Array, null_regions: Array, exact: Any) -> bool:
+    """Whether the inexact constraints of a conjunct admit the row's values (NULL's region never leaves a doubt)."""
+    first, code, low, high = exact[0], exact[1], exact[2], exact[3]
+    i = first[conjunct]
+    end = first[conjunct + 1]
+    while i < end and code[i] & _INEXACT:
+        slot = code[i] & _SLOT
+        key = keys[slot, row]
+        inside = regions[slot, row] == null_regions[slot]
+        while i < end and code[i] & _SLOT == slot:
+            start = _widened(np.int64(low[i]), exact[4], exact[5])
+            stop = _widened(np.int64(high[i]), exact[4], exact[5])
+            if code[i] & _LOW_OPEN:
+                start += 1
+            if code[i] & _HIGH_OPEN:
+                stop -= 1
+            inside |= start <= key <= stop
+            i += 1
+        if not inside:
+            return False
+    return True
+
+
+@compiled
+def _emit(
+    grb: Array,
+    row: int,
+    place: int,
+    keys: Array,
+    regions: Array,
+    null_regions: Array,
+    exact: Any,
+    owner: Array,
+    rank: Array,
+    found: Array,
+    count: int,
+) -> int:
+    """Write the queries of the conjuncts left in the GRB: ``place << 32 | ordinal``, each query once."""
+    last = -1
+    for word in range(grb.size):
+        left = grb[word]
+        while left != 0:
+            conjunct = (word << 6) + np.int64(trailing_zeros(left))  # type: ignore[call-arg]
+            left &= left - _ONE
+            handle = owner[conjunct]
+            if handle != last and (
+                exact[0].size == 0 or _is_verified(conjunct, row, keys, regions, null_regions, exact)
+            ):
+                last = handle
+                found[count] = (place << 32) | np.int64(rank[handle])
+                count += 1
+    return count
+
+
+@compiled
+def sweep(
+    regions: Array,
+    keys: Array,
+    null_regions: Array,
+    begin: int,
+    end: int,
+    offset: int,
+    matrix: Array,
+    slots: Array,
+    bases: Array,
+    constructs: int,
+    exact: Any,
+    owner: Array,
+    rank: Array,
+    grb: Array,
+    found: Array,
+    count: int,
+) -> tuple[int, int, int, int]:
+    """Evaluate rows ``begin`` to ``end`` along one macro-sequence until the GRB is all zeros.
+
+    The GRB is looked at after the first four constructs, then after every eight. ``regions`` uint16[slots + 1, rows],
+    the last all zeros; ``keys`` int64[slots, rows] (read by verification alone); ``slots``, ``bases`` int64[4 + 8 p]:
+    slot and first row of each of the ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the GRB
+    to start with, which changes nothing. ``exact``: (first, code, low, high, least, greatest) of the block's table,
+    ``first`` empty where nothing needs to be verified. ``found`` int64[n] receives pairs from ``count`` on; where fewer
+    places are left than a tuple may need, the sweep ends early.
+    Returns the next row, the number of pairs, the constructs evaluated, and the rows whose GRB became all zeros.
+    """
+    # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
+    words = matrix.shape[1]
+    evaluated = 0
+    dropped = 0
+    for row in range(begin, end):
+        if count + (words << 6) > found.size:
+            return row, count, evaluated, dropped
+        a = np.uint64(bases[0] + regions[slots[0], row])
+        b = np.uint64(bases[1] + regions[slots[1], row])
+        c = np.uint64(bases[2] + regions[slots[2], row])
+        d = np.uint64(bases[3] + regions[slots[3], row])
+        any_left = np.uint64(0)
+        for word in range(words):
+            left = matrix[0, word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
+            grb[word] = left
+            any_left |= left
+        i = 4
+        while i < slots.size and any_left != 0:
+            a = np.uint64(bases[i] + regions[slots[i], row])
+            b = np.uint64(bases[i + 1] + regions[slots[i + 1], row])
+            c = np.uint64(bases[i + 2] + regions[slots[i + 2], row])
+            d = np.uint64(bases[i + 3] + regions[slots[i + 3], row])
+            e = np.uint64(bases[i + 4] + regions[slots[i + 4], row])
+            f = np.uint64(bases[i + 5] + regions[slots[i + 5], row])
+            g = np.uint64(bases[i + 6] + regions[slots[i + 6], row])
+            h = np.uint64(bases[i + 7] + regions[slots[i + 7], row])
+            any_left = np.uint64(0)
+            for word in range(words):
+                left = grb[word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
+                left &= matrix[e, word] & matrix[f, word] & matrix[g, word] & matrix[h, word]
+                grb[word] = left
+                any_left |= left
+            i += 8
+        evaluated += min(i, constructs)
+        if any_left != 0:
+            count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
+        else:
+            dropped += 1
+    return end, count, evaluated, dropped
+
+
+@compiled
+def walk(
+    regions: Array,
+    keys: Array,
+    null_regions: Array,
+    begin: int,
+    end: int,
+    offset: int,
+    matrix: Array,
+    slots: Array,
+    bases: Array,
+    sequence: Array,
+    arrows: Array,
+    geb: Array,
+    exact: Any,
+    owner: Array,
+    rank: Array,
+    grb: Array,
+    found: Array,
+    count: int,
+) -> tuple[int, int, int, int]:
+    """Evaluate rows ``begin`` to ``end`` along a hybrid-sequence, one construct at a time (sections 4.3 and 5.1).
+
+    As :func:`sweep`, but ``slots`` and ``bases`` are in the order of the constructs, ``sequence`` int32[c] is the
+    macro-sequence, ``arrows`` int32[rows] the construct that the micro-arrow of each row leads to (-1: none; empty:
+    none at all) and ``geb`` bool[c] room for the GEB. The constructs evaluated that it returns are the exact cost.
+    """
+    words = matrix.shape[1]
+    evaluated = 0
+    dropped = 0
+    for row in range(begin, end):
+        if count + (words << 6) > found.size:
+            return row, count, evaluated, dropped
+        any_left = np.uint64(0)
+        for word in range(words):
+            grb[word] = matrix[0, word]
+            any_left |= grb[word]
+        geb[:] = False
+        successor = 0
+        target = -1
+        while any_left != 0:
+            if target < 0 or geb[target]:
+                while successor < sequence.size and geb[sequence[successor]]:
+                    successor += 1
+                if successor == sequence.size:
+                    break
+                target = sequence[successor]
+            geb[target] = True
+            evaluated += 1
+            place = bases[target] + regions[slots[target], row]
+            any_left = np.uint64(0)
+            for word in range(words):
+                left = grb[word] & matrix[place, word]
+                grb[word] = left
+                any_left |= left
+            target = arrows[place] if arrows.size > 0 else -1
+        if any_left != 0:
+            count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
+        else:
+            dropped += 1
+    return end, count, evaluated, dropped

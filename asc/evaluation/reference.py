@@ -1,0 +1,93 @@
+"""Evaluation of one tuple as the paper says it: the oracle of the kernels, and what explains a match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bitarray import bitarray
+from bitarray.util import zeros
+
+from asc.keys.constraint import Key
+from asc.plan.construct import Construct, bits_of
+from asc.plan.plan import Plan
+
+MicroArrows = Mapping[tuple[int, int], int]
+"""(construct, region) -> construct; regions count from 0, NULL's comes last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One construct evaluated: which, the region visited, and the GRB after it."""
+
+    construct: int
+    region: int
+    grb: bitarray
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The way of one tuple through the constructs of a block.
+
+    ``grb``: the conjuncts left at the end; where regions are bounded some of them may still be false. ``cost``: the
+    constructs evaluated. ``dropped``: the GRB became all zeros.
+    """
+
+    steps: tuple[Step, ...]
+    grb: bitarray
+
+    @property
+    def cost(self) -> int:
+        return len(self.steps)
+
+    @property
+    def dropped(self) -> bool:
+        return not self.grb.any()
+
+
+def evaluate(
+    constructs: Sequence[Construct],
+    live: bitarray,
+    values: Sequence[Key | None],
+    sequence: Sequence[int],
+    arrows: MicroArrows | None = None,
+) -> Evaluation:
+    """Evaluate a tuple along a macro-sequence, or with micro-arrows along a hybrid-sequence (sections 3.2, 4.3 and
+    5.1).
+
+    ``live``: the GRB to start with, a 1 for every conjunct. ``values[i]``: the tuple's value of construct i's
+    p-attribute as a key, None for NULL. ``sequence``: all constructs. The next construct is the one that the region's
+    micro-arrow leads to unless it is evaluated already (GEB), else the first unevaluated one of the macro-sequence.
+    """
+    grb, geb = bitarray(live), zeros(len(constructs))
+    steps: list[Step] = []
+    target: int | None = None
+    while grb.any():
+        if target is None or geb[target]:
+            target = next((construct for construct in sequence if not geb[construct]), None)
+            if target is None:
+                break
+        geb[target] = True
+        region = constructs[target].region_of(values[target])
+        grb &= constructs[target].ra.qrb(region)
+        steps.append(Step(target, region, bitarray(grb)))
+        target = (arrows or {}).get((target, region))
+    return Evaluation(tuple(steps), grb)
+
+
+def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Evaluation:
+    """Evaluate a tuple, its values in slot order, in a block of a plan, along the block's own sequence."""
+    block = plan.blocks[number]
+    own = [values[slot] for slot in block.slots.tolist()]
+    return evaluate(plan.constructs(number), bits_of(block.live), own, block.sequence.tolist(), block.micro_arrows())
+
+
+def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:
+    """The ids of the queries that accept a tuple, sorted; ``values`` are its keys in slot order."""
+    of = dict(zip(plan.p_attributes, values, strict=True))
+    handles = set(plan.match_all_handles.tolist())
+    for number, block in enumerate(plan.blocks):
+        for bit in evaluate_block(plan, number, values).grb.search(bitarray("1")):
+            if all(constraint.admits(of[attribute]) for attribute, constraint in plan.constraints(number, bit)):
+                handles.add(int(block.table.owner[bit]))
+    return [plan.query_ids[ordinal].as_py() for ordinal in sorted(int(plan.ranks[handle]) for handle in handles)]

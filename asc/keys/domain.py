@@ -1,0 +1,89 @@
+"""The keys that the values of a type can have, and constraints cut down to them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from asc.keys.attribute import NAN_KEY, Kind, decimal_key, float_key, kind_of_type
+from asc.keys.constraint import EMPTY, Constraint, Interval, Key
+
+
+class Domain(NamedTuple):
+    """The least and greatest key of a type (None: no bound) and whether keys are whole numbers without gaps."""
+
+    low: Key | None
+    high: Key | None
+    discrete: bool
+
+
+@cache
+def domain_of(data_type: pa.DataType) -> Domain:
+    """The domain of a scalar type.
+
+    >>> domain_of(pa.int8())
+    Domain(low=-128, high=127, discrete=True)
+    """
+    types = pa.types
+    if types.is_decimal(data_type):
+        limit = 10**data_type.precision - 1
+        if kind_of_type(data_type) is Kind.BYTES:
+            return Domain(decimal_key(-limit), decimal_key(limit), False)
+        return Domain(-limit, limit, True)
+    if types.is_boolean(data_type):
+        return Domain(0, 1, True)
+    if kind_of_type(data_type) is Kind.INT:
+        return Domain(-(1 << (data_type.bit_width - 1)), (1 << (data_type.bit_width - 1)) - 1, True)
+    if kind_of_type(data_type) is Kind.FLOAT:
+        return Domain(float_key(float("-inf")), NAN_KEY, True)
+    return Domain(b"", None, False)
+
+
+def clipped(constraint: Constraint, domain: Domain) -> Constraint:
+    """The same set of values of the domain, ends at or beyond the domain's left out and what is empty there dropped.
+
+    >>> clipped(Constraint((((5, 1), (6, 0)),)), domain_of(pa.int32())).is_empty
+    True
+    >>> clipped(Constraint(((None, (1000, 0)),)), domain_of(pa.int8()))
+    Constraint(intervals=((None, None),), null=False)
+    """
+    kept: list[Interval] = []
+    changed = False
+    least, greatest, discrete = domain
+    for interval in constraint.intervals:
+        low, high = interval
+        if low is not None and least is not None and low <= (least, 0):
+            low = None
+        if high is not None and greatest is not None and high >= (greatest, 1):
+            high = None
+        if low is None and high is None:
+            return Constraint(((None, None),), constraint.null)
+        # a cut at the far end of the domain leaves nothing
+        if (high is not None and least is not None and high <= (least, 0)) or (
+            low is not None and greatest is not None and low >= (greatest, 1)
+        ):
+            changed = True
+            continue
+        if discrete:
+            # (c, 0) lies before c, (c, 1) before c + 1
+            if low is not None and high is not None and low[0] + low[1] >= high[0] + high[1]:
+                changed = True
+                continue
+            if kept:
+                last_low, last_high = kept[-1]
+                if last_high is not None and low is not None and last_high[0] + last_high[1] >= low[0] + low[1]:
+                    kept[-1] = (last_low, high)
+                    changed = True
+                    continue
+        if low is not interval[0] or high is not interval[1]:
+            changed = True
+        kept.append((low, high))
+    if not changed:
+        return constraint
+    if not kept and not constraint.null:
+        return EMPTY
+    if kept == [(None, None)]:
+        return Constraint(((None, None),), constraint.null)
+    return Constraint(tuple(kept), constraint.null)

@@ -1,0 +1,253 @@
+"""Blocks: the constructs of one group of conjuncts, with the sequence they are visited in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.errors import PlanError
+from asc.evaluation.kernels import admit_regions
+from asc.frozen import frozen, frozen_int32
+from asc.keys.grid import KEY_MAX, KEY_MIN, Grid
+from asc.plan.conjuncts import ADMITS_NULL, ConjunctTable, Integers, joined
+from asc.plan.construct import Words
+
+WORD = 64
+
+Bits = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """The constructs of up to ``capacity`` conjuncts over the grids of a plan (section 3).
+
+    ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
+    from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
+    ``sequence`` int32[c]: the macro-sequence, a permutation of the constructs. ``arrows`` int32[rows]: for a region's
+    row the construct its micro-arrow leads to, -1 for none; empty when the block has no micro-arrow at all. ``table``:
+    the exact constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals.
+
+    Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's
+    region exactly when it admits NULL; a bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
+    conjuncts of one query stand side by side. Arrays are never written after construction. Cost: capacity / 8 bytes a
+    row.
+    """
+
+    slots: Integers
+    bases: Integers
+    matrix: Words
+    sequence: Integers
+    arrows: Integers
+    table: ConjunctTable
+
+    @property
+    def capacity(self) -> int:
+        """The number of bits."""
+        return int(self.matrix.shape[1]) * WORD
+
+    @property
+    def live(self) -> Words:
+        live: Words = self.matrix[0]
+        return live
+
+    @property
+    def conjunct_count(self) -> int:
+        return int(np.bitwise_count(self.live).sum())
+
+    @property
+    def qubs(self) -> Words:
+        """uint64[constructs, words]."""
+        qubs: Words = self.matrix[self.bases]
+        return qubs
+
+    @property
+    def slot_bases(self) -> dict[int, int]:
+        """The first row of each p-attribute's construct."""
+        return dict(zip(self.slots.tolist(), self.bases.tolist(), strict=True))
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.slots, self.bases, self.matrix, self.sequence, self.arrows)
+        return sum(array.nbytes for array in arrays) + self.table.nbytes
+
+    def with_sequence(self, sequence: Sequence[int], arrows: Mapping[tuple[int, int], int] | None = None) -> Block:
+        """The block in another order: a permutation of its constructs, and micro-arrows (construct, region) ->
+        construct.
+        """
+        order = np.array(sequence, dtype=np.int32)
+        if sorted(order.tolist()) != list(range(len(self.slots))):
+            raise PlanError("sequence", list(sequence), f"a permutation of the block's {len(self.slots)} constructs")
+        table = np.full(len(self.matrix) if arrows else 0, -1, dtype=np.int32)
+        for (construct, region), target in (arrows or {}).items():
+            regions = self.region_count(construct)
+            if not (0 <= region <= regions and 0 <= target < len(self.slots)):
+                raise PlanError("micro-arrow", (construct, region, target), "from a region to a construct of the block")
+            table[int(self.bases[construct]) + 1 + region] = target
+        return replace(self, sequence=frozen_int32(order), arrows=frozen_int32(table))
+
+    def micro_arrows(self) -> dict[tuple[int, int], int]:
+        """The micro-arrows: (construct, region) -> construct."""
+        found = {}
+        for row in np.flatnonzero(self.arrows >= 0).tolist():
+            construct = int(np.searchsorted(self.bases, row, side="right")) - 1
+            found[construct, row - int(self.bases[construct]) - 1] = int(self.arrows[row])
+        return found
+
+    def region_count(self, construct: int) -> int:
+        """The number of regions of a construct, NULL's not counted (it comes after them)."""
+        ends = [*self.bases.tolist(), len(self.matrix)]
+        return int(ends[construct + 1]) - int(ends[construct]) - 2
+
+    def without(self, handles: npt.NDArray[np.int32]) -> Block:
+        """A copy without the conjuncts of these queries; their bits become free."""
+        gone = np.isin(self.table.owner, handles)
+        table = self.table
+        kept = np.repeat(~gone, np.diff(table.first))
+        first = np.zeros_like(table.first)
+        np.cumsum(np.where(gone, 0, np.diff(table.first)), out=first[1:])
+        owner = np.where(gone, -1, table.owner).astype(np.int32)
+        smaller = ConjunctTable(first, table.code[kept], table.low[kept], table.high[kept], owner).compact()
+        mask = packed(gone)
+        matrix = self.matrix | mask
+        matrix[0] &= ~mask
+        matrix[self.bases] &= ~mask
+        return replace(self, matrix=frozen(matrix), table=smaller)
+
+    def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
+        """A copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in sequence."""
+        block = self._with_slots(np.setdiff1d(added.slots, self.slots), grids)
+        added = added.with_inexact(is_inexact(added, grids))
+        order = np.arange(self.capacity, dtype=np.int64)
+        order[bits] = self.capacity + np.arange(len(added))
+        matrix = block.matrix.copy()
+        taken = np.zeros(self.capacity, dtype=np.bool_)
+        taken[bits] = True
+        matrix[0] |= packed(taken)
+        _fill(matrix, block.slot_bases, added, grids, bits)
+        table = joined([self.table, added]).take(order).compact()
+        return replace(block, matrix=frozen(matrix), table=table)
+
+    def widened(self, words: int) -> Block:
+        """A copy with room for more conjuncts: ``words`` uint64 a row."""
+        more = words - self.matrix.shape[1]
+        ones = np.full((len(self.matrix), more), ~np.uint64(0))
+        ones[0] = 0
+        ones[self.bases] = 0
+        free = more * WORD
+        table = self.table
+        first = np.concatenate([table.first, np.full(free, table.first[-1], dtype=np.int32)])
+        owner = np.concatenate([table.owner, np.full(free, -1, dtype=np.int32)])
+        wider = ConjunctTable(first, table.code, table.low, table.high, owner).compact()
+        return replace(self, matrix=frozen(np.concatenate([self.matrix, ones], axis=1)), table=wider)
+
+    def _with_slots(self, slots: npt.NDArray[np.int64], grids: Sequence[Grid]) -> Block:
+        if not len(slots):
+            return self
+        bases = len(self.matrix) + _offsets(slots, grids)
+        rows = int(bases[-1]) + grids[int(slots[-1])].regions + 2 - len(self.matrix)
+        ones = np.full((rows, self.matrix.shape[1]), ~np.uint64(0))
+        ones[bases - len(self.matrix)] = 0
+        old = len(self.slots)
+        arrows = np.concatenate([self.arrows, np.full(rows, -1)]) if len(self.arrows) else self.arrows
+        return replace(
+            self,
+            slots=frozen_int32(np.concatenate([self.slots, slots])),
+            bases=frozen_int32(np.concatenate([self.bases, bases])),
+            matrix=frozen(np.concatenate([self.matrix, ones])),
+            sequence=frozen_int32(np.concatenate([self.sequence, np.arange(old, old + len(slots))])),
+            arrows=frozen_int32(arrows),
+        )
+
+
+def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int) -> Block:
+    """The block of these conjuncts, one bit each in their order, visited by static selectivity."""
+    slots = np.unique(table.slots)
+    bases = 1 + _offsets(slots, grids)
+    rows = int(bases[-1]) + grids[int(slots[-1])].regions + 2 if len(slots) else 1
+    matrix = np.full((rows, words), ~np.uint64(0))
+    used = np.zeros(words * WORD, dtype=np.bool_)
+    used[: len(table)] = True
+    matrix[0] = packed(used)
+    matrix[bases] = 0
+    slot_bases = dict(zip(slots.tolist(), bases.tolist(), strict=True))
+    _fill(matrix, slot_bases, table, grids, np.arange(len(table)))
+    free = words * WORD - len(table)
+    first = np.concatenate([table.first, np.full(free, table.first[-1], dtype=np.int32)])
+    owner = np.concatenate([table.owner, np.full(free, -1, dtype=np.int32)])
+    padded = ConjunctTable(first, table.code, table.low, table.high, owner)
+    block = Block(
+        frozen_int32(slots),
+        frozen_int32(bases),
+        frozen(matrix),
+        frozen_int32(np.arange(len(slots))),
+        frozen_int32(np.empty(0)),
+        padded.with_inexact(is_inexact(padded, grids)).compact(),
+    )
+    return block.with_sequence(static_sequence(block))
+
+
+def static_sequence(block: Block) -> list[int]:
+    """The constructs by the share of ones over their regions, the most selective first; ties in slot order.
+
+    Every region counts alike, for nothing is known of the values yet: measuring tuples is the monitor's part.
+    """
+    shares = []
+    for construct, base in enumerate(block.bases.tolist()):
+        regions = block.matrix[base + 1 : base + 1 + block.region_count(construct)]
+        shares.append(float(np.bitwise_count(regions & block.live).sum()) / len(regions))
+    return sorted(range(len(shares)), key=lambda construct: (shares[construct], construct))
+
+
+def _fill(
+    matrix: Words, slot_bases: Mapping[int, int], table: ConjunctTable, grids: Sequence[Grid], places: Bits
+) -> None:
+    """Write the conjuncts' bits, at ``places``: qub, regions, NULL's region; ``matrix`` holds what free bits have."""
+    conjuncts, used, starts, ends = places[table.conjuncts], table.slots, table.starts(), table.ends()
+    for slot, base in slot_bases.items():
+        which = np.flatnonzero(used == slot)
+        if not len(which):
+            continue
+        grid = grids[slot]
+        bits = conjuncts[which]
+        mine = np.zeros(matrix.shape[1] * WORD, dtype=np.bool_)
+        mine[bits] = True
+        nulls = np.zeros_like(mine)
+        nulls[bits[(table.code[which] & ADMITS_NULL) != 0]] = True
+        mask = packed(mine)
+        matrix[base] |= mask
+        regions = matrix[base + 1 : base + 2 + grid.regions]
+        regions &= ~mask
+        regions[-1] |= packed(nulls)
+        some = starts[which] <= ends[which]
+        lows, highs = (grid.regions_of(keys[which][some]) for keys in (starts, ends))
+        admit_regions(regions, bits[some], lows, highs)
+
+
+def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bool_]:
+    """Whether the regions leave open what the constraint of each interval admits: bool[n], alike for one constraint."""
+    slots, starts, ends = table.slots, table.starts(), table.ends()
+    inexact = np.zeros(len(slots), dtype=np.bool_)
+    for slot in np.unique(slots).tolist():
+        which = np.flatnonzero(slots == slot)
+        low, high, grid = starts[which], ends[which], grids[slot]
+        after = np.where(high == KEY_MAX, 0, high) + np.where(high == KEY_MAX, 0, 1)
+        sharp = (low == KEY_MIN) | grid.has_boundary(low)
+        sharp &= (high == KEY_MAX) | grid.has_boundary(after)
+        inexact[which] = ~sharp & (low <= high)
+    constraint = table.conjuncts * (1 << 16) + slots
+    return np.isin(constraint, constraint[inexact])
+
+
+def packed(bits: npt.NDArray[np.bool_]) -> Words:
+    """bool[64 * w] as uint64[w], bit j of the whole being bit j % 64 of word j // 64."""
+    words: Words = np.packbits(bits, bitorder="little").view(np.uint64)
+    return words
+
+
+def _offsets(slots: npt.NDArray[np.int64], grids: Sequence[Grid]) -> npt.NDArray[np.int64]:
+    sizes = np.array([grids[int(slot)].regions + 2 for slot in slots], dtype=np.int64)
+    offsets: npt.NDArray[np.int64] = np.cumsum(sizes) - sizes
+    return offsets

@@ -1,0 +1,364 @@
+"""Queries to a plan, and a plan and a change to the next plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.errors import PlanError
+from asc.frozen import frozen_int32
+from asc.keys.attribute import Kind, PAttribute
+from asc.keys.dictionary import Dictionary
+from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
+from asc.plan.block import build_block
+from asc.plan.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
+from asc.plan.placement import placed, words_of
+from asc.plan.plan import CompileOptions, Plan, Query, insertion_point
+from asc.predicate.normal_form import Conjunct
+
+_STALE_SLOTS = 8
+
+
+def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None, version: int = 0) -> Plan:
+    """The plan of a set of queries. Raises PlanError for an id given twice and where a bound is passed."""
+    ordered = sorted(queries, key=lambda query: query.id)
+    for before, after in pairwise(ordered):
+        if before.id == after.id:
+            raise PlanError("query id given twice", after.id, "every query needs an id of its own")
+    attributes = _attributes(ordered)
+    slots = {attribute: slot for slot, attribute in enumerate(attributes)}
+    dictionaries = {slot: Dictionary.of(constants) for slot, constants in _byte_constants(ordered, slots).items()}
+    labels = {
+        slot: dict(zip(dictionary.constants(), dictionary.labels.tolist(), strict=True)).__getitem__
+        for slot, dictionary in dictionaries.items()
+    }
+    table = encoded(_conjuncts(ordered, 0), slots, labels)
+    topics = pa.array([query.topic for query in ordered], pa.string()).dictionary_encode()
+    return _assembled(
+        _Queries(
+            pa.array([query.id for query in ordered], pa.string()),
+            topics.dictionary,
+            topics.indices.to_numpy().astype(np.int32),
+            _handles(ordered, 0, match_all=True),
+            _handles(ordered, 0, match_all=False),
+        ),
+        tuple(attributes),
+        dictionaries,
+        table,
+        options=options or CompileOptions(),
+        version=version,
+    )
+
+
+def change_plan(plan: Plan, add: Iterable[Query] = (), remove: Iterable[str] = (), version: int | None = None) -> Plan:
+    """The plan with queries added and removed; a query whose id stands already is replaced.
+
+    Blocks that hold none of them are shared. Grids are left as they are, so that a new constant of a p-attribute with
+    bounded regions is verified instead. Everything is compiled anew, from the plan alone, when
+
+    - the plan is one block of exact regions, as small plans are: they stay exactly the paper's;
+    - ``rebuild_share`` of the queries have changed since it was last compiled, so that no more than that share was laid
+      out without its constants in the grids, and no more of the bits lie idle;
+    - a dictionary has no label left between two constants, or many p-attributes have fallen out of use.
+
+    Cost otherwise: a copy of the blocks concerned and of the tables of ids. Raises PlanError for an unknown id in
+    ``remove``, an id added twice, and where a bound is passed; the old plan is untouched by all of it.
+    """
+    added = sorted(add, key=lambda query: query.id)
+    for before, after in pairwise(added):
+        if before.id == after.id:
+            raise PlanError("query id given twice", after.id, "every query needs an id of its own")
+    gone = set(remove)
+    for query_id in sorted(gone):
+        if query_id not in plan:
+            raise PlanError("unknown query", query_id, "it is not in the plan")
+    gone |= {query.id for query in added if query.id in plan}
+    number = plan.version + 1 if version is None else version
+    changed = _changed(plan, added, gone, number)
+    return changed if changed is not None else _rebuilt_with(plan, added, gone, number)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Queries:
+    """The tables of a plan that are about queries: by ordinal, and the handles of those without conjuncts."""
+
+    ids: pa.StringArray
+    topic_names: pa.StringArray
+    topic_of: Integers
+    match_all: Integers
+    contradictions: Integers
+
+
+def _assembled(
+    queries: _Queries,
+    attributes: tuple[PAttribute, ...],
+    dictionaries: Mapping[int, Dictionary],
+    table: ConjunctTable,
+    *,
+    options: CompileOptions,
+    version: int,
+) -> Plan:
+    """A plan from scratch: the handle of each query is its ordinal, the table is in the order of ordinals."""
+    _check_bounds(attributes, range(len(attributes)), options)
+    constants = [_constants(table, slot) for slot in range(len(attributes))]
+    rows = 1 + sum(2 * len(own) + 3 for own in constants)
+    words = words_of(len(table))
+    exact = options.always_exact or rows * words * 8 <= options.exact_bytes
+    if exact:
+        grids = [Grid.of_constants(own) for own in constants]
+        spans = [(0, len(table))] if len(table) else []
+    else:
+        grids = [_grid(_cuts(table, slot), len(attributes), options) for slot in range(len(attributes))]
+        spans = _spans(table.owner, options.block_conjuncts)
+    indices = np.arange(len(table), dtype=np.int64)
+    blocks = [build_block(table.take(indices[low:high]), grids, words_of(high - low)) for low, high in spans]
+    return Plan(
+        version,
+        options,
+        attributes,
+        tuple(grids),
+        dict(dictionaries),
+        tuple(blocks),
+        queries.ids,
+        frozen_int32(np.arange(len(queries.ids))),
+        queries.topic_names,
+        frozen_int32(queries.topic_of),
+        frozen_int32(queries.match_all),
+        frozen_int32(queries.contradictions),
+    )
+
+
+def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
+    """The next plan with all untouched blocks shared; None where everything has to be compiled anew."""
+    changes = plan.changes + len(added) + len(gone)
+    if changes > plan.options.rebuild_share * len(plan) or _is_exact_block(plan):
+        return None
+    grown = _grown(plan, added)
+    if grown is None:
+        return None
+    attributes, grids, dictionaries = grown
+    slots = {attribute: slot for slot, attribute in enumerate(attributes)}
+    labels = {slot: dictionary.label for slot, dictionary in dictionaries.items()}
+    start = len(plan.ranks)
+    table = encoded(_conjuncts(added, start), slots, labels)
+    handles = np.array(sorted(plan.handle(query_id) for query_id in gone), dtype=np.int32)
+    blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
+    blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
+    used = {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
+    if len(attributes) - len(used) > _STALE_SLOTS:
+        return None
+    _check_bounds(attributes, used, plan.options)
+    queries, ranks = _merged(plan, added, gone)
+    return replace(
+        plan,
+        version=version,
+        p_attributes=attributes,
+        grids=tuple(grids),
+        dictionaries=dictionaries,
+        blocks=tuple(blocks),
+        query_ids=queries.ids,
+        ranks=frozen_int32(ranks),
+        topic_names=queries.topic_names,
+        topic_of=frozen_int32(queries.topic_of),
+        match_all_handles=frozen_int32(queries.match_all),
+        contradiction_handles=frozen_int32(queries.contradictions),
+        changes=changes,
+    )
+
+
+def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan:
+    """The next plan compiled from the constraints that the plan holds and the queries added."""
+    queries, ranks = _merged(plan, added, gone)
+    kept = joined([block.table for block in plan.blocks])
+    kept = kept.take(np.flatnonzero((kept.owner >= 0) & (ranks[kept.owner] >= 0)))
+    used = np.unique(kept.slots).tolist()
+    needed = {*(plan.p_attributes[slot] for slot in used), *_attributes(added)}
+    attributes = tuple(sorted(needed, key=lambda attribute: attribute.sql))
+    slots = {attribute: slot for slot, attribute in enumerate(attributes)}
+    constants = _byte_constants(added, slots)
+    old_labels = {}
+    for slot in used:
+        if slot in plan.dictionaries:
+            old_labels[slot] = _constants(kept, slot)
+            values = (plan.dictionaries[slot].value(label)[0] for label in old_labels[slot].tolist())
+            constants.setdefault(slots[plan.p_attributes[slot]], set()).update(values)
+    dictionaries = {slot: Dictionary.of(values) for slot, values in constants.items()}
+    kept = _translated(kept, plan, slots, old_labels, dictionaries)
+    labels = {slot: dictionary.label for slot, dictionary in dictionaries.items()}
+    table = joined([kept, encoded(_conjuncts(added, len(plan.ranks)), slots, labels)])
+    owner = ranks[table.owner]
+    table = ConjunctTable(table.first, table.code, table.low, table.high, owner).take(np.argsort(owner, kind="stable"))
+    topics = queries.topic_names.take(pa.array(queries.topic_of)).dictionary_encode()
+    by_ordinal = _Queries(
+        queries.ids,
+        topics.dictionary,
+        topics.indices.to_numpy().astype(np.int32),
+        ranks[queries.match_all],
+        ranks[queries.contradictions],
+    )
+    return _assembled(by_ordinal, attributes, dictionaries, table, options=plan.options, version=version)
+
+
+def _translated(
+    kept: ConjunctTable,
+    plan: Plan,
+    slots: Mapping[PAttribute, int],
+    old_labels: Mapping[int, Keys],
+    dictionaries: Mapping[int, Dictionary],
+) -> ConjunctTable:
+    """The table with the slots and labels of the plan to come."""
+    old_slots = kept.slots
+    code, low, high = kept.code.copy(), kept.low.copy(), kept.high.copy()
+    for old in np.unique(old_slots).tolist():
+        new = slots[plan.p_attributes[old]]
+        which = np.flatnonzero(old_slots == old)
+        code[which] = (kept.code[which] & ~np.uint16(SLOT_MASK)) | np.uint16(new)
+        if old in old_labels:
+            before = old_labels[old]
+            after = np.array(
+                [dictionaries[new].label(plan.dictionaries[old].value(label)[0]) for label in before.tolist()],
+                dtype=np.int64,
+            )
+            for bounds, finite in zip((low, high), kept.finite(), strict=True):
+                mine = which[finite[which]]
+                bounds[mine] = after[np.searchsorted(before, bounds[mine])]
+    return ConjunctTable(kept.first, code, low, high, kept.owner)
+
+
+def _grown(
+    plan: Plan, added: Sequence[Query]
+) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary]] | None:
+    """P-attributes, grids and dictionaries with what the added queries need besides; None when a label is missing."""
+    attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(added)]))
+    slots = {attribute: slot for slot, attribute in enumerate(attributes)}
+    dictionaries = dict(plan.dictionaries)
+    for slot, values in _byte_constants(added, slots).items():
+        known = dictionaries.get(slot)
+        wider = Dictionary.of(values) if known is None else known.with_constants(values)
+        if wider is None:
+            return None
+        dictionaries[slot] = wider
+    if len(attributes) > SLOTS_MAX:
+        return None
+    grids = list(plan.grids)
+    if len(attributes) > len(grids):
+        labels = {slot: dictionary.label for slot, dictionary in dictionaries.items()}
+        table = encoded(_conjuncts(added, 0), slots, labels)
+        grids += [
+            _grid(_cuts(table, slot), len(attributes), plan.options) for slot in range(len(grids), len(attributes))
+        ]
+    return attributes, grids, dictionaries
+
+
+def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Queries, Integers]:
+    """The tables of queries after a change, and the ordinal of every handle, the new ones' after the old ones'."""
+    keep = np.ones(len(plan), dtype=np.bool_)
+    keep[[ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]] = False
+    kept = np.flatnonzero(keep)
+    ids = plan.query_ids.take(pa.array(kept))
+    places = [insertion_point(ids, query.id) for query in added]
+    order = np.insert(np.arange(len(kept)), places, len(kept) + np.arange(len(added)))
+    ids = pa.concat_arrays([ids, pa.array([query.id for query in added], pa.string())]).take(pa.array(order))
+    wanted = pa.array([query.topic for query in added], pa.string())
+    unknown = wanted.filter(pc.is_null(pc.index_in(wanted, value_set=plan.topic_names))).unique()
+    names = pa.concat_arrays([plan.topic_names, unknown])
+    topics = np.append(plan.topic_of[kept], pc.index_in(wanted, value_set=names).to_numpy())
+    ordinal_of = np.empty(len(order), dtype=np.int32)
+    ordinal_of[order] = np.arange(len(order))
+    renumbered = np.full(len(plan) + 1, -1, dtype=np.int32)
+    renumbered[kept] = ordinal_of[: len(kept)]
+    ranks = np.append(renumbered[plan.ranks], ordinal_of[len(kept) :]).astype(np.int32)
+    start = len(plan.ranks)
+    special = [
+        np.append(old[ranks[old] >= 0], _handles(added, start, match_all=match_all)).astype(np.int32)
+        for old, match_all in ((plan.match_all_handles, True), (plan.contradiction_handles, False))
+    ]
+    queries = _Queries(ids, names, topics[order].astype(np.int32), special[0], special[1])
+    return queries, ranks
+
+
+def _attributes(queries: Iterable[Query]) -> list[PAttribute]:
+    """The p-attributes of some queries in the order of their text, whatever the order of the queries."""
+    found = {attribute for query in queries for attribute in query.predicate.p_attributes}
+    return sorted(found, key=lambda attribute: attribute.sql)
+
+
+def _conjuncts(queries: Sequence[Query], start: int) -> Iterable[tuple[int, Conjunct]]:
+    """(handle, conjunct) pairs; the handles count from ``start``."""
+    return ((start + i, conjunct) for i, query in enumerate(queries) for conjunct in query.predicate.conjuncts)
+
+
+def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Integers:
+    """The handles of the match-all queries, or of the contradictions."""
+    predicates = enumerate((query.predicate for query in queries), start)
+    return np.array([i for i, p in predicates if not p.conjuncts and p.match_all == match_all], dtype=np.int32)
+
+
+def _byte_constants(queries: Iterable[Query], slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
+    """The constants of each BYTES p-attribute that the queries constrain, by slot."""
+    found: dict[int, set[bytes]] = {}
+    for query in queries:
+        for conjunct in query.predicate.conjuncts:
+            for attribute, constraint in conjunct:
+                if attribute.kind is Kind.BYTES:
+                    found.setdefault(slots[attribute], set()).update(constraint.constants())
+    return found
+
+
+def _constants(table: ConjunctTable, slot: int) -> Keys:
+    """The constraining constants of a p-attribute, sorted, each once."""
+    which = table.slots == slot
+    low, high = table.finite()
+    return np.unique(np.concatenate([table.low[which & low], table.high[which & high]]).astype(np.int64))
+
+
+def _cuts(table: ConjunctTable, slot: int) -> Keys:
+    """The first keys of everything that begins inside the key space where an interval of the p-attribute begins or
+    ends.
+    """
+    which = table.slots == slot
+    starts, ends = table.starts()[which], table.ends()[which]
+    starts, ends = starts[starts <= ends], ends[starts <= ends]
+    return np.concatenate([starts[starts != KEY_MIN], ends[ends != KEY_MAX] + 1])
+
+
+def _grid(cuts: Keys, attributes: int, options: CompileOptions) -> Grid:
+    """The regions of a p-attribute in a plan that is more than one block of the paper's design."""
+    bounded = max(options.bounded_regions, options.bounded_rows // attributes)
+    enough = max(options.exact_regions, bounded)
+    return Grid.of_cuts(cuts, enough if len(np.unique(cuts)) < enough else bounded)
+
+
+def _spans(owner: Integers, limit: int) -> list[tuple[int, int]]:
+    """The table cut into blocks of nearly the same size, at most ``limit`` conjuncts but never less than one query."""
+    starts = np.append(np.flatnonzero(np.diff(owner, prepend=-1)), len(owner))
+    blocks = -(-len(owner) // limit)
+    spans, low = [], 0
+    for number in range(1, blocks + 1):
+        wanted = len(owner) * number // blocks
+        high = int(starts[np.searchsorted(starts, wanted)])
+        if high > low:
+            spans.append((low, high))
+            low = high
+    return spans
+
+
+def _is_exact_block(plan: Plan) -> bool:
+    return all(grid.exact for grid in plan.grids)
+
+
+def _check_bounds(attributes: Sequence[PAttribute], used: Iterable[int], options: CompileOptions) -> None:
+    if len(attributes) > SLOTS_MAX:
+        raise PlanError("too many p-attributes", len(attributes), f"at most {SLOTS_MAX} in one plan")
+    computed = sum(attributes[slot].path is None for slot in used)
+    if computed > options.spark_attributes:
+        raise PlanError(
+            "too many expressions for Spark to compute",
+            computed,
+            f"at most {options.spark_attributes} different ones (spark_attributes); use plain columns instead",
+        )

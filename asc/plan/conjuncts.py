@@ -1,0 +1,208 @@
+"""Conjuncts as flat arrays: the exact constraints that a block is built from and survivors are verified by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.keys.attribute import Kind, PAttribute
+from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
+from asc.keys.dictionary import Dictionary
+from asc.keys.grid import KEY_MAX, KEY_MIN, Keys
+from asc.predicate.normal_form import Conjunct
+
+SLOT_MASK = 0x0FFF
+ADMITS_NULL = 0x1000
+LOW_OPEN = 0x2000
+HIGH_OPEN = 0x4000
+INEXACT = 0x8000
+SLOTS_MAX = SLOT_MASK
+
+Codes = npt.NDArray[np.uint16]
+Integers = npt.NDArray[np.int32]
+
+_NARROW_MIN = int(np.iinfo(np.int32).min)
+_NARROW_MAX = int(np.iinfo(np.int32).max)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConjunctTable:
+    """The constraints of k conjuncts, interval by interval.
+
+    Conjunct c owns the intervals ``first[c]`` to ``first[c + 1]``; those of one p-attribute stand together and mean
+    their union. ``code`` uint16[n]: the p-attribute's slot (12 bits), then ADMITS_NULL and INEXACT (both of the whole
+    constraint), LOW_OPEN and HIGH_OPEN. ``low`` and ``high`` int64[n], or int32[n] where every constant fits: constants
+    as keys, the least and greatest number of the type for no bound. A constraint without intervals (``IS NULL``) is one
+    interval from greatest to least, which admits nothing. ``owner`` int32[k]: the handle of the query, -1 for no one.
+
+    Invariant: the INEXACT constraints of a conjunct come first; they are the ones whose regions do not say all.
+    Cost: 10 bytes an interval where the constants fit int32, 18 otherwise; 8 bytes a conjunct.
+    """
+
+    first: Integers
+    code: Codes
+    low: npt.NDArray[np.int32] | Keys
+    high: npt.NDArray[np.int32] | Keys
+    owner: Integers
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(a.nbytes for a in (self.first, self.code, self.low, self.high, self.owner))
+
+    @property
+    def slots(self) -> npt.NDArray[np.int64]:
+        return (self.code & SLOT_MASK).astype(np.int64)
+
+    @property
+    def conjuncts(self) -> npt.NDArray[np.int64]:
+        """The conjunct of each interval."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
+
+    @property
+    def has_inexact(self) -> bool:
+        return bool((self.code & INEXACT).any())
+
+    def wide(self) -> ConjunctTable:
+        """The same with bounds of type int64."""
+        if self.low.dtype == np.int64:
+            return self
+        bounds = []
+        for array in (self.low, self.high):
+            longer = array.astype(np.int64)
+            longer[array == _NARROW_MIN] = KEY_MIN
+            longer[array == _NARROW_MAX] = KEY_MAX
+            bounds.append(longer)
+        return ConjunctTable(self.first, self.code, bounds[0], bounds[1], self.owner)
+
+    def compact(self) -> ConjunctTable:
+        """The same in the smallest type that holds the constants, read-only."""
+        wide = self.wide()
+        low, high = wide.low, wide.high
+        bounds = np.concatenate([low, high])
+        fits = (bounds == KEY_MIN) | (bounds == KEY_MAX) | ((bounds > _NARROW_MIN) & (bounds < _NARROW_MAX))
+        if fits.all():
+            low, high = (a.clip(_NARROW_MIN, _NARROW_MAX).astype(np.int32) for a in (low, high))
+        for array in (self.first, self.code, low, high, self.owner):
+            array.setflags(write=False)
+        return ConjunctTable(self.first, self.code, low, high, self.owner)
+
+    def take(self, which: npt.NDArray[np.int64]) -> ConjunctTable:
+        """The conjuncts ``which``, in that order."""
+        counts = np.diff(self.first)[which]
+        first = np.zeros(len(which) + 1, dtype=np.int32)
+        np.cumsum(counts, out=first[1:])
+        places = np.repeat(self.first[:-1][which] - first[:-1], counts) + np.arange(first[-1])
+        return ConjunctTable(first, self.code[places], self.low[places], self.high[places], self.owner[which])
+
+    def with_inexact(self, inexact: npt.NDArray[np.bool_]) -> ConjunctTable:
+        """The same with INEXACT set where told (bool[n], the same for all intervals of a constraint), those first."""
+        order = np.argsort(self.conjuncts * 2 + ~inexact, kind="stable")
+        code = np.where(inexact, self.code | INEXACT, self.code & ~np.uint16(INEXACT)).astype(np.uint16)
+        return ConjunctTable(self.first, code[order], self.low[order], self.high[order], self.owner)
+
+    def starts(self) -> Keys:
+        """The first key of each interval (int64 tables)."""
+        starts: Keys = self.low.astype(np.int64) + ((self.code & LOW_OPEN) != 0)
+        return starts
+
+    def finite(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Whether the low and the high bound of each interval is a constant (int64 tables)."""
+        real = (self.low != KEY_MAX) | (self.high != KEY_MIN)
+        low = real & ((self.low != KEY_MIN) | (self.code & LOW_OPEN != 0))
+        high = real & ((self.high != KEY_MAX) | (self.code & HIGH_OPEN != 0))
+        return low, high
+
+    def ends(self) -> Keys:
+        """The last key of each interval (int64 tables); below its start where the interval is empty."""
+        ends: Keys = self.high.astype(np.int64) - ((self.code & HIGH_OPEN) != 0)
+        return ends
+
+
+def joined(tables: Sequence[ConjunctTable]) -> ConjunctTable:
+    """Tables one after the other, bounds of type int64."""
+    wide = [table.wide() for table in tables]
+    if not wide:
+        empty, keys = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+        return ConjunctTable(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.uint16), keys, keys, empty)
+    counts = np.concatenate([np.diff(table.first) for table in wide])
+    first = np.zeros(len(counts) + 1, dtype=np.int32)
+    np.cumsum(counts, out=first[1:])
+    code, low, high, owner = (
+        np.concatenate([getattr(table, name) for table in wide]) for name in ("code", "low", "high", "owner")
+    )
+    return ConjunctTable(first, code, low, high, owner)
+
+
+def encoded(
+    conjuncts: Iterable[tuple[int, Conjunct]],
+    slots: Mapping[PAttribute, int],
+    labels: Mapping[int, Callable[[bytes], int]],
+) -> ConjunctTable:
+    """The table of (query handle, conjunct) pairs; ``labels`` gives, by slot, the label of a BYTES constant.
+
+    An interval that holds no key (below the least int64, say) is left out.
+    """
+    first, code, low, high, owner = [0], [], [], [], []
+    for handle, conjunct in conjuncts:
+        for attribute, constraint in conjunct:
+            slot = slots[attribute]
+            flags = slot | (ADMITS_NULL if constraint.null else 0)
+            of = labels.get(slot)
+            any_interval = False
+            for start, end in constraint.intervals:
+                bits, lower, upper = flags, KEY_MIN, KEY_MAX
+                if start is not None:
+                    lower = start[0] if of is None else of(start[0])
+                    bits |= LOW_OPEN if start[1] else 0
+                if end is not None:
+                    upper = end[0] if of is None else of(end[0])
+                    bits |= 0 if end[1] else HIGH_OPEN
+                if (bits & LOW_OPEN and lower == KEY_MAX) or (bits & HIGH_OPEN and upper == KEY_MIN):
+                    continue
+                any_interval = True
+                code.append(bits)
+                low.append(lower)
+                high.append(upper)
+            if not any_interval:
+                code.append(flags)
+                low.append(KEY_MAX)
+                high.append(KEY_MIN)
+        owner.append(handle)
+        first.append(len(code))
+    return ConjunctTable(
+        np.array(first, dtype=np.int32),
+        np.array(code, dtype=np.uint16),
+        np.array(low, dtype=np.int64),
+        np.array(high, dtype=np.int64),
+        np.array(owner, dtype=np.int32),
+    )
+
+
+def decoded(
+    table: ConjunctTable, conjunct: int, attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary]
+) -> Iterator[tuple[int, Constraint]]:
+    """The constraints of one conjunct by slot, constants in key form again (bytes for BYTES)."""
+    span = slice(int(table.first[conjunct]), int(table.first[conjunct + 1]))
+    wide = ConjunctTable(table.first, table.code[span], table.low[span], table.high[span], table.owner).wide()
+    found: dict[int, tuple[list[Interval], bool]] = {}
+    for code, low, high in zip(wide.code.tolist(), wide.low.tolist(), wide.high.tolist(), strict=True):
+        slot = code & SLOT_MASK
+        intervals, _ = found.setdefault(slot, ([], bool(code & ADMITS_NULL)))
+        if (low, high) != (KEY_MAX, KEY_MIN):
+            dictionary = dictionaries.get(slot) if attributes[slot].kind is Kind.BYTES else None
+            start = None if low == KEY_MIN and not code & LOW_OPEN else _cut(low, bool(code & LOW_OPEN), dictionary)
+            end = None if high == KEY_MAX and not code & HIGH_OPEN else _cut(high, not code & HIGH_OPEN, dictionary)
+            intervals.append((start, end))
+    for slot, (intervals, null) in found.items():
+        yield slot, Constraint(merged(intervals), null)
+
+
+def _cut(key: int, after: bool, dictionary: Dictionary | None) -> Cut:
+    constant: Key = key if dictionary is None else dictionary.value(key)[0]
+    return (constant, int(after))

@@ -1,0 +1,213 @@
+"""Plans: a compiled set of queries at one version, immutable, in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from asc.errors import PlanError
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Cut
+from asc.keys.dictionary import Dictionary
+from asc.keys.grid import Grid
+from asc.plan.block import Block
+from asc.plan.conjuncts import Integers, decoded
+from asc.plan.construct import Construct, RegionArray, bits_of
+from asc.predicate.normal_form import Predicate
+
+Order = tuple[Sequence[int], Mapping[tuple[int, int], int]]
+"""A macro-sequence and micro-arrows, as a block takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A standing query: its id, what it accepts, and the topic that what it accepts goes to."""
+
+    id: str
+    predicate: Predicate
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """How a set of queries is laid out.
+
+    exact_bytes        one block of exact regions, the paper's design as it stands, is built while it fits so many bytes
+    always_exact       it is built whatever its size, for experiments
+    block_conjuncts    otherwise, the conjuncts of a block at most: wide rows are read at the speed of memory, tuples
+                       leave narrow ones sooner
+    exact_regions      otherwise, the regions at most of a p-attribute that has a boundary at every constant
+    bounded_regions    the regions at least of a p-attribute that would need more than that
+    bounded_rows       and as many more as bring all p-attributes together to so many: the bits of a conjunct
+    spark_attributes   the different p-attributes at most that Spark has to compute
+    rebuild_share      everything is compiled anew once this share of the queries changed since it last was
+    """
+
+    exact_bytes: int = 1 << 20
+    always_exact: bool = False
+    block_conjuncts: int = 16_384
+    exact_regions: int = 256
+    bounded_regions: int = 32
+    bounded_rows: int = 1_120
+    spark_attributes: int = 200
+    rebuild_share: float = 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A compiled set of queries.
+
+    ``p_attributes``: the columns the executor wants, in this order (the place of one is its slot); ``grids`` and, for
+    byte strings, ``dictionaries`` go with them. Every query has an ordinal, its place among the sorted ``query_ids``,
+    and a handle, which stays the same from plan to plan so that blocks can be shared: ``ranks`` int32[handles] gives
+    the ordinal of a handle, -1 for a query that is gone. ``topic_of`` int32[queries] points into ``topic_names``.
+    ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds. ``changes`` counts the
+    queries added and removed since everything was last compiled.
+
+    Invariant: immutable, arrays included; the conjuncts of a query stand in one block. Cost: see :class:`Block`; beside
+    its blocks a plan has its grids, 8 bytes and the id a query.
+    """
+
+    version: int
+    options: CompileOptions
+    p_attributes: tuple[PAttribute, ...]
+    grids: tuple[Grid, ...]
+    dictionaries: Mapping[int, Dictionary]
+    blocks: tuple[Block, ...]
+    query_ids: pa.StringArray
+    ranks: Integers
+    topic_names: pa.StringArray
+    topic_of: Integers
+    match_all_handles: Integers
+    contradiction_handles: Integers
+    changes: int = 0
+
+    def __len__(self) -> int:
+        """The number of queries."""
+        return len(self.query_ids)
+
+    def __contains__(self, query_id: str) -> bool:
+        return self.ordinal(query_id) is not None
+
+    @property
+    def topics(self) -> pa.DictionaryArray:
+        """The topic of each ordinal: a dictionary-encoded Arrow array, nothing copied."""
+        return pa.DictionaryArray.from_arrays(pa.array(self.topic_of), self.topic_names)
+
+    @property
+    def match_all(self) -> Integers:
+        """The ordinals of the queries that accept every tuple, ascending: routed beside the constructs."""
+        return np.sort(self.ranks[self.match_all_handles])
+
+    @property
+    def conjunct_count(self) -> int:
+        return sum(block.conjunct_count for block in self.blocks)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything the plan holds."""
+        arrays = (self.ranks, self.topic_of, self.match_all_handles, self.contradiction_handles)
+        parts: Sequence[Block | Grid | Dictionary] = (*self.blocks, *self.grids, *self.dictionaries.values())
+        return (
+            sum(array.nbytes for array in arrays)
+            + sum(part.nbytes for part in parts)
+            + int(self.query_ids.nbytes + self.topic_names.nbytes)
+        )
+
+    def ordinal(self, query_id: str) -> int | None:
+        """The ordinal of a query; None where there is none of this id."""
+        place = insertion_point(self.query_ids, query_id)
+        return place if place < len(self.query_ids) and self.query_ids[place].as_py() == query_id else None
+
+    def handle(self, query_id: str) -> int:
+        """The handle of a query. Raises PlanError where there is none of this id."""
+        ordinal = self.ordinal(query_id)
+        if ordinal is None:
+            raise PlanError("unknown query", query_id, "it is not in the plan")
+        return int(np.flatnonzero(self.ranks == ordinal)[0])
+
+    def conjuncts_of(self, query_id: str) -> list[tuple[int, list[int]]]:
+        """Where a query stands: the block and its bits; empty for a match-all query or a contradiction."""
+        handle = self.handle(query_id)
+        found = ((number, np.flatnonzero(block.table.owner == handle)) for number, block in enumerate(self.blocks))
+        return [(number, bits.tolist()) for number, bits in found if len(bits)]
+
+    def constraints(self, block: int, bit: int) -> Iterator[tuple[PAttribute, Constraint]]:
+        """The exact constraints of the conjunct that has a bit of a block."""
+        for slot, constraint in decoded(self.blocks[block].table, bit, self.p_attributes, self.dictionaries):
+            yield self.p_attributes[slot], constraint
+
+    def constructs(self, number: int) -> tuple[Construct, ...]:
+        """The constructs of a block, over its own memory."""
+        block = self.blocks[number]
+        qubs, found = block.qubs, []
+        for own, (slot, base) in enumerate(zip(block.slots.tolist(), block.bases.tolist(), strict=True)):
+            rows = block.matrix[base + 1 : base + 2 + block.region_count(own)]
+            grid = self.grids[slot]
+            found.append(
+                Construct(
+                    self.p_attributes[slot],
+                    self.cuts(slot),
+                    grid.exact,
+                    bits_of(block.matrix[base]),
+                    RegionArray(rows, qubs, own),
+                )
+            )
+        return tuple(found)
+
+    def with_sequences(self, sequences: Mapping[int, Order]) -> Plan:
+        """The plan with other sequences: by block, the order of its constructs and its micro-arrows."""
+        blocks = list(self.blocks)
+        for number, (sequence, arrows) in sequences.items():
+            blocks[number] = blocks[number].with_sequence(sequence, arrows)
+        return replace(self, blocks=tuple(blocks))
+
+    def with_sequences_of(self, other: Plan, sequences: Mapping[int, Order]) -> Plan:
+        """The plan with sequences that were found for blocks of another one, where it has those blocks as well (under
+        whatever number); itself where it has none of them. Cost: the number of blocks.
+
+        A block is known by its ``matrix``, which stays the same array as long as the conjuncts do.
+        """
+        places = {id(block.matrix): number for number, block in enumerate(self.blocks)}
+        found = {places.get(id(other.blocks[number].matrix)): sequence for number, sequence in sequences.items()}
+        still = {place: sequence for place, sequence in found.items() if place is not None}
+        return self.with_sequences(still) if still else self
+
+    def cuts(self, slot: int) -> tuple[Cut, ...]:
+        """The points where the regions of a p-attribute meet, constants in key form."""
+        grid = self.grids[slot]
+        dictionary = self.dictionaries.get(slot)
+        if dictionary is None:
+            if grid.exact:
+                return tuple((constant, side) for constant in grid.constants().tolist() for side in (0, 1))
+            return tuple((boundary, 0) for boundary in grid.boundaries.tolist())
+        values = (dictionary.value(label) for label in grid.boundaries.tolist())
+        return tuple((constant, 0 if is_constant else 1) for constant, is_constant in values)
+
+    def to_bytes(self) -> bytes:
+        """The plan as bytes, for another process: :meth:`from_bytes` reads them in place."""
+        from asc.plan.format import to_bytes
+
+        return to_bytes(self)
+
+    @staticmethod
+    def from_bytes(buffer: bytes | memoryview) -> Plan:
+        """The plan that :meth:`to_bytes` wrote; its arrays are views of ``buffer``. PlanError for anything else."""
+        from asc.plan.format import from_bytes
+
+        return from_bytes(buffer)
+
+
+def insertion_point(ids: pa.StringArray, query_id: str) -> int:
+    """The first place in sorted ids that is not below an id."""
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) // 2
+        if ids[middle].as_py() < query_id:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,272 @@
+"""The configuration: one TOML file, checked as a whole before anything starts."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from asc.errors import AscError
+from broker.config.sections import (
+    SECRET_KEY,
+    ApiConfig,
+    ConfigError,
+    KafkaConfig,
+    LimitsConfig,
+    MonitorConfig,
+    Options,
+    Section,
+    SparkConfig,
+    TopicName,
+    masked,
+)
+from broker.formats.options import wrong_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from asc.schema import Schema
+
+RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")
+"""The record's own attributes, beside the fields of the schema."""
+
+_TAKEN_PREFIX = "__asc_"
+# The columns that the job puts beside the fields.
+
+RECORD_DDL = (
+    "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
+)
+"""The record's own attributes with their types."""
+
+
+class StreamConfig(Section):
+    """A source topic with a record format and a schema (Spark DDL here, or a file of DDL or of Spark's JSON form)."""
+
+    topic: TopicName
+    format: Literal["json", "csv"]
+    schema_text: str | None = Field(default=None, alias="schema")
+    schema_file: Path | None = None
+    starting_offsets: Literal["earliest", "latest"] = "latest"
+    options: Options = Field(default_factory=dict)
+
+    def fields(self) -> Schema:
+        """The schema of the records' fields, each of which a record may lack; SchemaError, ConfigError."""
+        import pyarrow as pa
+
+        schema = self._declared_fields()
+        return type(schema)(pa.schema([_nullable(field) for field in schema.arrow]))
+
+    def _declared_fields(self) -> Schema:
+        from asc.schema import Schema
+
+        if (self.schema_text is None) == (self.schema_file is None):
+            raise ConfigError(
+                "stream of topic", self.topic, "give it exactly one of schema (Spark DDL) and schema_file"
+            )
+        if self.schema_file is None:
+            return Schema.from_ddl(self.schema_text or "")
+        try:
+            text = self.schema_file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError("schema file", str(self.schema_file), f"cannot be read: {_reason(error)}") from error
+        return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_ddl(text)
+
+    def attributes(self) -> Schema:
+        """The fields and the record's own attributes: what a predicate may name."""
+        from asc.schema import Schema
+
+        return Schema.from_ddl(f"{self.fields().ddl()}, {RECORD_DDL}")
+
+
+class Config(Section):
+    """The whole configuration. Frozen; ``load_config`` makes one from a file."""
+
+    kafka: KafkaConfig = KafkaConfig()
+    api: ApiConfig = ApiConfig()
+    spark: SparkConfig = SparkConfig()
+    limits: LimitsConfig = LimitsConfig()
+    monitor: MonitorConfig = MonitorConfig()
+    streams: dict[str, StreamConfig] = Field(default_factory=dict)
+
+    def dead_letter_topic(self, stream: str) -> str:
+        return f"{stream}.dead-letter"
+
+    def effective(self) -> dict[str, Any]:
+        """Every setting as it holds, defaults included, with secrets masked; plain values, ready for JSON.
+
+        >>> config = Config(kafka=KafkaConfig(options={"ssl.key.password": "x", "security.protocol": "SSL"}))
+        >>> config.effective()["kafka"]["options"]
+        {'ssl.key.password': '********', 'security.protocol': 'SSL'}
+        """
+        plain = self.model_dump(mode="json", by_alias=True)
+        plain["kafka"]["options"] = masked(plain["kafka"]["options"])
+        return plain
+
+    def token(self) -> str | None:
+        """The bearer token that the API asks for: from the token file, else from ASC_TOKEN, else none."""
+        if self.api.token_file is None:
+            return os.environ.get("ASC_TOKEN") or None
+        try:
+            token = self.api.token_file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError("token file", str(self.api.token_file), f"cannot be read: {_reason(error)}") from error
+        if not token:
+            raise ConfigError("token file", str(self.api.token_file), "is empty: write the bearer token into it")
+        return token
+
+    def check(self) -> None:
+        """What one section cannot know of another: streams against topics, the address against the token."""
+        if not self.streams:
+            raise ConfigError(
+                "configuration without a stream", "streams", "add a table [streams.NAME] with topic, format, schema"
+            )
+        _ = self.kafka.request_bytes
+        dead_letters = {self.dead_letter_topic(name) for name in self.streams}
+        if self.kafka.registry_topic in dead_letters:
+            raise ConfigError(
+                "kafka.registry_topic", self.kafka.registry_topic, "takes undecodable records: choose another"
+            )
+        for name, stream in self.streams.items():
+            where = f"streams.{name}"
+            _check_stream_name(name)
+            if stream.topic == self.kafka.registry_topic or stream.topic.startswith("__"):
+                raise ConfigError(
+                    f"{where}.topic", stream.topic, "is the registry or an internal topic: name the source topic"
+                )
+            if stream.topic in dead_letters:
+                raise ConfigError(f"{where}.topic", stream.topic, "takes undecodable records: name the source topic")
+            _check_options(where, stream)
+            _check_schema(where, stream)
+        if not self.api.is_loopback and self.token() is None:
+            raise ConfigError(
+                "api.host", self.api.host, "reachable from outside: set api.token_file (or ASC_TOKEN), or use 127.0.0.1"
+            )
+
+
+def load_config(path: Path | None, *, embedded: bool = False) -> Config:
+    """The configuration in a TOML file, or the defaults where there is none; ``embedded``: the daemon's own Kafka.
+
+    Relative paths in the file are relative to its folder. Raises ConfigError (SchemaError for a schema's own trouble).
+    """
+    if path is None:
+        config = Config()
+    else:
+        tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+        try:
+            document = tomllib.loads(path.read_text("utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError("configuration file", str(path), f"is not TOML: {error}") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError("configuration file", str(path), f"cannot be read: {_reason(error)}") from error
+        config = _resolved(parse_config(document), path.resolve().parent)
+        config.check()
+    if embedded:
+        # The options are those of another Kafka: how to be admitted there would keep this one out of reach.
+        own = config.kafka.model_copy(update={"bootstrap_servers": None, "options": {}})
+        config = config.model_copy(update={"kafka": own})
+    return config
+
+
+def parse_config(document: dict[str, Any]) -> Config:
+    """A parsed document as a configuration; the first thing wrong with it is a ConfigError."""
+    try:
+        return Config.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        location = tuple(str(part) for part in first["loc"])
+        key = ".".join(location)
+        if location[:2] == ("kafka", "options"):
+            # Whatever stands there may be a secret; so may the parts of a dotted name that was not quoted.
+            remedy = 'is not text: write "its.name" = "value", the name in quotes when it has dots'
+            raise ConfigError("configuration key", ".".join(location[:3]), remedy) from None
+        if first["type"] == "extra_forbidden":
+            raise ConfigError("unknown configuration key", key, _nearest_key(location)) from None
+        if first["type"] == "missing":
+            raise ConfigError("missing configuration key", key, "add it") from None
+        message = str(first["msg"]).removeprefix("Value error, ")
+        message = re.sub(r" or instance of \w+$", "", message[:1].lower() + message[1:]).replace("dictionary", "table")
+        value = first["input"] if not SECRET_KEY.search(key) else "********"
+        raise ConfigError(f"configuration key {key}", value, message) from None
+
+
+def _nearest_key(location: tuple[str, ...]) -> str:
+    model: type[BaseModel] = Config
+    for part in location[:-1]:
+        if part in model.model_fields:
+            annotation = model.model_fields[part].annotation
+            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+                model = annotation
+            elif part == "streams":
+                model = StreamConfig
+    keys = [field.alias or name for name, field in model.model_fields.items()]
+    near = difflib.get_close_matches(location[-1], keys, n=1, cutoff=0.5)
+    return f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(keys)}"
+
+
+def _check_stream_name(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
+        raise ConfigError("stream name", name, "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first")
+
+
+def _check_options(where: str, stream: StreamConfig) -> None:
+    for option, value, remedy in wrong_options(stream.format, stream.options):
+        raise ConfigError(f"{where}.options.{option}", value, remedy)
+
+
+def _check_schema(where: str, stream: StreamConfig) -> None:
+    import pyarrow as pa
+
+    try:
+        fields = stream.fields()
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error.subject}", error.value, error.remedy) from error
+    except AscError as error:
+        raise ConfigError(f"{where}.schema: {error.subject}", error.value, error.remedy) from error
+    for field in fields.arrow:
+        if field.name.lower() in RESERVED_ATTRIBUTES:
+            raise ConfigError(
+                f"{where}.schema: field", field.name, "the name is the record's own attribute: choose another"
+            )
+        if field.name.lower().startswith(_TAKEN_PREFIX):
+            raise ConfigError(f"{where}.schema: field", field.name, "the broker uses such names itself: choose another")
+        if stream.format == "csv" and pa.types.is_nested(field.type):
+            raise ConfigError(
+                f"{where}.schema: field", field.name, "CSV holds no nested values: use scalar types or format json"
+            )
+
+
+def _resolved(config: Config, folder: Path) -> Config:
+    def under(path: Path | None) -> Path | None:
+        return None if path is None else folder / path.expanduser()
+
+    streams = {
+        name: stream.model_copy(update={"schema_file": under(stream.schema_file)})
+        for name, stream in config.streams.items()
+    }
+    return config.model_copy(
+        update={
+            "kafka": config.kafka.model_copy(update={"data_dir": under(config.kafka.data_dir)}),
+            "api": config.api.model_copy(update={"token_file": under(config.api.token_file)}),
+            "spark": config.spark.model_copy(update={"checkpoint_dir": under(config.spark.checkpoint_dir)}),
+            "streams": streams,
+        }
+    )
+
+
+def _nullable(field: pa.Field) -> pa.Field:
+    import pyarrow as pa
+
+    if not pa.types.is_struct(field.type):
+        return field.with_nullable(True)
+    inner = [_nullable(field.type.field(i)) for i in range(field.type.num_fields)]
+    return pa.field(field.name, pa.struct(inner))
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -1,0 +1,1 @@
+"""The daemon: everything that the broker runs, and the process it runs in."""

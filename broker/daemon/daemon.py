@@ -1,0 +1,342 @@
+"""The daemon: one process with the HTTP API, the Spark driver and a streaming job for each stream."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from broker.config.config import Config
+from broker.errors import BrokerError
+from broker.failure import one_line
+from broker.kafka.cluster import KafkaCluster
+from broker.queries.registry import RegistryTakenError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from broker.adapting.stream_monitor import StreamMonitor
+    from broker.kafka.embedded import EmbeddedKafka
+    from broker.queries.registration import StandingQueries
+    from broker.stream.analyser import StreamAnalyser
+    from broker.stream.job import StreamJob
+
+LOG = logging.getLogger("asc.daemon")
+
+_EXPIRY_PAUSE_S = 1.0
+_FIRST_TRIGGER_S = 10.0
+_TOLD_BY_THE_JOB = (
+    "org.apache.spark.executor.Executor",
+    "org.apache.spark.scheduler.TaskSetManager",
+    "org.apache.spark.sql.execution.streaming.MicroBatchExecution",
+)
+
+
+class Daemon:
+    """Everything the broker runs, started in order and stopped in the reverse one.
+
+    The API answers from the first moment on; ``/readyz`` says what is still missing. With a ``spark`` session given,
+    that one is used and left running. Its state is the registry topic and the checkpoint folder, nothing else.
+    """
+
+    def __init__(self, config: Config, *, spark: SparkSession | None = None) -> None:
+        config.check()
+        self.config = config
+        self.analysers: Mapping[str, StreamAnalyser] = {}
+        self.monitors: Mapping[str, StreamMonitor] = {}
+        self._given_spark = spark
+        self._jobs: dict[str, StreamJob] = {}
+        self._standing: StandingQueries | None = None
+        self._cluster: KafkaCluster | None = None
+        self._embedded: EmbeddedKafka | None = None
+        self._spark: SparkSession | None = None
+        self._phase: str | None = "starting"
+        self._started = ExitStack()
+        self._stop = threading.Event()
+        self._url: str | None = None
+
+    # -- life
+
+    def start(self) -> None:
+        """Start everything; returns when the daemon is ready. On an error, what was started is stopped again."""
+        try:
+            self._start_api()
+            self._lock_checkpoint()
+            cluster = self._start_kafka()
+            self._make_source_topics(cluster)
+            spark = self._start_spark()
+            self._start_jobs(spark, cluster)
+            self._start_expiry()
+            self._await_jobs()
+            self._phase = None
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until a stop is asked for; False when the time is over first."""
+        return self._stop.wait(timeout_s)
+
+    def check_processes(self) -> None:
+        """BrokerError when a process that the daemon started has died, or another daemon has its registry: only a new
+        daemon makes up for the one, and what this one delivers is out of date in the other.
+        """
+        remedy = "start the daemon again"
+        if self._embedded is not None and not self._embedded.running:
+            raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
+        if self._spark is not None:
+            gateway: Any = self._spark.sparkContext._gateway
+            if gateway.proc.poll() is not None:
+                raise BrokerError("Spark", "its JVM", f"has died with {gateway.proc.returncode}: {remedy}")
+        if self._standing is not None and isinstance(self._standing.problem, RegistryTakenError):
+            raise self._standing.problem
+
+    def reload(self, config: Config) -> None:
+        """Take the monitor's settings from a configuration that was read again; what else differs is named in the log.
+
+        It holds from the next batch on. Everything but ``[monitor]`` takes a new start.
+        """
+        changed = [name for name in Config.model_fields if getattr(config, name) != getattr(self.config, name)]
+        others = [name for name in changed if name != "monitor"]
+        if others:
+            LOG.warning("configuration: [%s] changed; that takes a new start of the daemon", "], [".join(others))
+        if "monitor" in changed:
+            self.config = self.config.model_copy(update={"monitor": config.monitor})
+            for monitor in self.monitors.values():
+                monitor.reload(config.monitor)
+        LOG.info("configuration read again: [monitor] %s", "changed" if "monitor" in changed else "as it was")
+
+    def ask_to_stop(self) -> None:
+        """Make ``wait`` return; safe in a signal handler."""
+        self._stop.set()
+
+    def stop(self) -> None:
+        """End the running batches, commit, and stop what was started; harmless when called again."""
+        self._stop.set()
+        self._phase = "stopping"
+        for job in self._jobs.values():
+            job.ask_to_stop()
+        for monitor in self.monitors.values():
+            monitor.ask_to_stop()
+        self._started.close()
+
+    # -- what the API asks
+
+    @property
+    def url(self) -> str:
+        """The address of the API."""
+        if self._url is None:
+            raise BrokerError("daemon", "not started", "call start() first")
+        return self._url
+
+    def readiness(self) -> str | None:
+        """Why the daemon is not ready, in one line; None when it is."""
+        if self._phase is not None:
+            return self._phase
+        for name, job in self._jobs.items():
+            if job.problem is not None:
+                return f"stream '{name}' {job.problem}"
+        if self._standing is not None and self._standing.problem is not None:
+            return f"no query can be registered: {self._standing.problem}"
+        return None
+
+    def standing(self) -> StandingQueries:
+        """The standing queries; BrokerError while the daemon starts or stops."""
+        if self._standing is None or self._phase is not None:
+            raise self._not_ready()
+        return self._standing
+
+    def bootstrap_servers(self) -> str:
+        return self.cluster.bootstrap_servers
+
+    @property
+    def cluster(self) -> KafkaCluster:
+        """The Kafka in use; BrokerError before it is reached."""
+        if self._cluster is None:
+            raise self._not_ready()
+        return self._cluster
+
+    def _not_ready(self) -> BrokerError:
+        remedy = "try again in a moment, or ask 'asc status'"
+        return BrokerError("daemon not ready, it is", self._phase or "starting", remedy)
+
+    # -- the steps of the start
+
+    def _enter(self, phase: str) -> None:
+        """Say what is being done, for a start can take a while."""
+        self._phase = phase
+        LOG.info("%s ...", phase)
+
+    def _start_api(self) -> None:
+        import uvicorn
+
+        from broker.http.app import create_app
+
+        listener = _listener(self.config.api.host, self.config.api.port)
+        self._started.callback(listener.close)
+        host, port = listener.getsockname()[:2]
+        self._url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        app = create_app(self, self.config.token(), self.config.api.max_body_bytes, self.config.api.host)
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+        )
+        thread = threading.Thread(target=server.run, args=([listener],), name="api", daemon=True)
+        thread.start()
+
+        def end() -> None:
+            server.should_exit = True
+            thread.join(timeout=5)
+
+        self._started.callback(end)
+
+    def _lock_checkpoint(self) -> None:
+        folder = self.config.spark.checkpoint_dir
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise BrokerError("spark.checkpoint_dir", str(folder), f"cannot be written: {error.strerror}") from error
+        self._started.callback(os.close, lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BrokerError(
+                "spark.checkpoint_dir", str(folder), "belongs to another running daemon: stop it, or name another"
+            ) from None
+
+    def _start_kafka(self) -> KafkaCluster:
+        servers = self.config.kafka.bootstrap_servers
+        if servers is None:
+            from broker.kafka.embedded import EmbeddedKafka
+
+            self._enter("starting the embedded Kafka")
+            embedded = EmbeddedKafka(self.config.kafka.data_dir, progress=LOG.info)
+            self._embedded = self._started.enter_context(embedded)
+            servers = embedded.bootstrap_servers
+            LOG.info("embedded Kafka at %s, data in %s", servers, self.config.kafka.data_dir)
+        self._enter("connecting to Kafka")
+        self._cluster = KafkaCluster(servers, self.config.kafka)
+        self._started.callback(self._cluster.close)
+        return self._cluster
+
+    def _make_source_topics(self, cluster: KafkaCluster) -> None:
+        dead_letters = {self.config.dead_letter_topic(name) for name in self.config.streams}
+        cluster.ensure_destinations(dead_letters, "dead-letter topic")
+        cluster.ensure_topics({stream.topic for stream in self.config.streams.values()})
+
+    def _start_spark(self) -> SparkSession:
+        spark = self._given_spark or self._own_spark()
+        # A job that fails is told in one line by its supervisor; Spark would tell it thrice, in two hundred.
+        jvm: Any = spark._jvm
+        log4j = jvm.org.apache.logging.log4j
+        for name in _TOLD_BY_THE_JOB:
+            log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
+        return spark
+
+    def _own_spark(self) -> SparkSession:
+        from broker.runtime.spark import spark_session
+
+        self._enter("starting Spark")
+        settings = self.config.spark
+        spark = spark_session(
+            app_name="asc-broker",
+            master=settings.master,
+            time_zone=settings.time_zone,
+            driver_memory=settings.driver_memory,
+            # Idle jobs look for new records twenty times a second, not a hundred times.
+            options={"spark.sql.streaming.pollingDelay": "50ms"},
+            progress=LOG.info,
+        )
+        self._started.callback(spark.stop)
+        self._spark = spark
+        return spark
+
+    def _start_jobs(self, spark: SparkSession, cluster: KafkaCluster) -> None:
+        from broker.adapting.stream_monitor import StreamMonitor
+        from broker.queries.registration import StandingQueries
+        from broker.queries.registry import Registry
+        from broker.stream.analyser import StreamAnalyser
+        from broker.stream.job import StreamJob
+
+        self._enter("reading the registry")
+        time_zone = self.config.spark.time_zone
+        self.analysers = {
+            name: StreamAnalyser(spark, stream, time_zone) for name, stream in self.config.streams.items()
+        }
+        for analyser in self.analysers.values():
+            analyser.check_decoding()
+        registry = Registry(cluster, self.config.kafka.registry_topic)
+        self._started.callback(registry.close)
+        registry.open()
+        standing = StandingQueries(self.config, cluster, registry, self.analysers)
+        plans = standing.load(datetime.now(timezone.utc))
+        LOG.info("registered queries: %d, at version %d", len(standing.queries), standing.version)
+        self._enter("starting the streaming jobs")
+        self.monitors = {
+            name: StreamMonitor(name, self.config.monitor, partial(standing.arrange, name)) for name in plans
+        }
+        for name, plan in plans.items():
+            job = StreamJob(
+                name,
+                self.config,
+                spark=spark,
+                cluster=cluster,
+                plan=plan,
+                plan_at=partial(standing.plan_at, name),
+                monitor=self.monitors[name],
+                on_failed=partial(standing.count_failed, name),
+            )
+            self._jobs[name] = job
+        standing.attach(self._jobs)
+        for monitor in self.monitors.values():
+            self._started.callback(monitor.stop)
+            monitor.start()
+        for job in self._jobs.values():
+            self._started.callback(job.stop)
+            job.start()
+        self._standing = standing
+
+    def _await_jobs(self) -> None:
+        # A first batch of many records is not waited for: until it is done, /readyz says that the stream is starting.
+        deadline = time.monotonic() + _FIRST_TRIGGER_S
+        while any(job.problem is not None for job in self._jobs.values()) and time.monotonic() < deadline:
+            if self._stop.wait(0.1):
+                return
+
+    def _start_expiry(self) -> None:
+        def expire() -> None:
+            while not self._stop.wait(_EXPIRY_PAUSE_S):
+                try:
+                    if self._standing is not None:
+                        for query_id in self._standing.expire(datetime.now(timezone.utc)):
+                            LOG.info("query '%s' has expired", query_id)
+                except Exception as error:
+                    LOG.error("expired queries could not be removed: %s", one_line(error))
+
+        thread = threading.Thread(target=expire, name="expiry", daemon=True)
+        thread.start()
+        self._started.callback(thread.join, 5)
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise BrokerError("api.host", host, f"is not an address of this machine: {error.strerror}") from error
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        remedy = f"cannot be bound ({error.strerror}): stop what listens there, or set another api.port"
+        raise BrokerError("API address", f"{host}:{port}", remedy) from error
+    return listener

@@ -1,0 +1,111 @@
+"""The daemon as a process: its log, its signals, and an end in time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from asc.errors import AscError
+from broker.config.config import Config
+from broker.daemon.daemon import Daemon
+from broker.failure import one_line
+from broker.kafka.cluster import quiet_client_log
+
+LOG = logging.getLogger("asc.daemon")
+
+STOP_TIMEOUT_S = 20
+"""How long the whole of an orderly stop may take."""
+
+_WATCH_PAUSE_S = 1.0
+
+
+def serve(config: Config, reread: Callable[[], Config] | None = None) -> None:
+    """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start, or when a process it needs has died.
+
+    A signal during the start ends the process at once: nothing that is under way then is lost. SIGHUP has the
+    configuration read again by ``reread``; one that is wrong is named in the log and changes nothing.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    quiet_client_log()
+    daemon = Daemon(config)
+    asked: list[signal.Signals] = []
+
+    def ask(signum: int, _: Any) -> None:
+        asked.append(signal.Signals(signum))
+        daemon.ask_to_stop()
+
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, ask)
+    hung_up = threading.Event()
+    signal.signal(signal.SIGHUP, lambda *_: hung_up.set())
+    _start_beside(daemon, asked)
+    LOG.info("ready at %s", daemon.url)
+    try:
+        while not daemon.wait(_WATCH_PAUSE_S):
+            daemon.check_processes()
+            if hung_up.is_set():
+                hung_up.clear()
+                _read_again(daemon, reread)
+        LOG.info("%s: ending the running batches", asked[0].name if asked else "stop")
+    except AscError as error:
+        # At once: the stop may take its time without that process, or be the end of this one.
+        LOG.error("%s", error)
+        raise
+    finally:
+        _stop_in_time(daemon)
+    LOG.info("stopped")
+
+
+def _read_again(daemon: Daemon, reread: Callable[[], Config] | None) -> None:
+    if reread is None:
+        LOG.warning("SIGHUP: the daemon was started without a configuration file; there is none to read again")
+        return
+    try:
+        daemon.reload(reread())
+    except AscError as error:
+        LOG.error("configuration not taken: %s", error)
+
+
+def _start_beside(daemon: Daemon, asked: list[signal.Signals]) -> None:
+    # In a thread of its own: PySpark takes SIGINT over where it is started in the main one.
+    failures: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            daemon.start()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=start, name="start", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.2)
+        if asked and thread.is_alive():
+            LOG.info("%s: stopped during the start", asked[0].name)
+            # The children (Spark's JVM, the embedded Kafka) end with the pipes that this process holds.
+            logging.shutdown()
+            os._exit(128 + asked[0])
+    if failures:
+        raise failures[0]
+
+
+def _stop_in_time(daemon: Daemon) -> None:
+    def stop() -> None:
+        try:
+            daemon.stop()
+        except Exception as error:
+            LOG.warning("not everything could be stopped: %s", one_line(error))
+
+    thread = threading.Thread(target=stop, name="stop", daemon=True)
+    thread.start()
+    thread.join(STOP_TIMEOUT_S)
+    if thread.is_alive():
+        LOG.error("not stopped after %d s: left as a crash would leave it, to be replayed", STOP_TIMEOUT_S)
+        logging.shutdown()
+        os._exit(1)

@@ -1,0 +1,1 @@
+"""Record formats: from the bytes of a record to columns, in the JVM."""

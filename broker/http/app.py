@@ -1,0 +1,280 @@
+"""The HTTP API: what the command line and programs talk to. Endpoints parse, call and answer; they decide nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any, Protocol
+
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.exceptions import HTTPException
+
+from asc.errors import AscError, PlanError, PredicateError, SchemaError
+from broker.adapting.stream_monitor import StreamMonitor
+from broker.errors import BrokerError, MatchError
+from broker.failure import one_line
+from broker.http.bulk import BulkRefusedError, load_lines
+from broker.http.guards import NDJSON, Guards, content_type
+from broker.http.metrics import METRICS_TYPE, exposition
+from broker.http.models import (
+    CheckBody,
+    ExplainBody,
+    QueryBody,
+    QueryChange,
+    QueryModel,
+    QueryPage,
+    Registered,
+    Removed,
+    body_error,
+    changed_body,
+    new_query,
+    parse_line,
+    plain_error,
+    plain_offsets,
+    registered,
+    valid_body,
+)
+from broker.http.views import checked, described_plan, described_streams, explained
+from broker.kafka.cluster import MissingTopicError
+from broker.queries.query import QueryError, UnknownQueryError
+from broker.queries.registration import StandingQueries
+from broker.stream.analyser import StreamAnalyser
+
+_PAGE_MAX = 1_000
+
+
+class Service(Protocol):
+    """What the API needs of the daemon."""
+
+    def readiness(self) -> str | None:
+        """Why the daemon is not ready; None when it is."""
+
+    def standing(self) -> StandingQueries:
+        """The standing queries; BrokerError before they are loaded."""
+
+    def bootstrap_servers(self) -> str: ...
+
+    @property
+    def analysers(self) -> Mapping[str, StreamAnalyser]: ...
+
+    @property
+    def monitors(self) -> Mapping[str, StreamMonitor]: ...
+
+
+def create_app(service: Service, token: str | None, max_body_bytes: int, host: str = "127.0.0.1") -> FastAPI:
+    """The application. With a token, everything but the health of the process asks for it; without one, it answers
+    only requests that were sent to ``host`` or a loopback address, and by no foreign web page.
+    """
+    app = FastAPI(title="asc-broker", description="Standing SQL predicates over Kafka streams.", version="1")
+    app.add_middleware(Guards, token=token, max_body_bytes=max_body_bytes, host=host)
+    _add_error_answers(app)
+    app.include_router(_health(service))
+    app.include_router(_query_changes(service))
+    app.include_router(_query_views(service))
+    app.include_router(_views(service))
+    app.include_router(_metrics(service))
+    return app
+
+
+def _health(service: Service) -> APIRouter:
+    router = APIRouter(tags=["health"])
+
+    @router.get("/healthz")
+    def healthz() -> dict[str, str]:
+        """Whether the process answers."""
+        return {"status": "ok"}
+
+    @router.get("/readyz")
+    def readyz(response: Response) -> dict[str, Any]:
+        """Whether every stream's job runs and queries can be registered; 503 and the reason where not."""
+        reason = service.readiness()
+        response.status_code = 200 if reason is None else 503
+        return {"ready": reason is None, "reason": reason}
+
+    return router
+
+
+async def _posted(request: Request) -> tuple[bool, bytes]:
+    return content_type(request) == NDJSON, await request.body()
+
+
+_POSTED = Depends(_posted)
+_POST_SCHEMA = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": QueryBody.model_json_schema()},
+            NDJSON: {"schema": {"type": "string", "description": "one query a line"}},
+        },
+    }
+}
+
+
+def _query_changes(service: Service) -> APIRouter:
+    router = APIRouter(prefix="/v1/queries", tags=["queries"])
+
+    def put(body: QueryBody, response: Response) -> dict[str, Any]:
+        standing = service.standing()
+        candidate = standing.judge(new_query(body, standing), datetime.now(timezone.utc))
+        with standing.changing():
+            for refusal in standing.refusals([candidate]).values():
+                raise refusal
+            response.status_code = 200 if body.id in standing.queries else 201
+            change = standing.register([candidate])
+        return registered(change.queries[0], change, list(candidate.predicate.warnings))
+
+    @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": Registered}})
+    def post(response: Response, keep_going: bool = False, posted: tuple[bool, bytes] = _POSTED) -> dict[str, Any]:
+        """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
+
+        NDJSON registers one query a line: all or none, or with ``keep_going`` the valid ones and a list of the others.
+        """
+        is_lines, content = posted
+        if is_lines:
+            return load_lines(service.standing(), content, keep_going=keep_going)
+        return put(parse_line(content), response)
+
+    @router.put("/{query_id}", response_model=Registered, responses={201: {"model": Registered}})
+    def change(query_id: str, body: QueryChange, response: Response) -> dict[str, Any]:
+        """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``."""
+        if body.id is not None and body.id != query_id:
+            raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
+        given = body.model_dump(exclude_unset=True)
+        standing = service.standing()
+        # Two changes of different fields at a time: the second one is made to what the first one left.
+        with standing.changing():
+            if query_id in standing.queries:
+                return put(changed_body(standing.get(query_id), given), response)
+        if body.where is None:
+            raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
+        return put(valid_body({**given, "id": query_id}), response)
+
+    @router.delete("/{query_id}", response_model=Removed)
+    def delete(query_id: str) -> dict[str, Any]:
+        """Remove a query. Answered when no later record can reach it."""
+        standing = service.standing()
+        stream = standing.get(query_id).stream
+        change = standing.remove([query_id])
+        return {"version": change.version, "effective_offsets": plain_offsets(change.offsets.get(stream, {}))}
+
+    return router
+
+
+def _query_views(service: Service) -> APIRouter:
+    router = APIRouter(prefix="/v1/queries", tags=["queries"])
+
+    @router.get("", response_model=QueryPage)
+    def page(
+        prefix: str = "",
+        label: str | None = None,
+        stream: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> dict[str, Any]:
+        """The registered queries by id: those whose id begins with ``prefix``, with a label ``k=v``, of a stream."""
+        if not 1 <= limit <= _PAGE_MAX:
+            raise QueryError("limit", limit, f"use 1 to {_PAGE_MAX}")
+        key, equals, value = (label or "").partition("=")
+        if label is not None and not equals:
+            raise QueryError("label", label[:200], "write key=value")
+        standing = service.standing()
+        if stream is not None:
+            standing.stream_name(stream)
+        found = [
+            query
+            for query_id, query in sorted(standing.queries.items())
+            if query_id.startswith(prefix)
+            and (cursor is None or query_id > cursor)
+            and (label is None or query.labels.get(key) == value)
+            and (stream is None or query.stream == stream)
+        ]
+        more = len(found) > limit
+        return {
+            "queries": [standing.shown(query) for query in found[:limit]],
+            "cursor": found[limit - 1].id if more else None,
+        }
+
+    @router.get("/{query_id}", response_model=QueryModel)
+    def show(query_id: str) -> dict[str, Any]:
+        """One registered query."""
+        standing = service.standing()
+        return standing.shown(standing.get(query_id))
+
+    @router.post("/{query_id}/explain")
+    def explain(query_id: str, body: ExplainBody) -> dict[str, Any]:
+        """The constructs a query uses, their place in the sequence, and a tuple's way through them."""
+        standing = service.standing()
+        return explained(standing, service.analysers, standing.get(query_id), body.tuple)
+
+    return router
+
+
+def _views(service: Service) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["views"])
+
+    @router.post("/check")
+    def check(body: CheckBody) -> dict[str, Any]:
+        """A predicate's normal form and what is to be said about it, without registering it."""
+        return checked(service.standing(), service.analysers, body.stream, body.where)
+
+    @router.get("/streams")
+    def streams() -> dict[str, Any]:
+        """The configured streams, and the Kafka they live in."""
+        return {
+            "streams": described_streams(service.standing()),
+            "kafka": {"bootstrap_servers": service.bootstrap_servers()},
+        }
+
+    @router.get("/plan")
+    def plan() -> dict[str, Any]:
+        """The running plan of every stream, and what its monitor measured and rearranged."""
+        return {"streams": described_plan(service.standing(), service.monitors)}
+
+    return router
+
+
+def _metrics(service: Service) -> APIRouter:
+    router = APIRouter(tags=["metrics"])
+
+    @router.get("/metrics", response_class=PlainTextResponse)
+    def metrics() -> Response:
+        """Counts of every stream in the text format of Prometheus."""
+        return PlainTextResponse(exposition(service.standing(), service.monitors), media_type=METRICS_TYPE)
+
+    return router
+
+
+def _add_error_answers(app: FastAPI) -> None:
+    @app.exception_handler(AscError)
+    def asc_error(_: Request, error: AscError) -> JSONResponse:
+        return JSONResponse({"error": plain_error(error)}, _status(error))
+
+    @app.exception_handler(BulkRefusedError)
+    def bulk_refused(_: Request, error: BulkRefusedError) -> JSONResponse:
+        return JSONResponse({"error": plain_error(error), "errors": error.errors}, 400)
+
+    @app.exception_handler(RequestValidationError)
+    def validation_error(_: Request, error: RequestValidationError) -> JSONResponse:
+        return JSONResponse({"error": plain_error(body_error(*error.errors()))}, 400)
+
+    @app.exception_handler(HTTPException)
+    def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: see /docs")
+        return JSONResponse({"error": plain_error(wrong)}, error.status_code)
+
+    @app.exception_handler(Exception)
+    def unforeseen(request: Request, error: Exception) -> JSONResponse:
+        wrong = BrokerError(
+            "request", f"{request.method} {request.url.path}", f"failed: {one_line(error)}; see the log"
+        )
+        return JSONResponse({"error": plain_error(wrong)}, 500)
+
+
+def _status(error: AscError) -> int:
+    if isinstance(error, UnknownQueryError):
+        return 404
+    if isinstance(error, (QueryError, PredicateError, SchemaError, PlanError, MatchError, MissingTopicError)):
+        return 400
+    return 503 if isinstance(error, BrokerError) else 500

@@ -1,0 +1,204 @@
+"""The bodies of the HTTP API, in and out, and the errors they carry."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+
+from asc.errors import AscError, PredicateError
+from broker.queries.query import QueryError, RegisteredQuery, parse_time
+from broker.queries.registration import Change, StandingQueries
+
+
+def _encodable(text: str) -> str:
+    # JSON can spell half of a surrogate pair, which no encoding can write.
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a surrogate pair: write whole characters") from None
+    return text
+
+
+Text = Annotated[StrictStr, AfterValidator(_encodable)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class QueryBody(_Body):
+    """A query to register. Left out, ``stream`` is the only one that is configured, ``topic`` is ``asc.<id>``."""
+
+    id: Text
+    stream: Text | None = None
+    where: Text
+    topic: Text | None = None
+    labels: dict[Text, Text] = Field(default_factory=dict)
+    paused: StrictBool = False
+    expires_at: Text | None = Field(default=None, description="ISO 8601 with an offset, as 2030-01-31T12:00:00Z")
+
+
+class QueryChange(_Body):
+    """What to change of a query: the fields that are given, the others stay."""
+
+    id: Text | None = None
+    stream: Text | None = None
+    where: Text | None = None
+    topic: Text | None = None
+    labels: dict[Text, Text] | None = None
+    paused: StrictBool | None = None
+    expires_at: Text | None = None
+
+
+class CheckBody(_Body):
+    """A predicate to judge without registering it."""
+
+    stream: Text | None = None
+    where: Text
+
+
+class ExplainBody(_Body):
+    """A tuple to follow through the constructs, as the JSON object a record would hold; or none."""
+
+    tuple: dict[str, Any] | None = None
+
+
+_FIELDS = tuple({**QueryBody.model_fields, **CheckBody.model_fields, **ExplainBody.model_fields})
+
+
+class QueryModel(_Body):
+    """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
+
+    ``evaluation_errors``: records on which an expression of it could not be evaluated, since the daemon began.
+    """
+
+    id: str
+    stream: str
+    where: str
+    topic: str
+    labels: dict[str, str]
+    paused: bool
+    expires_at: str | None
+    version: int
+    served: bool = True
+    reason: str | None = None
+    evaluation_errors: int = 0
+
+
+class Registered(_Body):
+    """A registered query, the version it is in, and the first offsets, by source partition, that it sees."""
+
+    query: QueryModel
+    version: int
+    effective_offsets: dict[str, int]
+    warnings: list[str]
+
+
+class Removed(_Body):
+    """The version without the query, and the first offsets, by source partition, that it does not see."""
+
+    version: int
+    effective_offsets: dict[str, int]
+
+
+class QueryPage(_Body):
+    """A page of the registered queries, by id; ``cursor`` asks for the next one."""
+
+    queries: list[QueryModel]
+    cursor: str | None
+
+
+def new_query(body: QueryBody, standing: StandingQueries) -> RegisteredQuery:
+    """The query that a body asks for; QueryError where its stream or its time is wrong."""
+    return RegisteredQuery(
+        id=body.id,
+        stream=standing.stream_name(body.stream),
+        where=body.where,
+        topic=f"asc.{body.id}" if body.topic is None else body.topic,
+        labels=body.labels,
+        paused=body.paused,
+        expires_at=None if body.expires_at is None else parse_time(body.expires_at),
+    )
+
+
+def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody:
+    """The body of a standing query with the given fields changed; QueryError where a value is none of its field's."""
+    plain = query.plain()
+    del plain["version"]
+    return valid_body({**plain, **change, "id": query.id})
+
+
+def registered(query: RegisteredQuery, change: Change, warnings: list[str]) -> dict[str, Any]:
+    """The answer to a registration."""
+    return {
+        "query": {**query.plain(), "served": True, "reason": None, "evaluation_errors": 0},
+        "version": change.version,
+        "effective_offsets": plain_offsets(change.offsets.get(query.stream, {})),
+        "warnings": warnings,
+    }
+
+
+def plain_offsets(offsets: Mapping[int, int]) -> dict[str, int]:
+    """Offsets with the partitions as JSON's keys."""
+    return {str(partition): offset for partition, offset in sorted(offsets.items())}
+
+
+def plain_error(error: AscError) -> dict[str, Any]:
+    """An error as the API shows it.
+
+    >>> plain_error(QueryError("query id", "a b", "leave out the space"))["message"]
+    "query id 'a b': leave out the space"
+    """
+    return {
+        "message": str(error),
+        "subject": error.subject,
+        # Not every float is JSON.
+        "value": error.value if isinstance(error.value, (str, int, bool, type(None))) else str(error.value),
+        "remedy": error.remedy,
+        "caret": (error.caret() or None) if isinstance(error, PredicateError) else None,
+        "start": error.start if isinstance(error, PredicateError) else None,
+    }
+
+
+def parse_line(line: bytes) -> QueryBody:
+    """One line of a bulk load; QueryError where it is not a query."""
+    try:
+        plain = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
+        raise QueryError("line", line[:100].decode("utf-8", "replace"), reason) from None
+    return valid_body(plain)
+
+
+def valid_body(plain: Any) -> QueryBody:
+    """A query to register from what JSON holds; QueryError where it is none."""
+    try:
+        return QueryBody.model_validate(plain)
+    except ValidationError as error:
+        raise body_error(*error.errors(include_url=False)) from None
+
+
+def body_error(*details: Mapping[str, Any]) -> QueryError:
+    """What pydantic found wrong with a body, as one line: a field that is not known, for another may be missing
+    because of it, else the first.
+    """
+    detail = next((found for found in details if found["type"] == "extra_forbidden"), details[0])
+    location = ".".join(str(part) for part in detail["loc"] if part not in ("body", "query", "path"))
+    kind, message = detail["type"], str(detail["msg"]).removeprefix("Value error, ")
+    if kind == "extra_forbidden":
+        near = difflib.get_close_matches(location, _FIELDS, n=1, cutoff=0.5)
+        remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_FIELDS)}"
+        return QueryError("unknown field", location[:200], remedy)
+    if kind == "missing":
+        return QueryError("missing field", location or "body", "give it")
+    if kind == "json_invalid":
+        context = detail.get("ctx", {}).get("error", "")
+        return QueryError("body", "", f"is not JSON: {context}")
+    value = detail.get("input")
+    shown = value if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
+    shown = shown.encode("utf-8", "replace").decode()[:200] if isinstance(shown, str) else shown
+    return QueryError(f"field {location}" if location else "body", shown, message[:1].lower() + message[1:])

@@ -1,0 +1,1 @@
+"""Kafka: clients, topics, and the single node that the daemon starts where none is configured."""

@@ -1,0 +1,1 @@
+"""``broker.match``: what crosses into Spark's Python workers, what runs there, and what comes back."""

@@ -1,0 +1,96 @@
+"""What Spark says of p-attributes as expressions over the columns of a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asc.keys.attribute import PAttribute
+from broker.failure import one_line, root_cause
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Spark's word on p-attributes: whether each that it takes may be NULL, and why it refuses the others.
+
+    A refusal is a remedy in one line, to follow the name of the expression in an error. Together the two mappings hold
+    every p-attribute that was asked about, in the order they were asked.
+    """
+
+    nullable: Mapping[PAttribute, bool]
+    refusals: Mapping[PAttribute, str]
+
+
+def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = False) -> Analysis:
+    """Have Spark analyse p-attributes over a frame, by the settings of its session; runs no job.
+
+    With ``plan`` they are planned too, which folds constants and compiles patterns: what fails there would fail when
+    rows come. Not for a streaming frame, which Spark plans only as it starts.
+    """
+    wanted = list(dict.fromkeys(attributes))
+    # One try for all of them; only where that fails, one for each, to know which.
+    together = _tried(frame, wanted, plan)
+    if not isinstance(together, str):
+        found: dict[PAttribute, StructField | str] = dict(zip(wanted, together, strict=True))
+    else:
+        alone = [_tried(frame, [attribute], plan) for attribute in wanted]
+        found = {a: tried if isinstance(tried, str) else tried[0] for a, tried in zip(wanted, alone, strict=True)}
+        if not any(isinstance(tried, str) for tried in alone):
+            found = dict.fromkeys(wanted, together)
+    return _judged(found)
+
+
+def countable_failures(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:
+    """By slot, the conditions under which p-attributes fail to evaluate.
+
+    One that Spark refuses is left out: what is counted beside is not worth a stream that stops.
+    """
+    conditions = {slot: a.failure for slot, a in enumerate(attributes) if a.failure is not None}
+    if not conditions or not isinstance(_selected(frame, list(conditions.values()), False), str):
+        return conditions
+    return {slot: text for slot, text in conditions.items() if not isinstance(_selected(frame, [text], False), str)}
+
+
+def _tried(frame: DataFrame, attributes: list[PAttribute], plan: bool) -> list[StructField] | str:
+    """The columns that p-attributes become, or why Spark refuses them."""
+    return _selected(frame, [attribute.sql for attribute in attributes], plan)
+
+
+def _selected(frame: DataFrame, texts: list[str], plan: bool) -> list[StructField] | str:
+    from pyspark.sql import functions as sf
+
+    try:
+        selected = frame.select(*(sf.expr(text).alias(f"p{place}") for place, text in enumerate(texts)))
+        fields = selected.schema.fields
+        if plan:
+            selected._jdf.queryExecution().executedPlan()
+    except Exception as error:
+        return f"is refused by Spark: {one_line(root_cause(error))}"
+    return fields
+
+
+def _judged(found: Mapping[PAttribute, StructField | str]) -> Analysis:
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    nullable: dict[PAttribute, bool] = {}
+    refusals: dict[PAttribute, str] = {}
+    for attribute, column in found.items():
+        if isinstance(column, str):
+            refusals[attribute] = column
+            continue
+        try:
+            kind = to_arrow_type(column.dataType)
+        except Exception as error:
+            refusals[attribute] = f"is of a type no predicate knows: {one_line(error)}"
+            continue
+        if kind == attribute.type:
+            nullable[attribute] = column.nullable
+        else:
+            remedy = "cast it to the type you mean"
+            refusals[attribute] = f"is of type {kind} in Spark, not {attribute.type}: {remedy}"
+    return Analysis(nullable, refusals)

@@ -1,0 +1,220 @@
+"""What a batch tells besides its matches: counts by block, a bounded uniform sample of its tuples, what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import Accumulator, SparkContext
+from pyspark.accumulators import AccumulatorParam
+
+from asc.evaluation.executor import Matches
+from asc.evaluation.failed import Mask, failed_queries
+from asc.keys.attribute import PAttribute
+from asc.plan.plan import Plan
+
+Counts = npt.NDArray[np.int64]
+
+_BYTES_KEPT = 64
+"""Of a string or binary value in a sample: one cut short lies in another region only where constants are as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How tuples are drawn: each with chance ``share``, at most ``tuples`` of them."""
+
+    share: float
+    tuples: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """A uniform sample: tuples that drew the smallest of independent uniform numbers, as a bottom-k sketch holds them.
+
+    ``numbers`` float64[n] ascending; ``values``: a column for each p-attribute, n rows, in the same order. The union
+    of two draws, cut to its smallest numbers, is a draw of both streams together. Cost: n x p-attributes values, each
+    of at most 64 bytes.
+    """
+
+    numbers: npt.NDArray[np.float64]
+    values: pa.Table
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def merged(self, other: Draw, tuples: int) -> Draw:
+        """The draw of both, at most ``tuples`` of them, with the columns that both have."""
+        own, others = (draw.values.schema for draw in (self, other))
+        if own.equals(others):
+            return _union([self, other], tuples)
+        names = [field.name for field in own if field.name in others.names and others.field(field.name) == field]
+        return _union([Draw(draw.numbers, draw.values.select(names)) for draw in (self, other)], tuples)
+
+    def columns(self, attributes: Sequence[PAttribute]) -> list[pa.ChunkedArray | None]:
+        """The values of p-attributes, whatever plan they were drawn under; None for one that was not drawn."""
+        place = {(name, self.values.schema.field(name).type): name for name in self.values.column_names}
+        names = [place.get((attribute.sql, attribute.type)) for attribute in attributes]
+        return [None if name is None else self.values[name] for name in names]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Counts and sample of some tuples under one plan.
+
+    ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
+    and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``failed``: by the handle of a
+    query, the tuples on which evaluation failed for it (:func:`asc.evaluation.failed.failed_queries`).
+    """
+
+    plan: int
+    tuples: int
+    accepted: int
+    dropped: Counts
+    evaluated: Counts
+    draw: Draw | None
+    failed: Mapping[int, int] = field(default_factory=dict)
+
+    def merged(self, other: Tally, sample_tuples: int) -> Tally:
+        """The sum of two; what was counted under an older plan (a task of a failed batch came late) is left out."""
+        if self.plan != other.plan:
+            return self if self.plan > other.plan else other
+        draws = [draw for draw in (self.draw, other.draw) if draw is not None]
+        return Tally(
+            self.plan,
+            self.tuples + other.tuples,
+            self.accepted + other.accepted,
+            self.dropped + other.dropped,
+            self.evaluated + other.evaluated,
+            draws[0].merged(draws[1], sample_tuples) if len(draws) == 2 else next(iter(draws), None),
+            Counter(self.failed) + Counter(other.failed) if self.failed or other.failed else {},
+        )
+
+
+class TallyParam(AccumulatorParam["Tally | None"]):
+    """How Spark adds up tallies: within a task, and on the driver as tasks end."""
+
+    def __init__(self, sample_tuples: int) -> None:
+        self._sample_tuples = sample_tuples
+
+    def zero(self, value: Tally | None) -> Tally | None:
+        return None
+
+    def addInPlace(self, value1: Tally | None, value2: Tally | None) -> Tally | None:  # noqa: N802
+        if value1 is None or value2 is None:
+            return value1 or value2
+        return value1.merged(value2, self._sample_tuples)
+
+
+def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[Tally | None]:
+    """Where the workers' tallies arrive; Spark keeps it for the life of the session, so one serves many batches."""
+    return context.accumulator(None, TallyParam(sample_tuples))
+
+
+@dataclass(frozen=True, slots=True)
+class Tallying:
+    """What a worker needs to tally: where to, for which plan, and how to draw (None: counts alone)."""
+
+    accumulator: Accumulator[Tally | None]
+    plan: int
+    sampling: Sampling | None
+
+
+class TaskTally:
+    """Adds up one task's batches in the worker, and hands them over once, at the task's end.
+
+    It runs in the task that judges the stream, so a failure of its own is no failure of the task: it gives up, and the
+    monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept; from then
+    on only numbers below the greatest of those kept are drawn. So most batches cost a look at their random numbers and
+    a copy of a few rows.
+    """
+
+    def __init__(self, tallying: Tallying) -> None:
+        self._tallying = tallying
+        # Tasks draw independently; nothing but the sample depends on the numbers.
+        self._random = np.random.default_rng()
+        self._counts: Tally | None = None
+        self._draws: list[Draw] = []
+        self._failed: Counter[int] = Counter()
+        self._below = tallying.sampling.share if tallying.sampling else 0.0
+        self._gave_up = False
+
+    def add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
+        """Count a batch, and draw from it."""
+        if self._gave_up:
+            return
+        try:
+            self._add(attributes, columns, matches)
+        except Exception:
+            self._gave_up = True
+
+    def add_failures(self, plan: Plan, columns: Sequence[pa.Array], failures: Callable[[], Mapping[int, Mask]]) -> None:
+        """Count what failed in a batch: ``failures`` tells where, bool[rows] by slot, for the slots where any did."""
+        if self._gave_up:
+            return
+        try:
+            failed = failures()
+            if not failed:
+                return
+            rows = np.flatnonzero(np.logical_or.reduce(list(failed.values())))
+            taken = [column.take(pa.array(rows)) for column in columns]
+            handles, counts = failed_queries(plan, taken, {slot: mask[rows] for slot, mask in failed.items()})
+            self._failed.update(dict(zip(handles.tolist(), counts.tolist(), strict=True)))
+        except Exception:
+            self._gave_up = True
+
+    def hand_over(self) -> None:
+        """Give the driver what the task counted and drew."""
+        if self._counts is None or self._gave_up:
+            return
+        sampling = self._tallying.sampling
+        with suppress(Exception):
+            draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
+            self._tallying.accumulator.add(replace(self._counts, draw=draw, failed=dict(self._failed)))
+
+    def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
+        accepted = int(np.count_nonzero(np.diff(matches.rows, prepend=-1)))
+        counts = (matches.tuples, accepted, matches.block_dropped, matches.block_evaluated)
+        tally = Tally(self._tallying.plan, *counts, None)
+        self._counts = tally if self._counts is None else self._counts.merged(tally, 0)
+        sampling = self._tallying.sampling
+        if sampling is None or not attributes:
+            return
+        draw = self._draw(attributes, columns, matches.tuples, sampling)
+        if draw is not None:
+            self._draws.append(draw)
+        if sum(map(len, self._draws)) >= 2 * sampling.tuples:
+            merged = _union(self._draws, sampling.tuples)
+            # A number above the greatest that is kept has no chance any more.
+            self._draws, self._below = [merged], float(merged.numbers[-1])
+
+    def _draw(
+        self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], tuples: int, sampling: Sampling
+    ) -> Draw | None:
+        numbers = self._random.random(tuples)
+        drawn = np.flatnonzero(numbers < self._below)
+        if not len(drawn):
+            return None
+        order = drawn[np.argsort(numbers[drawn])][: sampling.tuples]
+        rows = pa.array(order)
+        values = [_cut(column.take(rows)) for column in columns]
+        return Draw(numbers[order], pa.table(values, names=[attribute.sql for attribute in attributes]))
+
+
+def _union(draws: Sequence[Draw], tuples: int) -> Draw:
+    numbers = np.concatenate([draw.numbers for draw in draws])
+    order = np.argsort(numbers, kind="stable")[:tuples]
+    return Draw(numbers[order], pa.concat_tables([draw.values for draw in draws]).take(pa.array(order)))
+
+
+def _cut(values: Any) -> Any:
+    """The values with strings and binaries cut to their first bytes; a cut may fall inside a character."""
+    if pa.types.is_string(values.type):
+        return pc.binary_slice(values.view(pa.binary()), 0, _BYTES_KEPT).view(pa.string())
+    return pc.binary_slice(values, 0, _BYTES_KEPT) if pa.types.is_binary(values.type) else values

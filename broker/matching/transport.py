@@ -1,0 +1,170 @@
+"""How p-attributes cross from the JVM into Python: exactly, and without a Python object a value where possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from asc.evaluation.failed import Mask
+from asc.keys.attribute import PAttribute
+
+FLAG_BITS = 63
+"""Flags a word: the sign bit stays free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """One p-attribute on its way: the SQL text the JVM evaluates, and how the values that arrive are read.
+
+    PySpark 4.0 hands a scalar UDF Pandas columns, which hold neither NULL in numbers nor all dates and timestamps. So
+    numbers, dates, timestamps and decimals of up to 18 digits travel as integers or floats that are never NULL, with
+    their NULLs as bits of a word of flags (``flag`` is the bit's number over all words); a boolean travels as 0, 1 or
+    -1 for NULL. Strings travel as bytes, so that one that is not UTF-8 arrives as it is; they, binary and wider
+    decimals are Python objects for a moment, None for NULL.
+    """
+
+    sql: str
+    type: pa.DataType
+    flag: int | None = None
+
+    def read(self, series: pd.Series, flags: Sequence[npt.NDArray[np.int64] | None]) -> pa.Array:
+        """The values as an Arrow array of the p-attribute's type, the bytes of strings unchecked."""
+        types = pa.types
+        if types.is_string(self.type):
+            return pa.array(series, pa.binary(), from_pandas=True).view(self.type)
+        if types.is_binary(self.type) or (types.is_decimal(self.type) and self.type.precision > FLAGGED_DIGITS):
+            return pa.array(series, self.type, from_pandas=True)
+        values = series.to_numpy()
+        if types.is_boolean(self.type):
+            return pa.array(values == 1, mask=values < 0)
+        mask = self._mask(flags)
+        if types.is_decimal(self.type):
+            return _decimals(values, self.type, mask)
+        # Zero copy but for the bitmap: from_pandas=False keeps NaN what it is.
+        return pa.array(values, mask=mask, from_pandas=False).view(self.type)
+
+    def _mask(self, flags: Sequence[npt.NDArray[np.int64] | None]) -> Mask | None:
+        if self.flag is None:
+            return None
+        word = flags[self.flag // FLAG_BITS]
+        if word is None:
+            return None
+        mask: Mask = (word >> (self.flag % FLAG_BITS)) & 1 != 0
+        return mask
+
+
+FLAGGED_DIGITS = 18
+"""Decimals of so many digits fit an int64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """The p-attributes of a plan on their way, in slot order, the words of NULL flags after them, and after these the
+    words of failures, if they are to be counted: a bit for each slot of ``fallible``.
+
+    ``arguments``: SQL texts, the arguments of the UDF; at least one, for the row count.
+    """
+
+    carriers: tuple[Carrier, ...]
+    flag_words: tuple[str, ...]
+    fallible: tuple[int, ...] = ()
+    failure_words: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, attributes: Iterable[PAttribute], nullable: Iterable[bool], failures: Mapping[int, str] | None = None
+    ) -> Transport:
+        """The transport of p-attributes; a column that cannot be NULL needs no flag.
+
+        ``failures``: the conditions to count, by slot.
+        """
+        carriers: list[Carrier] = []
+        flags: list[str] = []
+        for attribute, may_be_null in zip(attributes, nullable, strict=True):
+            sql, flagged = _encoded(attribute, may_be_null)
+            carriers.append(Carrier(sql, attribute.type, len(flags) if flagged else None))
+            if flagged:
+                flags.append(f"isnull({attribute.sql})")
+        failures = failures or {}
+        return cls(tuple(carriers), _words(flags), tuple(failures), _words(list(failures.values())))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return (*(carrier.sql for carrier in self.carriers), *self.flag_words, *self.failure_words) or ("0",)
+
+    def read(self, arrived: Sequence[pd.Series]) -> list[pa.Array]:
+        """The columns of a batch in slot order, from the arguments as they arrived in the UDF."""
+        words = [series.to_numpy() for series in arrived[len(self.carriers) :][: len(self.flag_words)]]
+        # Most batches have no NULL at all: then nothing is looked at bit by bit.
+        flags = [word if word.any() else None for word in words]
+        values = arrived[: len(self.carriers)]
+        return [carrier.read(series, flags) for carrier, series in zip(self.carriers, values, strict=True)]
+
+    def failed(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
+        """The slots whose evaluation failed somewhere in a batch, and where: bool[rows]."""
+        found = {}
+        for place, series in enumerate(arrived[len(self.carriers) + len(self.flag_words) :]):
+            word = series.to_numpy()
+            some = int(np.bitwise_or.reduce(word))
+            for bit, slot in enumerate(self.fallible[place * FLAG_BITS : (place + 1) * FLAG_BITS]):
+                if some >> bit & 1:
+                    found[slot] = (word >> bit) & 1 != 0
+        return found
+
+
+def _words(conditions: Sequence[str]) -> tuple[str, ...]:
+    """Conditions that are never NULL as bits of as few words as hold them."""
+    terms = [f"shiftleft(CAST(({c}) AS BIGINT), {bit % FLAG_BITS})" for bit, c in enumerate(conditions)]
+    return tuple(" | ".join(terms[start : start + FLAG_BITS]) for start in range(0, len(terms), FLAG_BITS))
+
+
+def _encoded(attribute: PAttribute, nullable: bool) -> tuple[str, bool]:
+    """The SQL text of the values that travel, and whether they need a NULL flag."""
+    sql, data_type, types = attribute.sql, attribute.type, pa.types
+    if types.is_boolean(data_type):
+        return f"coalesce(CAST(({sql}) AS TINYINT), -1Y)", False
+    if types.is_string(data_type):
+        return f"CAST(({sql}) AS BINARY)", False
+    if types.is_binary(data_type) or (types.is_decimal(data_type) and data_type.precision > FLAGGED_DIGITS):
+        return sql, False
+    if types.is_date(data_type):
+        sql, zero = f"unix_date({sql})", "0"
+    elif types.is_timestamp(data_type):
+        sql, zero = _micros(sql, data_type), "0L"
+    elif types.is_decimal(data_type):
+        sql, zero = f"CAST(({sql}) * {10**data_type.scale}BD AS BIGINT)", "0L"
+    else:
+        zero = _ZEROS[data_type]
+    return (f"coalesce({sql}, {zero})" if nullable else sql), nullable
+
+
+_ZEROS = {
+    pa.int8(): "0Y",
+    pa.int16(): "0S",
+    pa.int32(): "0",
+    pa.int64(): "0L",
+    pa.float32(): "0F",
+    pa.float64(): "0D",
+}
+
+
+def _micros(sql: str, data_type: pa.DataType) -> str:
+    """Microseconds since 1970; without a zone put together from the fields, as a cast would go by the session's."""
+    if data_type.tz is not None:
+        return f"unix_micros({sql})"
+    seconds = f"unix_date(CAST(({sql}) AS DATE)) * 86400L + hour({sql}) * 3600 + minute({sql}) * 60"
+    return f"({seconds}) * 1000000L + CAST(extract(SECOND FROM ({sql})) * 1000000 AS BIGINT)"
+
+
+def _decimals(unscaled: npt.NDArray[np.int64], data_type: pa.DataType, mask: Mask | None) -> pa.Array:
+    """decimal128 from its unscaled values: the low word and its sign."""
+    words = np.empty((len(unscaled), 2), dtype=np.int64)
+    words[:, 0] = unscaled
+    words[:, 1] = unscaled >> 63
+    validity = None if mask is None else pa.py_buffer(np.packbits(~mask, bitorder="little"))
+    return pa.Array.from_buffers(data_type, len(unscaled), [validity, pa.py_buffer(words)])

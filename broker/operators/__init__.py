@@ -1,0 +1,1 @@
+"""Operators: what becomes of accepted records."""

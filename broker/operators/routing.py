@@ -1,0 +1,90 @@
+"""From matched records to the records that are written: one for each destination topic, and dead letters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker.formats.decode import ERROR, RECORD
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+HEADER_QUERY = "asc-query"
+HEADER_SOURCE = "asc-source"
+HEADER_ERROR = "asc-error"
+
+_NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
+_SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"
+_BYTES = """150L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0) + aggregate(
+                headers, 0L, (sum, h) -> sum + 10 + octet_length(h.key) + coalesce(octet_length(h.value), 0))"""
+# Never less than the estimate that Kafka's producer holds against its own limit.
+
+_EXCESS_HEADERS = f"""array(struct('{HEADER_ERROR}' AS key, encode(excess, 'utf-8') AS value),
+                            struct('{HEADER_SOURCE}' AS key, encode(source, 'utf-8') AS value))"""
+_KEPT_KEY_BYTES = 65_536
+
+
+def outgoing(matched: DataFrame, deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) -> DataFrame:
+    """The records to write: ``topic``, ``key``, ``value``, ``headers``.
+
+    ``deliveries`` names the column array<struct<topic: string, queries: array<string>>>, queries sorted. Key and value
+    are byte for byte those of the source record; its headers come first, then ``asc-query`` for each query, then
+    ``asc-source``. A record with a reason in ERROR goes to the dead-letter topic and nowhere else.
+
+    ``limits`` holds the largest record, in bytes, of each topic: for what is larger, a dead letter without value and
+    without the record's own headers says so.
+    """
+    from pyspark.sql import functions as sf
+
+    targets = sf.expr(
+        f"""CASE WHEN {ERROR} IS NULL THEN {deliveries}
+                 ELSE array(struct('{dead_letter_topic}' AS topic, CAST(array() AS ARRAY<STRING>) AS queries)) END"""
+    )
+    exploded = matched.select(RECORD, ERROR, sf.explode(targets).alias("target"))
+    records = exploded.select(
+        sf.col("target.topic").alias("topic"),
+        sf.col(f"{RECORD}.key").alias("key"),
+        sf.col(f"{RECORD}.value").alias("value"),
+        _headers().alias("headers"),
+        sf.expr(_SOURCE).alias("source"),
+    )
+    sized = records.select("*", sf.expr(_BYTES).alias("bytes"))
+    judged = sized.select("*", _excess(limits).alias("excess"))
+    fits = sf.col("excess").isNull()
+    return judged.select(
+        sf.when(fits, sf.col("topic")).otherwise(sf.lit(dead_letter_topic)).alias("topic"),
+        sf.when(fits | (sf.octet_length("key") <= _KEPT_KEY_BYTES), sf.col("key")).alias("key"),
+        sf.when(fits, sf.col("value")).alias("value"),
+        sf.when(fits, sf.col("headers")).otherwise(sf.expr(_EXCESS_HEADERS)).alias("headers"),
+    )
+
+
+def _excess(limits: Mapping[str, int]) -> Column:
+    from pyspark.sql import functions as sf
+
+    # Most topics have the limit that the broker creates them with, so only the others are looked up.
+    usual = max(limits.values())
+    others = {topic: limit for topic, limit in limits.items() if limit != usual}
+    limit = sf.lit(usual).cast("bigint")
+    if others:
+        by_topic = sf.from_json(sf.lit(json.dumps(others)), "map<string, bigint>")
+        limit = sf.coalesce(sf.element_at(by_topic, sf.col("topic")), limit)
+    said = sf.concat(
+        *(sf.lit("record for topic "), sf.col("topic"), sf.lit(" takes "), sf.col("bytes").cast("string")),
+        *(sf.lit(" bytes with its headers, over the limit of "), limit.cast("string")),
+    )
+    return sf.when((sf.col("bytes") > min(limits.values())) & (sf.col("bytes") > limit), said)
+
+
+def _headers() -> Column:
+    from pyspark.sql import functions as sf
+
+    return sf.expr(
+        f"""concat(coalesce({RECORD}.headers, {_NO_HEADERS}),
+                   transform(target.queries, q -> struct('{HEADER_QUERY}' AS key, encode(q, 'utf-8') AS value)),
+                   CASE WHEN {ERROR} IS NULL THEN {_NO_HEADERS}
+                        ELSE array(struct('{HEADER_ERROR}' AS key, encode({ERROR}, 'utf-8') AS value)) END,
+                   array(struct('{HEADER_SOURCE}' AS key, encode({_SOURCE}, 'utf-8') AS value)))"""
+    )

@@ -1,0 +1,183 @@
+"""From registered queries to plans: which of them can be served, and what is refused at registration."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asc.errors import AscError
+from asc.keys.attribute import PAttribute
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Plan, Query
+from asc.predicate import Limits, normalise
+from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
+from broker.config.config import Config
+from broker.kafka.cluster import check_destination
+from broker.queries.query import QueryError, RegisteredQuery
+
+if TYPE_CHECKING:
+    from broker.stream.analyser import StreamAnalyser
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A query that was judged and may be served."""
+
+    query: RegisteredQuery
+    predicate: Predicate
+
+
+class Planning:
+    """The rules by which queries become plans: the configuration's, and what Spark says of expressions.
+
+    A registration that breaks one is refused. A query of the registry that breaks one (it stood when the configuration
+    was another) is kept and not served, so that it keeps no other from being served. Invariant: stateless but for what
+    Spark has been asked before. Source: spec, sections 2 and 3.
+    """
+
+    def __init__(self, config: Config, analysers: Mapping[str, StreamAnalyser]) -> None:
+        self._config = config
+        self._analysers = analysers
+        self._schemas: dict[str, Schema] = {name: stream.attributes() for name, stream in config.streams.items()}
+        limits = config.limits
+        self._limits = Limits(
+            length_chars=limits.length_chars, nesting_depth=limits.nesting_depth, conjuncts=limits.conjuncts
+        )
+        self.options = CompileOptions(spark_attributes=limits.spark_attributes)
+
+    def normalise(self, stream: str, where: str) -> Predicate:
+        """The normal form of a predicate over a stream's attributes; PredicateError."""
+        return normalise(where, self._schemas[stream], limits=self._limits, time_zone=self._config.spark.time_zone)
+
+    def plans(self, queries: Iterable[RegisteredQuery], version: int) -> tuple[dict[str, Plan], dict[str, str]]:
+        """The plan of every stream, and the queries that none of them holds, with the reason.
+
+        The oldest queries are served where all of them would have Spark compute too much or make a loop.
+        """
+        unserved: dict[str, str] = {}
+        found: list[Candidate] = []
+        for query in sorted(queries, key=lambda query: query.version):
+            try:
+                if query.stream not in self._config.streams:
+                    raise QueryError("stream", query.stream, "is not configured")
+                if not query.paused:
+                    check_destination(query.topic, query.stream, self._config)
+                    found.append(Candidate(query, self.normalise(query.stream, query.where)))
+            except AscError as error:
+                unserved[query.id] = str(error)
+        for position, refusal in self._refusals(found, (), {}).items():
+            unserved[found[position].query.id] = str(refusal)
+        served: dict[str, list[Query]] = {name: [] for name in self._config.streams}
+        for candidate in found:
+            query = candidate.query
+            if query.id not in unserved:
+                served[query.stream].append(Query(query.id, candidate.predicate, query.topic))
+        return {name: compile_plan(own, self.options, version) for name, own in served.items()}, unserved
+
+    def refusals(
+        self,
+        candidates: Sequence[Candidate],
+        standing: Collection[RegisteredQuery],
+        unserved: Iterable[RegisteredQuery],
+        plans: Mapping[str, Plan],
+    ) -> dict[int, AscError]:
+        """Position to reason of the candidates that would close a loop of topics with the queries that stand, that
+        Spark refuses, or that would have it compute too much beside the plans that run.
+
+        What stands unserved counts as well: it comes first when the daemon starts again, and a newcomer that was
+        accepted is not to stop then.
+        """
+        attributes = {name: _spark_attributes(plan.p_attributes) for name, plan in plans.items()}
+        for query in unserved:
+            if query.stream in attributes and not query.paused:
+                with suppress(AscError):
+                    needed = self.normalise(query.stream, query.where).p_attributes
+                    attributes[query.stream] |= _spark_attributes(needed)
+        return self._refusals(candidates, standing, attributes)
+
+    def _refusals(
+        self,
+        candidates: Sequence[Candidate],
+        standing: Collection[RegisteredQuery],
+        computed: Mapping[str, set[PAttribute]],
+    ) -> dict[int, AscError]:
+        refused = self._by_spark(candidates, computed)
+        while True:
+            # One that is refused leaves what it would have replaced standing: others may close a loop with that.
+            more = self._loops(candidates, standing, refused)
+            if not more:
+                return refused
+            refused.update(more)
+
+    def _by_spark(
+        self, candidates: Sequence[Candidate], computed: Mapping[str, set[PAttribute]]
+    ) -> dict[int, AscError]:
+        """The candidates that Spark refuses, or that would have it compute too much."""
+        refused: dict[int, AscError] = {}
+        for stream in {candidate.query.stream for candidate in candidates}:
+            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
+            by_attribute = self._analysers[stream].refusals(a for _, c in own for a in c.predicate.p_attributes)
+            attributes = computed.get(stream, set())
+            for position, candidate in own:
+                needed = _spark_attributes(candidate.predicate.p_attributes)
+                bad = [by_attribute[attribute] for attribute in needed if attribute in by_attribute]
+                if bad:
+                    refused[position] = bad[0]
+                elif candidate.query.paused or needed <= attributes:
+                    continue
+                elif len(attributes | needed) > self.options.spark_attributes:
+                    refused[position] = self._too_many(stream, candidate)
+                else:
+                    attributes = attributes | needed
+        return refused
+
+    def _loops(
+        self, candidates: Sequence[Candidate], standing: Collection[RegisteredQuery], refused: Collection[int]
+    ) -> dict[int, AscError]:
+        """The candidates beside those refused that would close a loop of streams, each feeding the next."""
+        streams = self._config.streams
+        sources = {stream.topic for stream in streams.values()}
+        accepted = [(i, candidate) for i, candidate in enumerate(candidates) if i not in refused]
+        replaced = {candidate.query.id for _, candidate in accepted}
+        feeds: dict[str, set[str]] = {}
+        for query in standing:
+            if query.id not in replaced and query.topic in sources and query.stream in streams:
+                feeds.setdefault(streams[query.stream].topic, set()).add(query.topic)
+        found: dict[int, AscError] = {}
+        for position, candidate in accepted:
+            source, topic = streams[candidate.query.stream].topic, candidate.query.topic
+            if topic not in sources:
+                continue
+            if source in _reached(topic, feeds):
+                remedy = f"leads back to the source '{source}' of the query's own stream: choose another"
+                found[position] = QueryError("destination topic", topic, remedy)
+            else:
+                feeds.setdefault(source, set()).add(topic)
+        return found
+
+    def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
+        return QueryError(
+            "predicate",
+            candidate.query.where[:200],
+            f"stream '{stream}' would have Spark compute more than {self.options.spark_attributes} expressions: "
+            "reuse one that stands, or raise limits.spark_attributes",
+        )
+
+
+def _reached(topic: str, feeds: Mapping[str, set[str]]) -> set[str]:
+    """The topics that records of a topic can reach, itself included."""
+    reached: set[str] = set()
+    ahead = [topic]
+    while ahead:
+        at = ahead.pop()
+        if at not in reached:
+            reached.add(at)
+            ahead.extend(feeds.get(at, ()))
+    return reached
+
+
+def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:
+    return {attribute for attribute in attributes if attribute.path is None}

@@ -1,0 +1,133 @@
+"""A registered query: its fields, their legal forms, and its record in the registry."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from broker.errors import BrokerError
+
+_ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_ID_REMEDY = "use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first"
+_LABELS_MAX = 64
+_LABEL_CHARS_MAX = 1_000
+
+
+class QueryError(BrokerError):
+    """A query that is refused for something other than its predicate."""
+
+
+class UnknownQueryError(BrokerError):
+    """An id that no registered query has."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredQuery:
+    """A standing query as the registry holds it (spec: query).
+
+    Invariant: the id and the labels are of legal form, ``expires_at`` is aware and in UTC. ``version`` is the offset of
+    its record in the registry; -1 before it is written.
+
+    >>> query = RegisteredQuery("late", "flights", "dep_delay > 60", "asc.late")
+    >>> RegisteredQuery.from_record("late", query.record(), 7) == query.at(7)
+    True
+    """
+
+    id: str
+    stream: str
+    where: str
+    topic: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    paused: bool = False
+    expires_at: datetime | None = None
+    version: int = -1
+
+    def at(self, version: int) -> RegisteredQuery:
+        """The same query with the version of its record."""
+        return replace(self, version=version)
+
+    def record(self) -> bytes:
+        """The value of its record in the registry."""
+        plain = self.plain()
+        del plain["version"]
+        return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_record(cls, query_id: str, value: bytes, version: int) -> RegisteredQuery:
+        """The query in a record of the registry; BrokerError where it is not one."""
+        try:
+            plain = json.loads(value)
+            expires_at = None if plain["expires_at"] is None else parse_time(plain["expires_at"])
+            return cls(
+                query_id,
+                plain["stream"],
+                plain["where"],
+                plain["topic"],
+                plain["labels"],
+                plain["paused"],
+                expires_at,
+                version,
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise BrokerError(
+                "registry record", f"{query_id} at offset {version}", f"cannot be read: {error}"
+            ) from error
+
+    def plain(self) -> dict[str, Any]:
+        """The query as the API shows it."""
+        return {
+            "id": self.id,
+            "stream": self.stream,
+            "where": self.where,
+            "topic": self.topic,
+            "labels": dict(self.labels),
+            "paused": self.paused,
+            "expires_at": None if self.expires_at is None else self.expires_at.isoformat().replace("+00:00", "Z"),
+            "version": self.version,
+        }
+
+
+def check_id(query_id: str) -> str:
+    """The id, when it is of legal form; QueryError otherwise.
+
+    >>> check_id("late arrivals")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    broker...QueryError: query id 'late arrivals': use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first
+    """
+    if not _ID_FORM.fullmatch(query_id):
+        raise QueryError("query id", query_id[:250], _ID_REMEDY)
+    return query_id
+
+
+def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """The labels, when they are few and short; QueryError otherwise."""
+    if len(labels) > _LABELS_MAX:
+        raise QueryError("number of labels", len(labels), f"give a query at most {_LABELS_MAX}")
+    for key, value in labels.items():
+        if not key or "=" in key or len(key) > _LABEL_CHARS_MAX or len(value) > _LABEL_CHARS_MAX:
+            raise QueryError(
+                "label", key[:250], f"use a key without '=' and at most {_LABEL_CHARS_MAX} characters each"
+            )
+    return labels
+
+
+def parse_time(text: str) -> datetime:
+    """An ISO 8601 date and time with its offset, in UTC; QueryError otherwise.
+
+    >>> parse_time("2030-01-01T00:00:00+01:00").isoformat()
+    '2029-12-31T23:00:00+00:00'
+    """
+    try:
+        time = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise QueryError("expires_at", text[:100], "write an ISO 8601 time with its offset, as 2030-01-31T12:00:00Z")
+    try:
+        return time.astimezone(timezone.utc)
+    except OverflowError:
+        raise QueryError("expires_at", text[:100], "is out of range: choose a year from 1 to 9999") from None

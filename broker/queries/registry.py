@@ -1,0 +1,160 @@
+"""The registry: the set of standing queries, kept in one compacted Kafka topic that the daemon alone writes."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from broker.errors import KafkaError
+from broker.failure import one_line
+from broker.kafka.cluster import KafkaCluster
+from broker.queries.query import RegisteredQuery
+
+LOG = logging.getLogger("asc.registry")
+
+HISTORY_MS = 7 * 24 * 3600 * 1000
+"""How long a superseded record stays: the longest time between a crash and the start that replays its batch."""
+
+_SETTINGS = {
+    "cleanup.policy": "compact",
+    "min.compaction.lag.ms": str(HISTORY_MS),
+    "delete.retention.ms": str(HISTORY_MS),
+}
+_POLL_MS = 200
+
+
+class RegistryError(KafkaError):
+    """The registry cannot be read or written."""
+
+
+class RegistryTakenError(RegistryError):
+    """Another daemon writes the registry now; this one never will again."""
+
+
+class Registry:
+    """Reader and only writer of the registry topic.
+
+    A record's key is a query's id, its value the query (``RegisteredQuery.record``), null where the query was removed.
+    Its offset is the version of the set of queries from there on: the state at version v is what the records up to
+    offset v say, last one wins. Every write is one Kafka transaction, so a bulk load is read whole or not at all; the
+    transactional id fences an older daemon off the same registry. History younger than ``HISTORY_MS`` is kept, so that
+    ``state_at`` answers for every version a batch can still be replayed with. Source: spec, sections 1 and 2.
+
+    Not thread-safe: the caller holds one lock over ``write``.
+    """
+
+    def __init__(self, cluster: KafkaCluster, topic: str) -> None:
+        self._cluster = cluster
+        self.topic = topic
+        self._producer: Any = None
+
+    def open(self) -> None:
+        """Make the topic when it is missing, check it when it is not, and become its writer."""
+        self._cluster.ensure_topics([self.topic], _SETTINGS)
+        if len(self._cluster.partitions(self.topic)) != 1:
+            raise RegistryError("registry topic", self.topic, "has several partitions: name a topic of one partition")
+        self._check_settings()
+        self._producer = self._cluster.producer(
+            transactional_id=f"asc-registry-{self.topic}", max_request_size=16 * 1024 * 1024, linger_ms=5
+        )
+        try:
+            self._producer.init_transactions()
+        except Exception as error:
+            raise RegistryError("registry topic", self.topic, f"cannot be written: {one_line(error)}") from error
+
+    def _check_settings(self) -> None:
+        """RegistryError where the topic, made by somebody else, would lose queries or their history."""
+        found = self._cluster.topic_settings(self.topic)
+        policy = found["cleanup.policy"]
+        if policy != "compact":
+            what = "loses what is old" if "compact" in policy else "is not compacted"
+            raise RegistryError("registry topic", self.topic, f"{what}: set its cleanup.policy to compact alone")
+        for name in ("min.compaction.lag.ms", "delete.retention.ms"):
+            if int(found[name]) < HISTORY_MS:
+                remedy = f"forgets too soon what a batch may be run again with: set its {name} to {HISTORY_MS}"
+                raise RegistryError("registry topic", self.topic, remedy)
+
+    def close(self) -> None:
+        if self._producer is not None:
+            self._producer.close(timeout=5)
+            self._producer = None
+
+    def load(self) -> tuple[dict[str, RegisteredQuery], int]:
+        """The standing queries by id, and the version: the offset of the last record, -1 of an empty registry."""
+        return self._fold(None)
+
+    def state_at(self, version: int) -> dict[str, RegisteredQuery]:
+        """The queries that stood at a version, younger than ``HISTORY_MS``; reads the topic from its start."""
+        return self._fold(version)[0]
+
+    def write(self, puts: Iterable[RegisteredQuery], removes: Iterable[str] = ()) -> dict[str, int]:
+        """Write queries and removals in one transaction; the offset of each one's record by id.
+
+        Raises RegistryError. Nothing is written then, unless Kafka was lost in the very commit: ``open`` again and
+        ``load`` to know.
+        """
+        from kafka.errors import InvalidProducerEpochError, ProducerFencedError
+
+        producer = self._producer
+        try:
+            producer.begin_transaction()
+            sent = {
+                query.id: producer.send(self.topic, query.record(), query.id.encode(), partition=0) for query in puts
+            }
+            for query_id in removes:
+                sent[query_id] = producer.send(self.topic, None, query_id.encode(), partition=0)
+            producer.flush()
+            offsets = {query_id: int(future.get(timeout=30).offset) for query_id, future in sent.items()}
+            producer.commit_transaction()
+        except (ProducerFencedError, InvalidProducerEpochError) as error:
+            raise RegistryTakenError(
+                "registry topic", self.topic, "another daemon has taken it over: stop one of the two"
+            ) from error
+        except Exception as error:
+            self._abort()
+            raise RegistryError("registry topic", self.topic, f"cannot be written: {one_line(error)}") from error
+        return offsets
+
+    def _abort(self) -> None:
+        try:
+            self._producer.abort_transaction()
+        except Exception as error:
+            LOG.warning("registry topic '%s': a transaction could not be aborted: %s", self.topic, one_line(error))
+
+    def _fold(self, version: int | None) -> tuple[dict[str, RegisteredQuery], int]:
+        values: dict[str, tuple[bytes, int]] = {}
+        last = -1
+        for offset, query_id, value in self._records():
+            if version is not None and offset > version:
+                break
+            last = offset
+            if value is None:
+                values.pop(query_id, None)
+            else:
+                values[query_id] = (value, offset)
+        return {key: RegisteredQuery.from_record(key, value, at) for key, (value, at) in values.items()}, last
+
+    def _records(self) -> Iterator[tuple[int, str, bytes | None]]:
+        from kafka import TopicPartition
+
+        partition = TopicPartition(self.topic, 0)
+        consumer = self._cluster.consumer(
+            isolation_level="read_committed", auto_offset_reset="earliest", enable_auto_commit=False
+        )
+        try:
+            consumer.assign([partition])
+            end = consumer.end_offsets([partition])[partition]
+            consumer.seek_to_beginning(partition)
+            deadline = time.monotonic() + 60
+            while consumer.position(partition) < end:
+                batches = consumer.poll(timeout_ms=_POLL_MS, max_records=10_000)
+                for record in batches.get(partition, ()):
+                    deadline = time.monotonic() + 60
+                    if record.offset < end and record.key is not None:
+                        yield record.offset, record.key.decode("utf-8", "replace"), record.value
+                if time.monotonic() > deadline:
+                    raise RegistryError("registry topic", self.topic, "does not answer: check that Kafka runs")
+        finally:
+            consumer.close()

@@ -1,0 +1,1 @@
+"""A stream: its schema, its job, and all that goes with it."""

@@ -1,0 +1,348 @@
+"""The streaming job of one stream: Kafka in, decode, match, Kafka out, one action a batch."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from asc.plan.plan import Plan
+from broker.config.config import Config
+from broker.errors import BrokerError
+from broker.failure import one_line, root_cause
+from broker.formats.decode import decode
+from broker.kafka.cluster import KafkaCluster, Offsets
+from broker.operators.routing import outgoing
+from broker.plans.binding import BatchBindings, Binding, write_durably
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from broker.adapting.stream_monitor import StreamMonitor
+    from broker.matching.tally import Tallying
+
+LOG = logging.getLogger("asc.job")
+
+OnFailed = Callable[[Plan, Mapping[int, int]], None]
+"""Takes what a batch counted of failed evaluations, by the handle of a query."""
+
+_BACKOFF_S = (1, 2, 5, 10, 20)
+_STOP_S = 15.0
+"""How long a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
+
+_LOOK_S = 0.25
+_IDLE_S = 0.5
+"""How much longer than a trigger's interval a query has to wait for data before it is taken to be well."""
+
+_DATA_LOSS = re.compile(
+    r"Some data may have been lost because they are not available in Kafka any more;.*?"
+    r"Reason:\s*(.*?)\s*(?:with consumer group|SQLSTATE|\.\s|\.?\Z)",
+    re.DOTALL,
+)
+"""Spark's words for offsets that are gone. Only the reason is kept: the rest advises on a setting of Spark."""
+
+
+def lost_records(text: str, topic: str, folder: Path, starting_offsets: str) -> str | None:
+    """What to do where a source topic has not the records that a stream is to read next, in one line.
+
+    ``text`` is all that Spark says of a failure; None where that is of another kind. ``folder`` is the stream's own.
+    """
+    found = _DATA_LOSS.search(text)
+    if found is None:
+        return None
+    return (
+        f"source topic '{topic}': records expired unread, or the topic was made again ({' '.join(found[1].split())}): "
+        f"stop the daemon and remove {folder}, and the stream begins at its starting_offsets, '{starting_offsets}'"
+    )
+
+
+class _StoppingError(Exception):
+    """Raised inside a batch that begins while the job stops: it is neither bound nor committed."""
+
+
+class StreamJob:
+    """The job of one stream, started again with a pause after a failure until it is stopped.
+
+    The plan is swapped between batches under a lock, never changed in place. A batch is bound to the version of the
+    plan durably before it writes anything; a batch that was bound before (a crash came between) is run with the plan
+    of that version, which ``plan_at`` makes. Source: spec, sections 2 and 3.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: Config,
+        *,
+        spark: SparkSession,
+        cluster: KafkaCluster,
+        plan: Plan,
+        plan_at: Callable[[int], Plan],
+        monitor: StreamMonitor,
+        on_failed: OnFailed,
+    ) -> None:
+        self.name = name
+        self._config = config
+        self._stream = config.streams[name]
+        self._spark = spark
+        self._cluster = cluster
+        self._plan_at = plan_at
+        self._monitor = monitor
+        self._on_failed = on_failed
+        self._folder = config.spark.checkpoint_dir / name
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._bindings = BatchBindings(self._folder / "bindings", self._folder / "spark" / "offsets")
+        self._starting = self._starting_offsets()
+        self._plan_lock = threading.Lock()
+        self._plan = plan
+        self._bound = self._bindings.last()
+        self._broadcast: tuple[Plan, Any] | None = None
+        self._replayed: Plan | None = None
+        self._plans_shipped = 0
+        self._tallies: tuple[int, Any] | None = None
+        self._batch_lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._stop_by = 0.0
+        self._query: StreamingQuery | None = None
+        self._supervisor = threading.Thread(target=self._supervise, name=f"job-{name}", daemon=True)
+        self._error: BaseException | None = None
+        self._limits: tuple[Plan, dict[str, int]] | None = None
+        self._batches_done = 0
+        self.problem: str | None = "is starting"
+        """Why the job does not run, in one line; None while it runs."""
+
+    @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    def swap(self, plan: Plan) -> Offsets:
+        """Put a plan in place for every batch from now on; the effective offsets: those of the first such batch."""
+        with self._plan_lock:
+            self._plan = plan
+            return self._effective_offsets()
+
+    def effective_offsets(self) -> Offsets:
+        """The first offsets, by source partition, that the plan in place will judge."""
+        with self._plan_lock:
+            return self._effective_offsets()
+
+    def start(self) -> None:
+        """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again."""
+        self._start_query()
+        self._supervisor.start()
+
+    def ask_to_stop(self) -> None:
+        """Begin no further batch."""
+        if not self._stopping.is_set():
+            self._stop_by = time.monotonic() + _STOP_S
+            self._stopping.set()
+
+    def stop(self) -> None:
+        """Let the running batch end and be committed, then stop; a batch that takes too long is left to be replayed."""
+        self.ask_to_stop()
+        if self._batch_lock.acquire(timeout=max(0.0, self._stop_by - time.monotonic())):
+            self._batch_lock.release()
+            self._await_commit(time.monotonic() + 3)
+        else:
+            LOG.warning(
+                "stream '%s': the running batch did not end in %.0f s and will be run again", self.name, _STOP_S
+            )
+        if self._query is not None:
+            try:
+                self._query.stop()
+            except Exception as error:
+                LOG.warning("stream '%s': Spark did not stop its query: %s", self.name, one_line(error))
+        if self._supervisor.is_alive():
+            self._supervisor.join(timeout=3)
+        if self._broadcast is not None:
+            self._broadcast[1].unpersist()
+
+    # -- the query and its supervision
+
+    def _start_query(self) -> None:
+        source = (
+            self._spark.readStream.format("kafka")
+            .options(**self._cluster.spark_options())
+            .option("subscribe", self._stream.topic)
+            .option("startingOffsets", json.dumps({self._stream.topic: {str(p): o for p, o in self._starting.items()}}))
+            .option("maxOffsetsPerTrigger", self._config.spark.max_records_per_batch)
+            .option("includeHeaders", "true")
+            # Records of transactions that were aborted never were.
+            .option("kafka.isolation.level", "read_committed")
+            .load()
+        )
+        self._query = (
+            source.writeStream.queryName(f"asc-{self.name}")
+            .foreachBatch(self._run_batch)
+            .option("checkpointLocation", str(self._folder / "spark"))
+            .trigger(processingTime=f"{self._config.spark.trigger_interval_ms} milliseconds")
+            .start()
+        )
+
+    def _supervise(self) -> None:
+        failures = 0
+        while not self._stopping.is_set():
+            done = self._batches_done
+            try:
+                if self._query is None:
+                    self._start_query()
+                self._watch()
+            except Exception as error:
+                if self._stopping.is_set():
+                    return
+                # However long it took to fail: only a batch that was done ends a row of failures.
+                failures = 0 if self._batches_done > done else failures
+                pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
+                failures += 1
+                self.problem = f"stopped and is started again every {pause} s: {self._cause(error)}"
+                LOG.error("stream '%s' %s", self.name, self.problem)
+                self._query, self._error, self._limits = None, None, None
+                self._stopping.wait(pause)
+
+    def _watch(self) -> None:
+        query = self._query
+        assert query is not None
+        idle_since: float | None = None
+        wanted_s = _IDLE_S + self._config.spark.trigger_interval_ms / 1000
+        while not self._stopping.is_set():
+            ended = query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # takes parts of a second
+            if ended and not self._stopping.is_set():
+                raise BrokerError("streaming query", self.name, "was stopped from outside")
+            # A job that was started again is well once it has done a batch, or found that there is none to do.
+            if self.problem is not None:
+                now = time.monotonic()
+                if query.status["message"] != "Waiting for data to arrive":
+                    idle_since = None
+                elif idle_since is None:
+                    idle_since = now
+                elif now - idle_since >= wanted_s:
+                    self.problem = None
+
+    def _cause(self, error: BaseException) -> str:
+        # Where tasks met it, Spark's own error is wrapped, and has a cause in Kafka's client that says less.
+        all_said = f"{self._error}\n{error}"
+        stream = self._stream
+        lost = lost_records(all_said, stream.topic, self._folder, stream.starting_offsets)
+        if lost is not None:
+            return lost
+        text = one_line(root_cause(self._error or error), 2_000)
+        return text.rpartition("terminated with exception: ")[2][:300]
+
+    # -- one batch
+
+    def _run_batch(self, records: DataFrame, batch_id: int) -> None:
+        with self._batch_lock:
+            if self._stopping.is_set():
+                raise _StoppingError(f"stream '{self.name}' stops before batch {batch_id}")
+            try:
+                self._write(records, self._bind(batch_id))
+            except BaseException as error:
+                self._error = error
+                raise
+            self._error = self.problem = None
+            self._batches_done += 1
+
+    def _bind(self, batch_id: int) -> Plan:
+        with self._plan_lock:
+            plan = self._plan
+            binding = self._bindings.bind(batch_id, plan.version)
+            self._bound = binding
+        if binding.version == plan.version:
+            return plan
+        LOG.info("stream '%s': batch %d is run again with version %d", self.name, batch_id, binding.version)
+        self._replayed = self._plan_at(binding.version)
+        return self._replayed
+
+    def _write(self, records: DataFrame, plan: Plan) -> None:
+        from broker.matching.dataframe import DELIVERIES_COLUMN, match_plan
+
+        attributes = decode(records, self._stream, self._config.spark.time_zone)
+        shipped = self._broadcast_of(plan)
+        tallying = self._tallying()
+        matched = match_plan(attributes, shipped, output="deliveries", tallying=tallying)
+        dead_letters = self._config.dead_letter_topic(self.name)
+        (
+            outgoing(matched, DELIVERIES_COLUMN, dead_letters, self._limits_of(plan, dead_letters))
+            .write.format("kafka")
+            .options(**self._cluster.spark_options())
+            .option("kafka.acks", "all")
+            .option("kafka.enable.idempotence", "true")
+            .option("kafka.max.request.size", str(self._config.kafka.request_bytes))
+            .option("includeHeaders", "true")
+            .save()
+        )
+        self._tell(plan, tallying)
+
+    def _tell(self, plan: Plan, tallying: Tallying) -> None:
+        """Hand on what a batch told besides its matches. Those are written: nothing here may have it run again."""
+        tally = tallying.accumulator.value
+        # Of a batch that failed a task may come late, with counts of the plan before.
+        if tally is None or tally.plan != tallying.plan:
+            return
+        try:
+            self._on_failed(plan, tally.failed)
+            # A plan made for a replay has sequences of its own, which say nothing of those in place.
+            if plan is not self._replayed:
+                self._monitor.offer(plan, tally)
+        except Exception as error:
+            LOG.exception("stream '%s': what a batch told is lost: %s", self.name, one_line(error))
+
+    def _tallying(self) -> Tallying:
+        """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""
+        from broker.matching.tally import Tallying, tally_accumulator
+
+        sampling = self._monitor.sampling()
+        room = sampling.tuples if sampling else 0
+        if self._tallies is None or self._tallies[0] != room:
+            self._tallies = (room, tally_accumulator(self._spark.sparkContext, room))
+        accumulator = self._tallies[1]
+        accumulator.value = None
+        return Tallying(accumulator, self._plans_shipped, sampling)
+
+    def _limits_of(self, plan: Plan, dead_letters: str) -> dict[str, int]:
+        """The largest record of each topic. Topics not seen since the last failure are made where they are missing."""
+        if self._limits is None or self._limits[0] is not plan:
+            topics = {dead_letters, *plan.topics.unique().to_pylist()}
+            known = {} if self._limits is None else self._limits[1]
+            unseen = topics - known.keys()
+            if unseen:
+                self._cluster.ensure_topics(unseen)
+            found = {**known, **self._cluster.record_limits(unseen)}
+            self._limits = (plan, {topic: found[topic] for topic in topics})
+        return self._limits[1]
+
+    def _broadcast_of(self, plan: Plan) -> Any:
+        if self._broadcast is None or self._broadcast[0] is not plan:
+            old = self._broadcast
+            self._broadcast = (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
+            self._plans_shipped += 1
+            if old is not None:
+                # One batch runs at a time, so nothing uses the old one any more.
+                old[1].unpersist()
+        return self._broadcast[1]
+
+    # -- offsets
+
+    def _effective_offsets(self) -> Offsets:
+        return dict(self._starting if self._bound is None else {**self._starting, **self._bound.end_offsets})
+
+    def _starting_offsets(self) -> Offsets:
+        # Kept from the first start: Spark looks at it only until its checkpoint says more.
+        path: Path = self._folder / "starting-offsets.json"
+        if path.exists():
+            return {int(partition): int(offset) for partition, offset in json.loads(path.read_text("utf-8")).items()}
+        found = self._cluster.offsets(self._stream.topic, end=self._stream.starting_offsets == "latest")
+        write_durably(path, json.dumps({str(partition): offset for partition, offset in found.items()}))
+        return found
+
+    def _await_commit(self, deadline: float) -> None:
+        bound: Binding | None = self._bound
+        while bound is not None and time.monotonic() < deadline:
+            if (self._folder / "spark" / "commits" / str(bound.batch_id)).exists() or self.problem is not None:
+                return
+            time.sleep(0.02)
