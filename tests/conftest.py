@@ -81,3 +81,10 @@ def worked_example() -> WorkedExample:
         "t7": (80, 20, 10, 5),
     }
     return WorkedExample(queries, compile_plan(queries), tuples)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What a test is given says what it needs: ``make check`` leaves out what needs a JVM or Kafka."""
+    for item in items:
+        for name in {"spark", "kafka"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(name)

@@ -1,16 +1,314 @@
-"""What the tasks of one batch tell the monitor, without Spark."""
+"""A running daemon, the two ends of Kafka that a user has, publish and receive, and a batch's tally without Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import json
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from pyspark.accumulators import Accumulator
 
 from asc.evaluation.executor import match
 from asc.plan.plan import Plan
+from broker.config.config import Config, parse_config
+from broker.daemon.daemon import Daemon
 from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
+
+if TYPE_CHECKING:
+    from kafka import KafkaConsumer
+    from pyspark.sql import SparkSession
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+Header = tuple[str, bytes | None]
+
+
+@dataclass
+class Received:
+    """A record as a consumer of a destination topic sees it."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: list[Header]
+
+    @property
+    def queries(self) -> list[str]:
+        return [value.decode() for key, value in self.headers if key == "asc-query" and value is not None]
+
+    @property
+    def source(self) -> str:
+        (source,) = [value.decode() for key, value in self.headers if key == "asc-source" and value is not None]
+        return source
+
+    @property
+    def offset(self) -> int:
+        return int(self.source.rpartition("-")[2])
+
+
+@dataclass
+class Site:
+    """A daemon with names of its own on a Kafka that tests share."""
+
+    config: Config
+    bootstrap_servers: str
+    start: Callable[[], Daemon]
+    daemon: Daemon | None = None
+    topics: dict[str, str] = field(default_factory=dict)
+    _client: tuple[str, httpx.Client] | None = None
+
+    @property
+    def client(self) -> httpx.Client:
+        assert self.daemon is not None
+        if self._client is None or self._client[0] != self.daemon.url:
+            self._client = (self.daemon.url, httpx.Client(base_url=self.daemon.url, timeout=60))
+        return self._client[1]
+
+    def stream(self, kind: str) -> str:
+        """The site's own name of its json or csv stream."""
+        return next(name for name, stream in self.config.streams.items() if stream.format == kind)
+
+    def topic(self, name: str) -> str:
+        """A topic name of this site's own."""
+        return self.topics.setdefault(name, f"{name}-{uuid.uuid4().hex[:12]}")
+
+    def register(self, query_id: str, where: str, topic: str | None = None, stream: str = "json", **more: Any) -> Any:
+        body = {
+            "id": query_id,
+            "where": where,
+            "topic": topic or self.topic(query_id),
+            "stream": self.stream(stream),
+            **more,
+        }
+        answer = self.client.post("/v1/queries", json=body)
+        assert answer.status_code in (200, 201), answer.text
+        return answer.json()
+
+    def bulk(self, lines: list[Any], **params: Any) -> Any:
+        """The answer to a bulk load: queries as dictionaries, or lines as they are."""
+        text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+        headers = {"content-type": "application/x-ndjson"}
+        return self.client.post("/v1/queries", content=text.encode(), headers=headers, params=params)
+
+    def publish(
+        self,
+        values: Sequence[bytes | None],
+        stream: str = "json",
+        keys: Sequence[bytes | None] | None = None,
+        headers: list[Header] | None = None,
+    ) -> list[int]:
+        """Send records, in order, to the only partition of a stream's topic; their offsets."""
+        from kafka import KafkaProducer
+
+        producer = KafkaProducer(bootstrap_servers=self.bootstrap_servers)
+        try:
+            sent = [
+                producer.send(
+                    self.config.streams[self.stream(stream)].topic,
+                    value,
+                    key=keys[i] if keys else b"k",
+                    headers=headers or [],
+                    partition=0,
+                )
+                for i, value in enumerate(values)
+            ]
+            producer.flush()
+            return [future.get(timeout=30).offset for future in sent]
+        finally:
+            producer.close()
+
+    def drain(self, stream: str = "json") -> None:
+        """Wait until every record that was published is through the job."""
+        sentinel = self.config.dead_letter_topic(self.stream(stream))
+        # A second one cannot be in the batch of the first, so the first batch is over when it arrives.
+        for _ in range(2):
+            (offset,) = self.publish([b"not a record"], stream)
+            deadline = time.monotonic() + 180
+            while offset not in {record.offset for record in self.read(sentinel)}:
+                assert time.monotonic() < deadline, self.daemon.readiness() if self.daemon else "no daemon"
+                time.sleep(0.05)
+
+    def read(self, topic: str) -> list[Received]:
+        """Everything that is in a topic now."""
+        from kafka import KafkaConsumer, TopicPartition
+
+        consumer: KafkaConsumer = KafkaConsumer(
+            bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", enable_auto_commit=False
+        )
+        try:
+            partition = TopicPartition(topic, 0)
+            consumer.assign([partition])
+            end = consumer.end_offsets([partition])[partition]
+            found: list[Received] = []
+            while consumer.position(partition) < end:
+                for record in consumer.poll(timeout_ms=500).get(partition, ()):
+                    found.append(Received(record.key, record.value, list(record.headers)))
+            return found
+        finally:
+            consumer.close()
+
+
+def site_config(kafka: EmbeddedKafka, folder: Path) -> Config:
+    own = uuid.uuid4().hex[:12]
+    return parse_config(
+        {
+            "kafka": {
+                "bootstrap_servers": kafka.bootstrap_servers,
+                "registry_topic": f"registry-{own}",
+                # A topic that is gone is noticed in half a minute, not in two.
+                "options": {"max.block.ms": 4000, "request.timeout.ms": 20_000, "delivery.timeout.ms": 25_000},
+            },
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]"},
+            "streams": {
+                f"json-{own}": {
+                    "topic": f"source-json-{own}",
+                    "format": "json",
+                    "schema": "n INT, s STRING, d DOUBLE, t TIMESTAMP, place STRUCT<city: STRING>",
+                },
+                f"csv-{own}": {"topic": f"source-csv-{own}", "format": "csv", "schema": "n INT, s STRING"},
+            },
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def site_of(kafka: EmbeddedKafka, spark: SparkSession) -> Iterator[Callable[[Config], Site]]:
+    """Starts daemons for the tests of a module, on the shared Spark session and Kafka."""
+    sites: list[Site] = []
+
+    def started(config: Config) -> Site:
+        def start() -> Daemon:
+            daemon = Daemon(config, spark=spark)
+            daemon.start()
+            return daemon
+
+        site = Site(config, kafka.bootstrap_servers, start)
+        sites.append(site)
+        site.daemon = start()
+        return site
+
+    yield started
+    for site in sites:
+        if site.daemon is not None:
+            site.daemon.stop()
+
+
+class Process:
+    """A daemon in a process of its own, as ``asc serve`` runs it."""
+
+    def __init__(self, folder: Path, kafka: EmbeddedKafka | None) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port = listener.getsockname()[1]
+        own = uuid.uuid4().hex[:12]
+        self.stream, self.topic = f"s-{own}", f"source-{own}"
+        self.file = folder / "asc.toml"
+        where = f'data_dir = "{folder}/kafka"' if kafka is None else f'bootstrap_servers = "{kafka.bootstrap_servers}"'
+        self.file.write_text(
+            f"""
+            [kafka]
+            {where}
+            registry_topic = "registry-{own}"
+            [api]
+            port = {self.port}
+            [spark]
+            master = "local[2]"
+            driver_memory = "1g"
+            checkpoint_dir = "{folder}/checkpoint"
+            max_records_per_batch = 1000
+            [streams.{self.stream}]
+            topic = "{self.topic}"
+            format = "json"
+            schema = "n INT"
+            """,
+            "utf-8",
+        )
+        self.checkpoint = folder / "checkpoint" / self.stream
+        self.log = folder / "daemon.log"
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def launch(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self.file)]
+        with self.log.open("ab") as log:
+            self.child = subprocess.Popen(command, stderr=log, stdout=log)
+        return self.child
+
+    def start(self) -> None:
+        self.child = self.launch()
+        deadline = time.monotonic() + 180
+        while not self.ready():
+            assert self.child.poll() is None, self.log.read_text("utf-8")
+            assert time.monotonic() < deadline, self.log.read_text("utf-8")
+            time.sleep(0.2)
+
+    def await_phase(self, phase: str) -> None:
+        """Wait until /readyz names a phase of the start, or one that comes after it."""
+        phases = ("connecting to Kafka", "starting Spark", "reading the registry", "starting the streaming jobs")
+        wanted = phases[phases.index(phase) :]
+        deadline = time.monotonic() + 180
+        while self._reason() not in wanted:
+            assert time.monotonic() < deadline, self.log.read_text("utf-8")
+            time.sleep(0.02)
+
+    def _reason(self) -> Any:
+        try:
+            return self.client.get("/readyz").json()["reason"]
+        except httpx.TransportError:
+            return None
+
+    def ready(self) -> bool:
+        try:
+            return self.client.get("/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+@pytest.fixture
+def process_of() -> Iterator[Callable[[Path, EmbeddedKafka | None], Process]]:
+    """Makes daemons in a folder, on a Kafka or one of their own; they are gone when the test is."""
+    made: list[Process] = []
+
+    def make(folder: Path, kafka: EmbeddedKafka | None) -> Process:
+        made.append(Process(folder, kafka))
+        return made[-1]
+
+    yield make
+    for process in made:
+        if process.child is not None and process.child.poll() is None:
+            process.child.kill()
+            process.child.wait()
+
+
+@pytest.fixture
+def process(
+    tmp_path: Path, kafka: EmbeddedKafka, process_of: Callable[[Path, EmbeddedKafka | None], Process]
+) -> Process:
+    return process_of(tmp_path, kafka)
+
+
+@pytest.fixture
+def reader(kafka: EmbeddedKafka, tmp_path: Path) -> Site:
+    """For the tests that run their own daemons: a site without one, to read topics."""
+
+    def none() -> Daemon:
+        raise AssertionError("a reader has no daemon")
+
+    return Site(site_config(kafka, tmp_path), kafka.bootstrap_servers, none)
+
+
+@pytest.fixture(scope="module")
+def site(kafka: EmbeddedKafka, site_of: Callable[[Config], Site], tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The daemon that the tests of a module share."""
+    return site_of(site_config(kafka, tmp_path_factory.mktemp("site")))
 
 
 @pytest.fixture(scope="session")
