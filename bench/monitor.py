@@ -27,7 +27,10 @@ from bench.timed import timed
 from broker.adapting.stream_monitor import StreamMonitor, Totals
 from broker.config.sections import MonitorConfig
 from broker.matching.dataframe import match_plan
+from broker.matching.shipped_plan import ShippedPlan
 from broker.matching.tally import Tallying, tally_accumulator
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import RunningPlan
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 from broker.runtime.warm_up import compile_kernels
@@ -119,48 +122,52 @@ def _shown(cost: dict[str, float]) -> str:
 class _Pipeline:
     """Batches under one mode: the plan that runs, shipped when it has changed, and the monitor beside."""
 
-    def __init__(self, spark: SparkSession, plan: Plan, mode: str, settings: MonitorConfig) -> None:
-        self._spark = spark
+    def __init__(self, spark: SparkSession, plan: Plan, mode: str, settings: MonitorConfig, folder: Path) -> None:
         self._mode = mode
-        self._plan = plan
-        self._shipped: tuple[Plan, Any] | None = None
+        self._running = (RunningPlan if mode == "on" else _Measured)("bench", BatchBindings(folder, folder), {})
+        self._running.replace(plan)
+        self._shipped: ShippedPlan | None = None
         self._number = 0
         self._accumulator = tally_accumulator(spark.sparkContext, settings.sample_tuples)
-        self.monitor = StreamMonitor("bench", settings, self._swap)
+        self.monitor = StreamMonitor("bench", settings, self._running)
         self.monitor.start()
 
     def batch(self, frame: DataFrame) -> None:
         """Run a batch, and wait until the monitor has done with it: what it costs is not to fall on another mode."""
-        plan = self._plan
-        if self._shipped is None or self._shipped[0] is not plan:
-            old, self._shipped = self._shipped, (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
+        plan = self._running.plan
+        if self._shipped is None or self._shipped.plan is not plan:
+            old, self._shipped = self._shipped, ShippedPlan.of(frame, plan)
             self._number += 1
             if old is not None:
-                old[1].unpersist()
+                old.unpersist()
         tallying = None
         if self._mode != "off":
             self._accumulator.value = None
             tallying = Tallying(self._accumulator, self._number, self.monitor.sampling())
-        match_plan(frame, self._shipped[1], tallying=tallying).write.format("noop").mode("overwrite").save()
+        match_plan(frame, self._shipped, tallying=tallying).write.format("noop").mode("overwrite").save()
         if self._accumulator.value is not None:
             self.monitor.offer(plan, self._accumulator.value)
         while self.monitor.behind:
             time.sleep(0.001)
 
-    def _swap(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
-        # A plan is shipped anew after a swap, whatever its sequences are: that is a part of what the monitor costs.
-        self._plan = measured.with_sequences(orders) if self._mode == "on" else replace(measured)
-        return self._plan
+
+class _Measured(RunningPlan):
+    """Takes no order that was found. The plan is shipped anew all the same: that is a part of what a monitor costs."""
+
+    def arrange(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
+        self.replace(replace(measured))
+        return self.plan
 
 
 @contextmanager
 def _pipelines(spark: SparkSession, plan: Plan, settings: MonitorConfig) -> Iterator[dict[str, _Pipeline]]:
-    pipelines = {mode: _Pipeline(spark, plan, mode, settings) for mode in MODES}
-    try:
-        yield pipelines
-    finally:
-        for pipeline in pipelines.values():
-            pipeline.monitor.stop()
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
+        pipelines = {mode: _Pipeline(spark, plan, mode, settings, Path(folder) / mode) for mode in MODES}
+        try:
+            yield pipelines
+        finally:
+            for pipeline in pipelines.values():
+                pipeline.monitor.stop()
 
 
 def _compared(

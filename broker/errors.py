@@ -1,12 +1,22 @@
-"""Exceptions of the broker: each one line of subject, value and remedy."""
+"""Exceptions of the broker: each one line of subject, value and remedy, and what HTTP answers with."""
 
 from __future__ import annotations
 
-from asc.errors import AscError
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+from asc.errors import AscError, PlanError, PredicateError, SchemaError
 
 
 class BrokerError(AscError):
-    """Something the user of the broker can mend."""
+    """Something the user of the broker can mend. ``http_status``: what the API answers with where it is raised."""
+
+    http_status: ClassVar[HTTPStatus] = HTTPStatus.SERVICE_UNAVAILABLE
+
+
+class ConfigError(BrokerError):
+    """A configuration that cannot be used: the first thing wrong with it, by the path of its key."""
 
 
 class RuntimeMissingError(BrokerError):
@@ -17,5 +27,53 @@ class KafkaError(BrokerError):
     """A Kafka broker that does not start, does not answer, or refuses."""
 
 
+class MissingTopicError(KafkaError):
+    """A topic is missing and may not be made."""
+
+    http_status = HTTPStatus.BAD_REQUEST
+
+
+class RegistryError(KafkaError):
+    """The registry cannot be read or written."""
+
+
+class RegistryTakenError(RegistryError):
+    """Another daemon writes the registry now; this one never will again."""
+
+
 class MatchError(BrokerError):
     """A DataFrame and a set of queries that do not go together."""
+
+    http_status = HTTPStatus.BAD_REQUEST
+
+
+class QueryError(BrokerError):
+    """A query that is refused for something other than its predicate."""
+
+    http_status = HTTPStatus.BAD_REQUEST
+
+
+class BulkRefusedError(QueryError):
+    """A bulk load of which nothing was registered; ``errors`` holds line, id and error of each refused line."""
+
+    def __init__(self, subject: str, value: object, remedy: str, errors: Sequence[dict[str, Any]]) -> None:
+        super().__init__(subject, value, remedy)
+        self.errors = errors
+
+
+class UnknownQueryError(BrokerError):
+    """An id that no registered query has."""
+
+    http_status = HTTPStatus.NOT_FOUND
+
+
+def http_status(error: AscError) -> HTTPStatus:
+    """What the API answers with where an error is raised, the engine's included.
+
+    >>> int(http_status(UnknownQueryError("unknown query", "late", "register it first")))
+    404
+    """
+    if isinstance(error, BrokerError):
+        return error.http_status
+    refused = isinstance(error, (PredicateError, SchemaError, PlanError))
+    return HTTPStatus.BAD_REQUEST if refused else HTTPStatus.INTERNAL_SERVER_ERROR

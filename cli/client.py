@@ -20,10 +20,15 @@ from cli.schema_file import read_text
 if TYPE_CHECKING:
     import httpx
 
+    from broker.kafka.client import KafkaClient
+
 DEFAULT_SERVER = "http://127.0.0.1:8750"
 TIMEOUT_S = 60.0
 """A change is answered once the plan that has it is in place, which waits for no batch: it holds for every record from
 the effective offset on, and for no record before it."""
+
+KAFKA_ANSWERS_WITHIN_S = 10.0
+"""How long Kafka is waited for at the start."""
 
 _HEADER_TEXT = re.compile(r"[!-~]+")
 
@@ -97,17 +102,24 @@ class Client:
         """The streams, and the address of Kafka."""
         return self.request("GET", "/v1/streams")
 
+    def kafka(self) -> KafkaClient:
+        """A client of the Kafka that the daemon uses; without TLS and SASL."""
+        from broker.kafka.client import KafkaClient, quiet_client_log
+
+        quiet_client_log()
+        return KafkaClient(self.streams()["kafka"]["bootstrap_servers"], {}, KAFKA_ANSWERS_WITHIN_S)
+
     def stream(self, name: str | None) -> Json:
-        """The stream of that name, or the only one; with the address of Kafka as ``bootstrap_servers``."""
-        answer = self.streams()
-        found = {stream["name"]: stream for stream in answer["streams"]}
+        """The stream of that name, or the only one."""
+        found = {stream["name"]: stream for stream in self.streams()["streams"]}
         if name is None and len(found) == 1:
             name = next(iter(found))
         if name not in found:
             known = ", ".join(found) or "none is configured"
             subject = "unknown stream" if name else "no stream named, value"
             raise CommandError(subject, name, f"the daemon's streams: {known}")
-        return {**found[name], "bootstrap_servers": answer["kafka"]["bootstrap_servers"]}
+        found_stream: Json = found[name]
+        return found_stream
 
     def add(self, query: Json) -> Json:
         """Register one query, or replace the one of its id."""

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.client import Client
-from cli.kafka_client import consumer, produce, record_json
 from cli.output import table_text
+from cli.received import record_json
 from workloads.flights import QUERIES, SCHEMA, sample_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from broker.kafka.client import KafkaClient
 
 STREAM = "flights"
 SHOWN_QUERY = "made-up-for-it"
@@ -78,11 +80,11 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
     expected = filtered_rows(spark, QUERIES)
 
     stream = client.stream(STREAM)
-    servers = stream["bootstrap_servers"]
-    with consumer(servers, topics.values(), from_beginning=True) as messages:
+    kafka = client.kafka()
+    with kafka.reading(topics.values(), from_beginning=True) as messages:
         _say(f"publishing {sample_path().name} into topic {stream['topic']} ...")
         started = time.monotonic()
-        places = _publish(servers, stream)
+        places = _publish(kafka, stream)
         published = time.monotonic()
         _say("receiving from every topic ...")
         received, last = _receive(messages, topics.values(), sum(map(len, expected.values())))
@@ -138,7 +140,7 @@ def compare(records: Iterable[dict[str, Any]], row_of: Mapping[str, int], expect
     return {"received": received.total(), "expected": expected.total(), "agrees": received == expected}
 
 
-def _publish(servers: str, stream: Mapping[str, Any]) -> list[tuple[int, int]]:
+def _publish(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[tuple[int, int]]:
     from tqdm import tqdm
 
     from asc.schema import Schema
@@ -148,7 +150,7 @@ def _publish(servers: str, stream: Mapping[str, Any]) -> list[tuple[int, int]]:
     schema = Schema.from_ddl(stream["schema"])
     with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="publishing", disable=None) as bar:
         records = read_records(path, stream["format"], schema, "carrier", lambda done: bar.update(done - bar.n))
-        return list(produce(servers, stream["topic"], records))
+        return list(kafka.send(stream["topic"], records))
 
 
 def _receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics, float]:

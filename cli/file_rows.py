@@ -91,12 +91,13 @@ def _decoded(lines: DataFrame, record_format: str, fields: str, schema: Schema, 
     """Lines as records of a stream with those fields."""
     from pyspark.sql import functions as sf
 
-    from broker.config.config import StreamConfig
-    from broker.formats.decode import ERROR, RECORD, as_records, decode
+    from broker.config.streams import StreamConfig
+    from broker.formats.decoder import ERROR, RECORD, as_records
 
     stream = StreamConfig.model_validate({"topic": "rows", "format": record_format, "schema": fields})
-    decoded = decode(as_records(lines, value=sf.col("value"), topic=sf.col(FILE)), stream, time_zone)
-    names = [field.name.lower() for field in stream.fields().arrow]
+    decoder = stream.decoder(stream.fields(), time_zone)
+    decoded = decoder.decode(as_records(lines, value=sf.col("value"), topic=sf.col(FILE)))
+    names = [field.name.lower() for field in decoder.fields.arrow]
     # By number: a field may be called as one of the record's own attributes, which come after the fields.
     numbered = [f"__asc_{number}" for number in range(len(decoded.columns) - 2)]
     decoded = decoded.toDF(*numbered, RECORD, ERROR)

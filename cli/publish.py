@@ -34,7 +34,6 @@ def publish(client: Client, stream: str | None, key: str | None, file: Path, as_
     from tqdm import tqdm
 
     from asc.schema import Schema
-    from cli.kafka_client import produce
     from cli.records import column_warnings, read_records
 
     target = client.stream(stream)
@@ -43,7 +42,7 @@ def publish(client: Client, stream: str | None, key: str | None, file: Path, as_
         click.echo(f"warning: {warning}", err=True)
     with tqdm(total=file.stat().st_size, unit="B", unit_scale=True, desc=file.name, disable=None) as bar:
         records = read_records(file, target["format"], schema, key, lambda done: bar.update(done - bar.n))
-        count = sum(1 for _ in produce(target["bootstrap_servers"], target["topic"], records))
+        count = sum(1 for _ in client.kafka().send(target["topic"], records))
     if as_json:
         print_json({"stream": target["name"], "topic": target["topic"], "records": count})
     else:

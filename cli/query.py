@@ -290,13 +290,11 @@ def check(where: str, schema_file: Path, time_zone: str, as_json: bool) -> None:
     """
     from asc.predicate import normalise
     from asc.predicate.describe import describe, plain_form
-    from asc.schema import Schema
-    from broker.config.config import RECORD_DDL
+    from broker.formats.record_attributes import attributes_of
     from cli.schema_file import read_schema
 
     # The record's own attributes are there in every stream.
-    schema = Schema.from_ddl(f"{read_schema(schema_file).ddl()}, {RECORD_DDL}")
-    predicate = normalise(where, schema, time_zone=time_zone)
+    predicate = normalise(where, attributes_of(read_schema(schema_file)), time_zone=time_zone)
     if as_json:
         print_json(plain_form(predicate))
     else:

@@ -34,12 +34,12 @@ def subscribe(
 
     Kafka's address comes from the daemon; the connection to it is without TLS and SASL.
     """
-    from cli.kafka_client import consumer, record_json, record_line
+    from cli.received import record_json, record_line
 
-    bootstrap_servers = client.streams()["kafka"]["bootstrap_servers"]
+    kafka = client.kafka()
     with (
         contextlib.suppress(KeyboardInterrupt),
-        consumer(bootstrap_servers, [topic], from_beginning=from_beginning, group=group) as messages,
+        kafka.reading([topic], from_beginning=from_beginning, group=group) as messages,
     ):
         for count, message in enumerate(messages, 1):
             if as_json:

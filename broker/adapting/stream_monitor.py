@@ -8,27 +8,25 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
 from asc.plan.block import Block
-from asc.plan.plan import Order, Plan
+from asc.plan.plan import Plan
 from broker.adapting.arrangement import Arrangement, SampledTuples, arranged
 from broker.adapting.block_states import BlockState, BlockStates
 from broker.adapting.rearrangement import Rearrangement
 from broker.config.sections import MonitorConfig
 from broker.failure import one_line
 from broker.matching.tally import Draw, Sampling, Tally
+from broker.plans.running_plan import RunningPlan
 from monitor.adaptation import Change, Figures
 from monitor.macro import MacroSearch, macro_sequence
 from monitor.sample import Sample
 
 LOG = logging.getLogger("asc.monitor")
-
-Swap = Callable[[Plan, Mapping[int, Order]], Plan]
-"""Puts the orders found for blocks of a plan into the running plan, where it still has those blocks; returns it."""
 
 _EVENTS_KEPT = 100
 _WAITING_MAX = 64
@@ -94,10 +92,10 @@ class StreamMonitor:
     failure in it is logged and leaves the sequences as they are: results never depend on them.
     """
 
-    def __init__(self, stream: str, settings: MonitorConfig, swap: Swap) -> None:
+    def __init__(self, stream: str, settings: MonitorConfig, running: RunningPlan) -> None:
         self.stream = stream
         self._settings = settings
-        self._swap = swap
+        self._running = running
         self._waiting: queue.Queue[tuple[Plan, Tally] | None] = queue.Queue(_WAITING_MAX)
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=f"monitor-{stream}", daemon=True)
@@ -271,7 +269,8 @@ class StreamMonitor:
         return search.result().sequence if search.done else None
 
     def _put_in_place(self, plan: Plan, found: Sequence[_Found], sample_tuples: int) -> None:
-        self._placed = placed = self._swap(plan, {one.number: one.arrangement.order for one in found})
+        orders = {one.number: one.arrangement.order for one in found}
+        self._placed = placed = self._running.arrange(plan, orders)
         there = {id(block.matrix) for block in placed.blocks}
         # Queries of the others came or went meanwhile: they are measured anew.
         found = [one for one in found if id(one.state.matrix) in there]

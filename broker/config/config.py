@@ -8,80 +8,15 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from asc.errors import AscError
-from broker.config.sections import (
-    SECRET_KEY,
-    ApiConfig,
-    ConfigError,
-    KafkaConfig,
-    LimitsConfig,
-    MonitorConfig,
-    Options,
-    Section,
-    SparkConfig,
-    TopicName,
-    masked,
-)
-from broker.formats.options import wrong_options
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from asc.schema import Schema
-
-RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")
-"""The record's own attributes, beside the fields of the schema."""
-
-_TAKEN_PREFIX = "__asc_"
-# The columns that the job puts beside the fields.
-
-RECORD_DDL = (
-    "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
-)
-"""The record's own attributes with their types."""
-
-
-class StreamConfig(Section):
-    """A source topic with a record format and a schema (Spark DDL here, or a file of DDL or of Spark's JSON form)."""
-
-    topic: TopicName
-    format: Literal["json", "csv"]
-    schema_text: str | None = Field(default=None, alias="schema")
-    schema_file: Path | None = None
-    starting_offsets: Literal["earliest", "latest"] = "latest"
-    options: Options = Field(default_factory=dict)
-
-    def fields(self) -> Schema:
-        """The schema of the records' fields, each of which a record may lack; SchemaError, ConfigError."""
-        import pyarrow as pa
-
-        schema = self._declared_fields()
-        return type(schema)(pa.schema([_nullable(field) for field in schema.arrow]))
-
-    def _declared_fields(self) -> Schema:
-        from asc.schema import Schema
-
-        if (self.schema_text is None) == (self.schema_file is None):
-            raise ConfigError(
-                "stream of topic", self.topic, "give it exactly one of schema (Spark DDL) and schema_file"
-            )
-        if self.schema_file is None:
-            return Schema.from_ddl(self.schema_text or "")
-        try:
-            text = self.schema_file.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError("schema file", str(self.schema_file), f"cannot be read: {_reason(error)}") from error
-        return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_ddl(text)
-
-    def attributes(self) -> Schema:
-        """The fields and the record's own attributes: what a predicate may name."""
-        from asc.schema import Schema
-
-        return Schema.from_ddl(f"{self.fields().ddl()}, {RECORD_DDL}")
+from broker.config.options import SECRET_KEY, masked
+from broker.config.sections import ApiConfig, KafkaConfig, LimitsConfig, MonitorConfig, Section, SparkConfig
+from broker.config.streams import StreamConfig, check_stream_name
+from broker.config.text_file import read_text
+from broker.errors import ConfigError
 
 
 class Config(Section):
@@ -98,12 +33,7 @@ class Config(Section):
         return f"{stream}.dead-letter"
 
     def effective(self) -> dict[str, Any]:
-        """Every setting as it holds, defaults included, with secrets masked; plain values, ready for JSON.
-
-        >>> config = Config(kafka=KafkaConfig(options={"ssl.key.password": "x", "security.protocol": "SSL"}))
-        >>> config.effective()["kafka"]["options"]
-        {'ssl.key.password': '********', 'security.protocol': 'SSL'}
-        """
+        """Every setting as it holds, defaults included, with secrets masked; plain values, ready for JSON."""
         plain = self.model_dump(mode="json", by_alias=True)
         plain["kafka"]["options"] = masked(plain["kafka"]["options"])
         return plain
@@ -112,10 +42,7 @@ class Config(Section):
         """The bearer token that the API asks for: from the token file, else from ASC_TOKEN, else none."""
         if self.api.token_file is None:
             return os.environ.get("ASC_TOKEN") or None
-        try:
-            token = self.api.token_file.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError("token file", str(self.api.token_file), f"cannot be read: {_reason(error)}") from error
+        token = read_text("token file", self.api.token_file).strip()
         if not token:
             raise ConfigError("token file", str(self.api.token_file), "is empty: write the bearer token into it")
         return token
@@ -134,15 +61,14 @@ class Config(Section):
             )
         for name, stream in self.streams.items():
             where = f"streams.{name}"
-            _check_stream_name(name)
+            check_stream_name(name)
             if stream.topic == self.kafka.registry_topic or stream.topic.startswith("__"):
                 raise ConfigError(
                     f"{where}.topic", stream.topic, "is the registry or an internal topic: name the source topic"
                 )
             if stream.topic in dead_letters:
                 raise ConfigError(f"{where}.topic", stream.topic, "takes undecodable records: name the source topic")
-            _check_options(where, stream)
-            _check_schema(where, stream)
+            stream.check(where)
         if not self.api.is_loopback and self.token() is None:
             raise ConfigError(
                 "api.host", self.api.host, "reachable from outside: set api.token_file (or ASC_TOKEN), or use 127.0.0.1"
@@ -158,12 +84,11 @@ def load_config(path: Path | None, *, embedded: bool = False) -> Config:
         config = Config()
     else:
         tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+        text = read_text("configuration file", path)
         try:
-            document = tomllib.loads(path.read_text("utf-8"))
+            document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ConfigError("configuration file", str(path), f"is not TOML: {error}") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError("configuration file", str(path), f"cannot be read: {_reason(error)}") from error
         config = _resolved(parse_config(document), path.resolve().parent)
         config.check()
     if embedded:
@@ -209,38 +134,6 @@ def _nearest_key(location: tuple[str, ...]) -> str:
     return f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(keys)}"
 
 
-def _check_stream_name(name: str) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
-        raise ConfigError("stream name", name, "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first")
-
-
-def _check_options(where: str, stream: StreamConfig) -> None:
-    for option, value, remedy in wrong_options(stream.format, stream.options):
-        raise ConfigError(f"{where}.options.{option}", value, remedy)
-
-
-def _check_schema(where: str, stream: StreamConfig) -> None:
-    import pyarrow as pa
-
-    try:
-        fields = stream.fields()
-    except ConfigError as error:
-        raise ConfigError(f"{where}: {error.subject}", error.value, error.remedy) from error
-    except AscError as error:
-        raise ConfigError(f"{where}.schema: {error.subject}", error.value, error.remedy) from error
-    for field in fields.arrow:
-        if field.name.lower() in RESERVED_ATTRIBUTES:
-            raise ConfigError(
-                f"{where}.schema: field", field.name, "the name is the record's own attribute: choose another"
-            )
-        if field.name.lower().startswith(_TAKEN_PREFIX):
-            raise ConfigError(f"{where}.schema: field", field.name, "the broker uses such names itself: choose another")
-        if stream.format == "csv" and pa.types.is_nested(field.type):
-            raise ConfigError(
-                f"{where}.schema: field", field.name, "CSV holds no nested values: use scalar types or format json"
-            )
-
-
 def _resolved(config: Config, folder: Path) -> Config:
     def under(path: Path | None) -> Path | None:
         return None if path is None else folder / path.expanduser()
@@ -257,16 +150,3 @@ def _resolved(config: Config, folder: Path) -> Config:
             "streams": streams,
         }
     )
-
-
-def _nullable(field: pa.Field) -> pa.Field:
-    import pyarrow as pa
-
-    if not pa.types.is_struct(field.type):
-        return field.with_nullable(True)
-    inner = [_nullable(field.type.field(i)) for i in range(field.type.num_fields)]
-    return pa.field(field.name, pa.struct(inner))
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"

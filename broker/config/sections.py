@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from asc.predicate.limits import MAX_NESTING_DEPTH, Limits
-from broker.errors import BrokerError
+from broker.config.options import Options, masked
+from broker.errors import ConfigError
 
 TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """What Kafka takes as the name of a topic ("." and ".." apart)."""
@@ -20,25 +21,7 @@ TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 REQUEST_BYTES = 16 * 1024 * 1024
 """The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
 
-SECRET_KEY = re.compile(r"password|secret|token|jaas|credential|\.key$", re.IGNORECASE)
-"""Keys whose values are never shown."""
-
 _MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
-
-
-class ConfigError(BrokerError):
-    """A configuration that cannot be used: the first thing wrong with it, by the path of its key."""
-
-
-def _option_text(value: Any) -> Any:
-    # Spark and Kafka spell booleans and numbers as text; TOML writers do not.
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, (int, float)) else value
-
-
-Options = dict[str, Annotated[str, BeforeValidator(_option_text)]]
-"""Pass-through settings: key to text."""
 
 
 class Section(BaseModel):
@@ -46,11 +29,6 @@ class Section(BaseModel):
 
     # populate_by_name: "schema" is written in the file, but the name belongs to pydantic.
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-def masked(options: Mapping[str, str]) -> dict[str, str]:
-    """Options with the values of secrets hidden."""
-    return {key: "********" if SECRET_KEY.search(key) else value for key, value in options.items()}
 
 
 def _topic_name(value: str) -> str:
@@ -151,6 +129,10 @@ class LimitsConfig(Section):
     nesting_depth: int = Field(default=Limits.nesting_depth, ge=1, le=MAX_NESTING_DEPTH, strict=True)
     conjuncts: int = Field(default=Limits.conjuncts, ge=1, strict=True)
     spark_attributes: int = Field(default=200, ge=0, strict=True)
+
+    def of_predicates(self) -> Limits:
+        """Those that bound one predicate."""
+        return Limits(length_chars=self.length_chars, nesting_depth=self.nesting_depth, conjuncts=self.conjuncts)
 
 
 def _list(value: Any) -> Any:

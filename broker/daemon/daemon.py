@@ -10,24 +10,19 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from datetime import datetime, timezone
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from broker.config.config import Config
-from broker.errors import BrokerError
+from broker.errors import BrokerError, RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
-from broker.queries.registry import RegistryTakenError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from broker.adapting.stream_monitor import StreamMonitor
     from broker.kafka.embedded import EmbeddedKafka
-    from broker.queries.registration import StandingQueries
-    from broker.stream.analyser import StreamAnalyser
-    from broker.stream.job import StreamJob
+    from broker.queries.registration import Registrar
+    from broker.stream.stream import Stream
 
 LOG = logging.getLogger("asc.daemon")
 
@@ -50,11 +45,9 @@ class Daemon:
     def __init__(self, config: Config, *, spark: SparkSession | None = None) -> None:
         config.check()
         self.config = config
-        self.analysers: Mapping[str, StreamAnalyser] = {}
-        self.monitors: Mapping[str, StreamMonitor] = {}
         self._given_spark = spark
-        self._jobs: dict[str, StreamJob] = {}
-        self._standing: StandingQueries | None = None
+        self._streams: dict[str, Stream] = {}
+        self._registrar: Registrar | None = None
         self._cluster: KafkaCluster | None = None
         self._embedded: EmbeddedKafka | None = None
         self._spark: SparkSession | None = None
@@ -73,9 +66,9 @@ class Daemon:
             cluster = self._start_kafka()
             self._make_source_topics(cluster)
             spark = self._start_spark()
-            self._start_jobs(spark, cluster)
+            self._start_streams(spark, cluster)
             self._start_expiry()
-            self._await_jobs()
+            self._await_streams()
             self._phase = None
         except BaseException:
             self.stop()
@@ -96,8 +89,8 @@ class Daemon:
             gateway: Any = self._spark.sparkContext._gateway
             if gateway.proc.poll() is not None:
                 raise BrokerError("Spark", "its JVM", f"has died with {gateway.proc.returncode}: {remedy}")
-        if self._standing is not None and isinstance(self._standing.problem, RegistryTakenError):
-            raise self._standing.problem
+        if self._registrar is not None and isinstance(self._registrar.problem, RegistryTakenError):
+            raise self._registrar.problem
 
     def reload(self, config: Config) -> None:
         """Take the monitor's settings from a configuration that was read again; what else differs is named in the log.
@@ -110,8 +103,8 @@ class Daemon:
             LOG.warning("configuration: [%s] changed; that takes a new start of the daemon", "], [".join(others))
         if "monitor" in changed:
             self.config = self.config.model_copy(update={"monitor": config.monitor})
-            for monitor in self.monitors.values():
-                monitor.reload(config.monitor)
+            for stream in self._streams.values():
+                stream.monitor.reload(config.monitor)
         LOG.info("configuration read again: [monitor] %s", "changed" if "monitor" in changed else "as it was")
 
     def ask_to_stop(self) -> None:
@@ -122,10 +115,8 @@ class Daemon:
         """End the running batches, commit, and stop what was started; harmless when called again."""
         self._stop.set()
         self._phase = "stopping"
-        for job in self._jobs.values():
-            job.ask_to_stop()
-        for monitor in self.monitors.values():
-            monitor.ask_to_stop()
+        for stream in self._streams.values():
+            stream.ask_to_stop()
         self._started.close()
 
     # -- what the API asks
@@ -141,20 +132,27 @@ class Daemon:
         """Why the daemon is not ready, in one line; None when it is."""
         if self._phase is not None:
             return self._phase
-        for name, job in self._jobs.items():
-            if job.problem is not None:
-                return f"stream '{name}' {job.problem}"
-        if self._standing is not None and self._standing.problem is not None:
-            return f"no query can be registered: {self._standing.problem}"
+        for name, stream in self._streams.items():
+            if stream.problem is not None:
+                return f"stream '{name}' {stream.problem}"
+        if self._registrar is not None and self._registrar.problem is not None:
+            return f"no query can be registered: {self._registrar.problem}"
         return None
 
-    def standing(self) -> StandingQueries:
-        """The standing queries; BrokerError while the daemon starts or stops."""
-        if self._standing is None or self._phase is not None:
+    def registrar(self) -> Registrar:
+        """What changes and holds the standing queries; BrokerError while the daemon starts or stops."""
+        if self._registrar is None or self._phase is not None:
             raise self._not_ready()
-        return self._standing
+        return self._registrar
+
+    def streams(self) -> Mapping[str, Stream]:
+        """The streams by name; BrokerError while the daemon starts or stops."""
+        if self._phase is not None:
+            raise self._not_ready()
+        return self._streams
 
     def bootstrap_servers(self) -> str:
+        """Where Kafka is; BrokerError before it is reached."""
         return self.cluster.bootstrap_servers
 
     @property
@@ -259,55 +257,29 @@ class Daemon:
         self._spark = spark
         return spark
 
-    def _start_jobs(self, spark: SparkSession, cluster: KafkaCluster) -> None:
-        from broker.adapting.stream_monitor import StreamMonitor
-        from broker.queries.registration import StandingQueries
+    def _start_streams(self, spark: SparkSession, cluster: KafkaCluster) -> None:
+        from broker.queries.registration import Registrar
         from broker.queries.registry import Registry
-        from broker.stream.analyser import StreamAnalyser
-        from broker.stream.job import StreamJob
+        from broker.stream.stream import Stream
 
         self._enter("reading the registry")
-        time_zone = self.config.spark.time_zone
-        self.analysers = {
-            name: StreamAnalyser(spark, stream, time_zone) for name, stream in self.config.streams.items()
-        }
-        for analyser in self.analysers.values():
-            analyser.check_decoding()
+        self._streams = {name: Stream(name, self.config, spark, cluster) for name in self.config.streams}
         registry = Registry(cluster, self.config.kafka.registry_topic)
         self._started.callback(registry.close)
         registry.open()
-        standing = StandingQueries(self.config, cluster, registry, self.analysers)
-        plans = standing.load(datetime.now(timezone.utc))
-        LOG.info("registered queries: %d, at version %d", len(standing.queries), standing.version)
+        registrar = Registrar(self.config, cluster, registry, self._streams)
+        registrar.load()
+        LOG.info("registered queries: %d, at version %d", len(registrar.standing), registrar.standing.version)
         self._enter("starting the streaming jobs")
-        self.monitors = {
-            name: StreamMonitor(name, self.config.monitor, partial(standing.arrange, name)) for name in plans
-        }
-        for name, plan in plans.items():
-            job = StreamJob(
-                name,
-                self.config,
-                spark=spark,
-                cluster=cluster,
-                plan=plan,
-                plan_at=partial(standing.plan_at, name),
-                monitor=self.monitors[name],
-                on_failed=partial(standing.count_failed, name),
-            )
-            self._jobs[name] = job
-        standing.attach(self._jobs)
-        for monitor in self.monitors.values():
-            self._started.callback(monitor.stop)
-            monitor.start()
-        for job in self._jobs.values():
-            self._started.callback(job.stop)
-            job.start()
-        self._standing = standing
+        for stream in self._streams.values():
+            self._started.callback(stream.stop)
+            stream.start()
+        self._registrar = registrar
 
-    def _await_jobs(self) -> None:
+    def _await_streams(self) -> None:
         # A first batch of many records is not waited for: until it is done, /readyz says that the stream is starting.
         deadline = time.monotonic() + _FIRST_TRIGGER_S
-        while any(job.problem is not None for job in self._jobs.values()) and time.monotonic() < deadline:
+        while any(stream.problem is not None for stream in self._streams.values()) and time.monotonic() < deadline:
             if self._stop.wait(0.1):
                 return
 
@@ -315,8 +287,8 @@ class Daemon:
         def expire() -> None:
             while not self._stop.wait(_EXPIRY_PAUSE_S):
                 try:
-                    if self._standing is not None:
-                        for query_id in self._standing.expire(datetime.now(timezone.utc)):
+                    if self._registrar is not None:
+                        for query_id in self._registrar.expire():
                             LOG.info("query '%s' has expired", query_id)
                 except Exception as error:
                     LOG.error("expired queries could not be removed: %s", one_line(error))

@@ -14,7 +14,7 @@ from asc.errors import AscError
 from broker.config.config import Config
 from broker.daemon.daemon import Daemon
 from broker.failure import one_line
-from broker.kafka.cluster import quiet_client_log
+from broker.kafka.client import quiet_client_log
 
 LOG = logging.getLogger("asc.daemon")
 

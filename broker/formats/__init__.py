@@ -1,1 +1,12 @@
-"""Record formats: from the bytes of a record to columns, in the JVM."""
+"""Record formats, one module each: from the bytes of a record to columns, in the JVM, and from rows to such bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from broker.formats.csv import Csv
+from broker.formats.json import Json
+from broker.formats.record_format import RecordFormat
+
+RECORD_FORMATS: Mapping[str, RecordFormat] = {record_format.name: record_format for record_format in (Json(), Csv())}
+"""The formats that a stream may have, by the name that the configuration has for them."""

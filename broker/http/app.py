@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Any, Protocol
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
@@ -11,11 +10,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
-from asc.errors import AscError, PlanError, PredicateError, SchemaError
-from broker.adapting.stream_monitor import StreamMonitor
-from broker.errors import BrokerError, MatchError
+from asc.errors import AscError
+from broker.errors import BrokerError, BulkRefusedError, QueryError, http_status
 from broker.failure import one_line
-from broker.http.bulk import BulkRefusedError, load_lines
+from broker.http.bulk import load_lines
 from broker.http.guards import NDJSON, Guards, content_type
 from broker.http.metrics import METRICS_TYPE, exposition
 from broker.http.models import (
@@ -25,22 +23,22 @@ from broker.http.models import (
     QueryChange,
     QueryModel,
     QueryPage,
-    Registered,
-    Removed,
+    RegisteredModel,
+    RemovedModel,
     body_error,
     changed_body,
     new_query,
     parse_line,
     plain_error,
     plain_offsets,
-    registered,
+    plain_registered,
     valid_body,
 )
-from broker.http.views import checked, described_plan, described_streams, explained
-from broker.kafka.cluster import MissingTopicError
-from broker.queries.query import QueryError, UnknownQueryError
-from broker.queries.registration import StandingQueries
-from broker.stream.analyser import StreamAnalyser
+from broker.http.views import checked, described_plans, described_streams, explained, shown
+from broker.queries.change import Alter, Change, Put, Remove
+from broker.queries.query import RegisteredQuery
+from broker.queries.registration import Registrar
+from broker.stream.stream import Stream
 
 _PAGE_MAX = 1_000
 
@@ -51,16 +49,14 @@ class Service(Protocol):
     def readiness(self) -> str | None:
         """Why the daemon is not ready; None when it is."""
 
-    def standing(self) -> StandingQueries:
-        """The standing queries; BrokerError before they are loaded."""
+    def registrar(self) -> Registrar:
+        """What changes and holds the standing queries; BrokerError before they are loaded."""
 
-    def bootstrap_servers(self) -> str: ...
+    def streams(self) -> Mapping[str, Stream]:
+        """The streams by name; BrokerError before they are there."""
 
-    @property
-    def analysers(self) -> Mapping[str, StreamAnalyser]: ...
-
-    @property
-    def monitors(self) -> Mapping[str, StreamMonitor]: ...
+    def bootstrap_servers(self) -> str:
+        """Where Kafka is; BrokerError before it is reached."""
 
 
 def create_app(service: Service, token: str | None, max_body_bytes: int, host: str = "127.0.0.1") -> FastAPI:
@@ -115,17 +111,15 @@ _POST_SCHEMA = {
 def _query_changes(service: Service) -> APIRouter:
     router = APIRouter(prefix="/v1/queries", tags=["queries"])
 
-    def put(body: QueryBody, response: Response) -> dict[str, Any]:
-        standing = service.standing()
-        candidate = standing.judge(new_query(body, standing), datetime.now(timezone.utc))
-        with standing.changing():
-            for refusal in standing.refusals([candidate]).values():
-                raise refusal
-            response.status_code = 200 if body.id in standing.queries else 201
-            change = standing.register([candidate])
-        return registered(change.queries[0], change, list(candidate.predicate.warnings))
+    def query_of(body: QueryBody) -> RegisteredQuery:
+        return new_query(body, service.registrar().stream_of(body.stream).name)
 
-    @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": Registered}})
+    def registered(change: Change, response: Response) -> dict[str, Any]:
+        found = service.registrar().apply([change]).raised().registered[0]
+        response.status_code = 201 if found.is_new else 200
+        return plain_registered(found)
+
+    @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": RegisteredModel}})
     def post(response: Response, keep_going: bool = False, posted: tuple[bool, bytes] = _POSTED) -> dict[str, Any]:
         """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
 
@@ -133,31 +127,27 @@ def _query_changes(service: Service) -> APIRouter:
         """
         is_lines, content = posted
         if is_lines:
-            return load_lines(service.standing(), content, keep_going=keep_going)
-        return put(parse_line(content), response)
+            return load_lines(service.registrar(), content, keep_going=keep_going)
+        return registered(Put(query_of(parse_line(content))), response)
 
-    @router.put("/{query_id}", response_model=Registered, responses={201: {"model": Registered}})
+    @router.put("/{query_id}", response_model=RegisteredModel, responses={201: {"model": RegisteredModel}})
     def change(query_id: str, body: QueryChange, response: Response) -> dict[str, Any]:
         """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``."""
         if body.id is not None and body.id != query_id:
             raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
         given = body.model_dump(exclude_unset=True)
-        standing = service.standing()
-        # Two changes of different fields at a time: the second one is made to what the first one left.
-        with standing.changing():
-            if query_id in standing.queries:
-                return put(changed_body(standing.get(query_id), given), response)
-        if body.where is None:
-            raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
-        return put(valid_body({**given, "id": query_id}), response)
+        if query_id in service.registrar().standing or body.where is None:
+            # Two changes of different fields at a time: the second one is made to what the first one left.
+            altered = Alter(query_id, lambda standing: query_of(changed_body(standing, given)))
+            return registered(altered, response)
+        return registered(Put(query_of(valid_body({**given, "id": query_id}))), response)
 
-    @router.delete("/{query_id}", response_model=Removed)
+    @router.delete("/{query_id}", response_model=RemovedModel)
     def delete(query_id: str) -> dict[str, Any]:
         """Remove a query. Answered when no later record can reach it."""
-        standing = service.standing()
-        stream = standing.get(query_id).stream
-        change = standing.remove([query_id])
-        return {"version": change.version, "effective_offsets": plain_offsets(change.offsets.get(stream, {}))}
+        outcome = service.registrar().apply([Remove(query_id)]).raised()
+        offsets = outcome.effective_offsets.get(outcome.removed[0].stream, {})
+        return {"version": outcome.version, "effective_offsets": plain_offsets(offsets)}
 
     return router
 
@@ -179,34 +169,27 @@ def _query_views(service: Service) -> APIRouter:
         key, equals, value = (label or "").partition("=")
         if label is not None and not equals:
             raise QueryError("label", label[:200], "write key=value")
-        standing = service.standing()
+        registrar = service.registrar()
         if stream is not None:
-            standing.stream_name(stream)
-        found = [
-            query
-            for query_id, query in sorted(standing.queries.items())
-            if query_id.startswith(prefix)
-            and (cursor is None or query_id > cursor)
-            and (label is None or query.labels.get(key) == value)
-            and (stream is None or query.stream == stream)
-        ]
-        more = len(found) > limit
+            registrar.stream_of(stream)
+        wanted = (key, value) if label is not None else None
+        found, more = registrar.standing.page(prefix=prefix, label=wanted, stream=stream, after=cursor, limit=limit)
         return {
-            "queries": [standing.shown(query) for query in found[:limit]],
-            "cursor": found[limit - 1].id if more else None,
+            "queries": [shown(registrar, service.streams(), query) for query in found],
+            "cursor": found[-1].id if more else None,
         }
 
     @router.get("/{query_id}", response_model=QueryModel)
     def show(query_id: str) -> dict[str, Any]:
         """One registered query."""
-        standing = service.standing()
-        return standing.shown(standing.get(query_id))
+        registrar = service.registrar()
+        return shown(registrar, service.streams(), registrar.standing.get(query_id))
 
     @router.post("/{query_id}/explain")
     def explain(query_id: str, body: ExplainBody) -> dict[str, Any]:
         """The constructs a query uses, their place in the sequence, and a tuple's way through them."""
-        standing = service.standing()
-        return explained(standing, service.analysers, standing.get(query_id), body.tuple)
+        registrar = service.registrar()
+        return explained(registrar, service.streams(), registrar.standing.get(query_id), body.tuple)
 
     return router
 
@@ -217,20 +200,20 @@ def _views(service: Service) -> APIRouter:
     @router.post("/check")
     def check(body: CheckBody) -> dict[str, Any]:
         """A predicate's normal form and what is to be said about it, without registering it."""
-        return checked(service.standing(), service.analysers, body.stream, body.where)
+        return checked(service.registrar().stream_of(body.stream), body.where)
 
     @router.get("/streams")
     def streams() -> dict[str, Any]:
         """The configured streams, and the Kafka they live in."""
         return {
-            "streams": described_streams(service.standing()),
+            "streams": described_streams(service.registrar(), service.streams()),
             "kafka": {"bootstrap_servers": service.bootstrap_servers()},
         }
 
     @router.get("/plan")
     def plan() -> dict[str, Any]:
         """The running plan of every stream, and what its monitor measured and rearranged."""
-        return {"streams": described_plan(service.standing(), service.monitors)}
+        return {"streams": described_plans(service.streams())}
 
     return router
 
@@ -241,7 +224,7 @@ def _metrics(service: Service) -> APIRouter:
     @router.get("/metrics", response_class=PlainTextResponse)
     def metrics() -> Response:
         """Counts of every stream in the text format of Prometheus."""
-        return PlainTextResponse(exposition(service.standing(), service.monitors), media_type=METRICS_TYPE)
+        return PlainTextResponse(exposition(service.streams()), media_type=METRICS_TYPE)
 
     return router
 
@@ -249,11 +232,11 @@ def _metrics(service: Service) -> APIRouter:
 def _add_error_answers(app: FastAPI) -> None:
     @app.exception_handler(AscError)
     def asc_error(_: Request, error: AscError) -> JSONResponse:
-        return JSONResponse({"error": plain_error(error)}, _status(error))
+        return JSONResponse({"error": plain_error(error)}, http_status(error))
 
     @app.exception_handler(BulkRefusedError)
     def bulk_refused(_: Request, error: BulkRefusedError) -> JSONResponse:
-        return JSONResponse({"error": plain_error(error), "errors": error.errors}, 400)
+        return JSONResponse({"error": plain_error(error), "errors": error.errors}, http_status(error))
 
     @app.exception_handler(RequestValidationError)
     def validation_error(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -270,11 +253,3 @@ def _add_error_answers(app: FastAPI) -> None:
             "request", f"{request.method} {request.url.path}", f"failed: {one_line(error)}; see the log"
         )
         return JSONResponse({"error": plain_error(wrong)}, 500)
-
-
-def _status(error: AscError) -> int:
-    if isinstance(error, UnknownQueryError):
-        return 404
-    if isinstance(error, (QueryError, PredicateError, SchemaError, PlanError, MatchError, MissingTopicError)):
-        return 400
-    return 503 if isinstance(error, BrokerError) else 500

@@ -9,8 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
-from broker.adapting.stream_monitor import StreamMonitor
-from broker.queries.registration import StandingQueries
+from broker.stream.stream import Stream
 
 METRICS_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -24,23 +23,22 @@ _COUNTERS = {
 }
 
 
-def exposition(standing: StandingQueries, monitors: Mapping[str, StreamMonitor]) -> str:
+def exposition(streams: Mapping[str, Stream]) -> str:
     """All metrics as they are now; read from the running state, so nothing is counted twice or kept for it."""
     registry = CollectorRegistry()
-    registry.register(_Streams(standing, monitors))
+    registry.register(_Streams(streams))
     return generate_latest(registry).decode("utf-8")
 
 
 class _Streams(Collector):
-    def __init__(self, standing: StandingQueries, monitors: Mapping[str, StreamMonitor]) -> None:
-        self._standing = standing
-        self._monitors = monitors
+    def __init__(self, streams: Mapping[str, Stream]) -> None:
+        self._streams = streams
 
     def collect(self) -> Iterator[Metric]:
-        for name, text in _COUNTERS.items():
-            family = CounterMetricFamily(f"asc_{name.replace('_s', '_seconds')}", text, labels=["stream"])
-            for stream, monitor in self._monitors.items():
-                family.add_metric([stream], getattr(monitor.totals, name))
+        for counter, text in _COUNTERS.items():
+            family = CounterMetricFamily(f"asc_{counter.replace('_s', '_seconds')}", text, labels=["stream"])
+            for name, stream in self._streams.items():
+                family.add_metric([name], getattr(stream.monitor.totals, counter))
             yield family
         yield self._rearrangements()
         yield self._evaluation_errors()
@@ -52,16 +50,16 @@ class _Streams(Collector):
             "Sequences put in place of others, by what called for them",
             labels=["stream", "trigger"],
         )
-        for stream, monitor in self._monitors.items():
-            for trigger, count in monitor.totals.rearrangements.items():
-                family.add_metric([stream, trigger], count)
+        for name, stream in self._streams.items():
+            for trigger, count in stream.monitor.totals.rearrangements.items():
+                family.add_metric([name, trigger], count)
         return family
 
     def _evaluation_errors(self) -> Metric:
         text = "Records on which evaluation failed, summed over the queries it failed for"
         family = CounterMetricFamily("asc_evaluation_errors", text, labels=["stream"])
-        for stream in self._monitors:
-            family.add_metric([stream], self._standing.evaluation_errors.of_stream(stream))
+        for name, stream in self._streams.items():
+            family.add_metric([name], stream.evaluation_errors.total)
         return family
 
     def _plans(self) -> Iterator[Metric]:
@@ -72,9 +70,10 @@ class _Streams(Collector):
             "micro_arrows": "Micro-arrows in the running plan",
         }
         families = {name: GaugeMetricFamily(f"asc_{name}", text, labels=["stream"]) for name, text in texts.items()}
-        for stream, plan in self._standing.plans().items():
-            families["queries"].add_metric([stream], len(plan))
-            families["plan_version"].add_metric([stream], plan.version)
-            families["plan_bytes"].add_metric([stream], plan.nbytes)
-            families["micro_arrows"].add_metric([stream], sum(int((b.arrows >= 0).sum()) for b in plan.blocks))
+        for name, stream in self._streams.items():
+            plan = stream.running.plan
+            families["queries"].add_metric([name], len(plan))
+            families["plan_version"].add_metric([name], plan.version)
+            families["plan_bytes"].add_metric([name], plan.nbytes)
+            families["micro_arrows"].add_metric([name], sum(int((b.arrows >= 0).sum()) for b in plan.blocks))
         yield from families.values()

@@ -10,8 +10,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
 from asc.errors import AscError, PredicateError
-from broker.queries.query import QueryError, RegisteredQuery, parse_time
-from broker.queries.registration import Change, StandingQueries
+from broker.errors import QueryError
+from broker.plans.offsets import Offsets
+from broker.queries.change import Registered
+from broker.queries.query import RegisteredQuery, parse_time
 
 
 def _encodable(text: str) -> str:
@@ -89,7 +91,7 @@ class QueryModel(_Body):
     evaluation_errors: int = 0
 
 
-class Registered(_Body):
+class RegisteredModel(_Body):
     """A registered query, the version it is in, and the first offsets, by source partition, that it sees."""
 
     query: QueryModel
@@ -98,7 +100,7 @@ class Registered(_Body):
     warnings: list[str]
 
 
-class Removed(_Body):
+class RemovedModel(_Body):
     """The version without the query, and the first offsets, by source partition, that it does not see."""
 
     version: int
@@ -112,11 +114,11 @@ class QueryPage(_Body):
     cursor: str | None
 
 
-def new_query(body: QueryBody, standing: StandingQueries) -> RegisteredQuery:
-    """The query that a body asks for; QueryError where its stream or its time is wrong."""
+def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
+    """The query that a body asks for, of the stream that is meant; QueryError where its time is wrong."""
     return RegisteredQuery(
         id=body.id,
-        stream=standing.stream_name(body.stream),
+        stream=stream,
         where=body.where,
         topic=f"asc.{body.id}" if body.topic is None else body.topic,
         labels=body.labels,
@@ -132,17 +134,18 @@ def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody
     return valid_body({**plain, **change, "id": query.id})
 
 
-def registered(query: RegisteredQuery, change: Change, warnings: list[str]) -> dict[str, Any]:
+def plain_registered(registered: Registered) -> dict[str, Any]:
     """The answer to a registration."""
+    query = registered.query
     return {
         "query": {**query.plain(), "served": True, "reason": None, "evaluation_errors": 0},
-        "version": change.version,
-        "effective_offsets": plain_offsets(change.offsets.get(query.stream, {})),
-        "warnings": warnings,
+        "version": query.version,
+        "effective_offsets": plain_offsets(registered.effective_offsets),
+        "warnings": list(registered.warnings),
     }
 
 
-def plain_offsets(offsets: Mapping[int, int]) -> dict[str, int]:
+def plain_offsets(offsets: Offsets) -> dict[str, int]:
     """Offsets with the partitions as JSON's keys."""
     return {str(partition): offset for partition, offset in sorted(offsets.items())}
 

@@ -1,99 +1,51 @@
-"""The Kafka cluster as the daemon sees it: clients, topics and their rules, offsets."""
+"""The Kafka cluster as the daemon sees it: its topics, their settings and offsets."""
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from broker.config.config import Config
-from broker.config.sections import TOPIC_FORM, KafkaConfig
-from broker.errors import KafkaError
+from broker.config.sections import KafkaConfig
+from broker.errors import KafkaError, MissingTopicError, QueryError
 from broker.failure import one_line
-from broker.queries.query import QueryError
+from broker.kafka.client import KafkaClient
+from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
-    from kafka import KafkaConsumer, KafkaProducer
     from kafka.admin import KafkaAdminClient
-
-_SHARED_OPTIONS = ("security_", "sasl_", "ssl_")
-_OBJECTS = ("ssl_context", "sasl_oauth_token_provider")
-"""Options of kafka-python that no text can give."""
 
 _RECORD_LIMIT = "max.message.bytes"
 _CREATE_CHUNK = 200
 """Topics a request: a broker that makes a thousand at once answers after its clients have given up."""
 
 
-class MissingTopicError(KafkaError):
-    """A topic is missing and may not be made."""
-
-
-Offsets = dict[int, int]
-"""Partition to offset, of one topic."""
-
-
-def check_destination(topic: str, stream: str, config: Config) -> None:
-    """QueryError unless queries of ``stream`` may deliver to ``topic``: a legal name, and no loop."""
-    if not TOPIC_FORM.fullmatch(topic) or topic in (".", ".."):
-        raise QueryError("destination topic", topic[:300], "use 1 to 249 of the characters A-Z a-z 0-9 . _ -")
-    if topic.startswith("__"):
-        raise QueryError("destination topic", topic, "is internal to Kafka: choose a name that does not begin with __")
-    if topic == config.kafka.registry_topic:
-        raise QueryError("destination topic", topic, "is the registry of queries: choose another")
-    if topic == config.streams[stream].topic:
-        raise QueryError("destination topic", topic, f"is the source topic of '{stream}' itself: choose another")
-    if topic in {config.dead_letter_topic(name) for name in config.streams}:
-        raise QueryError("destination topic", topic, "takes undecodable records: choose another")
-
-
 class KafkaCluster:
-    """Clients of one Kafka cluster, made when first needed.
+    """The topics of one Kafka cluster, through one client for administration, made when first needed.
 
     Every method that talks to Kafka raises KafkaError, in one line, when it does not answer or refuses, and QueryError
     where a topic cannot be what a query wants of it.
     """
 
     def __init__(self, bootstrap_servers: str, config: KafkaConfig) -> None:
-        self.bootstrap_servers = bootstrap_servers
+        self.client = KafkaClient(bootstrap_servers, config.options, config.timeout_s)
         self._config = config
         self._admin: KafkaAdminClient | None = None
         # Jobs and the API ask at the same time; the client is made for one thread.
         self._admin_lock = threading.RLock()
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return self.client.bootstrap_servers
 
     def close(self) -> None:
         if self._admin is not None:
             self._admin.close()
             self._admin = None
 
-    def spark_options(self) -> dict[str, str]:
-        """Options of Spark's Kafka source and sink."""
-        options = {f"kafka.{key}": value for key, value in self._config.options.items()}
-        return {**options, "kafka.bootstrap.servers": self.bootstrap_servers}
-
-    def producer(self, **settings: Any) -> KafkaProducer:
-        """A new producer with acks=all and idempotence (the defaults of kafka-python 3)."""
-        from kafka import KafkaProducer
-
-        with self._clear_errors():
-            return KafkaProducer(
-                **self._settings(KafkaProducer.DEFAULT_CONFIG), allow_auto_create_topics=False, **settings
-            )
-
-    def consumer(self, **settings: Any) -> KafkaConsumer:
-        """A new consumer that joins no group."""
-        from kafka import KafkaConsumer
-
-        with self._clear_errors():
-            return KafkaConsumer(
-                **self._settings(KafkaConsumer.DEFAULT_CONFIG), allow_auto_create_topics=False, **settings
-            )
-
     def topics(self) -> set[str]:
         """The names of all topics."""
-        with self._admin_lock, self._clear_errors():
+        with self._admin_lock, self.client.clear_errors():
             return set(self._connected().list_topics())
 
     def ensure_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
@@ -122,7 +74,7 @@ class KafkaCluster:
 
     def partitions(self, name: str) -> list[int]:
         """The partitions of a topic, sorted."""
-        with self._admin_lock, self._clear_errors():
+        with self._admin_lock, self.client.clear_errors():
             (description,) = self._connected().describe_topics([name])
         return sorted(int(partition["partition_index"]) for partition in description["partitions"])
 
@@ -131,9 +83,9 @@ class KafkaCluster:
         from kafka import TopicPartition
 
         partitions = [TopicPartition(name, partition) for partition in self.partitions(name)]
-        consumer = self.consumer()
+        consumer = self.client.consumer()
         try:
-            with self._clear_errors():
+            with self.client.clear_errors():
                 found = consumer.end_offsets(partitions) if end else consumer.beginning_offsets(partitions)
         finally:
             consumer.close()
@@ -145,7 +97,7 @@ class KafkaCluster:
         wanted = sorted(names)
         for start in range(0, len(wanted), _CREATE_CHUNK):
             resources = [ConfigResource(ConfigResourceType.TOPIC, n) for n in wanted[start : start + _CREATE_CHUNK]]
-            with self._admin_lock, self._clear_errors():
+            with self._admin_lock, self.client.clear_errors():
                 found = self._connected().describe_configs(resources, config_filter="all")["topic"]
             for name, settings in found.items():
                 if not settings:
@@ -178,7 +130,7 @@ class KafkaCluster:
             }
             for name in names
         }
-        with self._admin_lock, self._clear_errors():
+        with self._admin_lock, self.client.clear_errors():
             admin = self._connected()
             answer = admin.create_topics(request, validate_only=check_only, raise_errors=False)
             for topic in answer["topics"]:
@@ -192,49 +144,6 @@ class KafkaCluster:
                 admin.wait_for_topics(names)
 
     def _connected(self) -> KafkaAdminClient:
-        from kafka.admin import KafkaAdminClient
-
         if self._admin is None:
-            self._admin = KafkaAdminClient(**self._settings(KafkaAdminClient.DEFAULT_CONFIG))
+            self._admin = self.client.admin()
         return self._admin
-
-    def _settings(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            **dict(self._shared_options(known)),
-            "bootstrap_servers": self.bootstrap_servers.replace(" ", "").split(","),
-            "bootstrap_timeout_ms": round(self._config.timeout_s * 1000),
-        }
-
-    def _shared_options(self, known: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        # How to reach and be admitted is spelled as Kafka does, dots for underscores; the rest is for Spark's clients.
-        for key, text in self._config.options.items():
-            name = key.replace(".", "_")
-            if name not in known or not name.startswith(_SHARED_OPTIONS) or name in _OBJECTS:
-                continue
-            if not isinstance(known[name], bool):
-                yield name, text
-            elif text.lower() in ("true", "false"):
-                yield name, text.lower() == "true"
-            else:
-                raise KafkaError(f"kafka.options '{key}'", text[:50], "is true or false")
-
-    @contextmanager
-    def _clear_errors(self) -> Iterator[None]:
-        from kafka.errors import KafkaConnectionError, KafkaTimeoutError
-        from kafka.errors import KafkaError as ClientError
-
-        try:
-            yield
-        except (KafkaConnectionError, KafkaTimeoutError) as error:
-            raise KafkaError(
-                "Kafka",
-                self.bootstrap_servers,
-                f"does not answer: check kafka.bootstrap_servers and that it runs ({one_line(error)})",
-            ) from error
-        except (ClientError, ValueError, OSError) as error:
-            raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}") from error
-
-
-def quiet_client_log() -> None:
-    """Let kafka-python log what breaks, not every reconnection."""
-    logging.getLogger("kafka").setLevel(logging.CRITICAL)

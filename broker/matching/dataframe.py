@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 
-import pandas as pd
-from pyspark import Broadcast
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
 
 from asc.errors import PredicateError, SchemaError
-from asc.keys.attribute import PAttribute
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import CompileOptions, Plan, Query
+from asc.plan.plan import CompileOptions, Query
 from asc.predicate import Limits, normalise
 from asc.schema import Schema
 from broker.errors import MatchError
-from broker.matching.expressions import analyse, countable_failures
+from broker.matching.shipped_plan import ShippedPlan, ansi_off
 from broker.matching.tally import Tallying
-from broker.matching.transport import Transport
-from broker.matching.worker import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Batch, Output, judge_of
+from broker.matching.worker import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Output, matching_task
 
 QUERIES_COLUMN = "queries"
 DELIVERIES_COLUMN = "__asc_deliveries"
@@ -47,39 +42,32 @@ def match(
     _check_frame(df, QUERIES_COLUMN)
     spark = df.sparkSession
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
-    judged = list(_normalised(queries, schema_of(df), limits or Limits(), zone))
-    compiled = compile_plan(judged, options)
-    with _ansi_off(spark):
-        _analysed(df, compiled.p_attributes, judged)
-    return match_plan(df, spark.sparkContext.broadcast(compiled.to_bytes()))
+    normalised = list(_normalised(queries, schema_of(df), limits or Limits(), zone))
+    return match_plan(df, ShippedPlan.of(df, compile_plan(normalised, options), normalised))
 
 
 def match_plan(
     df: DataFrame,
-    plan: Broadcast[bytes],
+    shipped: ShippedPlan,
     output: Output = "queries",
     *,
     observation: Observation | None = None,
     tallying: Tallying | None = None,
 ) -> DataFrame:
-    """A DataFrame judged by a plan (``Plan.to_bytes``) that was broadcast.
+    """A DataFrame matched by a plan that was shipped for its columns.
 
     ``queries``: as :func:`match`. ``deliveries``: every row stays, with one more column DELIVERIES_COLUMN,
     array<struct<topic: string, queries: array<string>>>: one element for each topic that a query which accepts the
     row sends to, ids sorted; NULL where none accepts it. In the same pass, ``observation`` (batch only) counts
     ``tuples`` and ``accepted``, and ``tallying`` counts and draws.
 
-    Raises MatchError: the column is there already, or Spark refuses an expression of the plan.
+    Raises MatchError where the column is there already.
     """
     column = DELIVERIES_COLUMN if output == "deliveries" else QUERIES_COLUMN
     _check_frame(df, column)
-    decoded = Plan.from_bytes(plan.value)
-    with _ansi_off(df.sparkSession):
-        nullable = _analysed(df, decoded.p_attributes)
-        failures = {} if tallying is None else countable_failures(df, decoded.p_attributes)
-        transport = Transport.of(decoded.p_attributes, nullable, failures)
+    with ansi_off(df.sparkSession):
         raw = _free_name(df)
-        matched = df.select("*", _judged(judge_of(transport, plan, output, tallying), transport).alias(raw))
+        matched = df.select("*", _matches(shipped, output, tallying).alias(raw))
         if observation is not None:
             counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
             matched = matched.observe(observation, *counts)
@@ -139,10 +127,11 @@ def _free_name(df: DataFrame) -> str:
     return name
 
 
-def _judged(judge: Callable[[Iterator[Batch]], Iterator[pd.Series]], transport: Transport) -> Column:
-    function = pandas_udf(judge, "string")  # type: ignore[call-overload]
+def _matches(shipped: ShippedPlan, output: Output, tallying: Tallying | None) -> Column:
+    task = matching_task(shipped.transport, shipped.broadcast, output, tallying)
+    function = pandas_udf(task, "string")  # type: ignore[call-overload]
     # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
-    column: Column = function.asNondeterministic()(*map(sf.expr, transport.arguments))
+    column: Column = function.asNondeterministic()(*map(sf.expr, shipped.transport.arguments))
     return column
 
 
@@ -154,41 +143,3 @@ def _deliveries(raw: str) -> Column:
             sf.split(sf.substring_index(topic, AFTER_TOPIC, -1), BETWEEN_IDS).alias("queries"),
         ),
     )
-
-
-# -- what Spark has to say
-
-
-def _analysed(df: DataFrame, attributes: Sequence[PAttribute], queries: Iterable[Query] = ()) -> list[bool]:
-    """Whether each p-attribute may be NULL.
-
-    Raises MatchError where Spark refuses one or finds it of another type, naming the ``queries`` that use it.
-    """
-    found = analyse(df, attributes)
-    for attribute, remedy in found.refusals.items():
-        raise MatchError(_subject(attribute, queries), attribute.sql, remedy)
-    return [found.nullable[attribute] for attribute in attributes]
-
-
-def _subject(attribute: PAttribute, queries: Iterable[Query]) -> str:
-    users = sorted(query.id for query in queries if attribute in query.predicate.p_attributes)
-    named = ", ".join(map(repr, users[:3])) + (", ..." if len(users) > 3 else "")
-    return f"expression of {named}" if users else "expression"
-
-
-@contextmanager
-def _ansi_off(spark: SparkSession) -> Iterator[None]:
-    """Analyse with ANSI mode off, whatever the session's: an evaluation error is NULL.
-
-    Spark keeps the mode in the expressions it has analysed, so the session has its own again at once.
-    """
-    name = "spark.sql.ansi.enabled"
-    before = spark.conf.get(name)
-    if before is None or before == "false":
-        yield
-        return
-    spark.conf.set(name, "false")
-    try:
-        yield
-    finally:
-        spark.conf.set(name, before)

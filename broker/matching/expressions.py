@@ -42,7 +42,7 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
         found = {a: tried if isinstance(tried, str) else tried[0] for a, tried in zip(wanted, alone, strict=True)}
         if not any(isinstance(tried, str) for tried in alone):
             found = dict.fromkeys(wanted, together)
-    return _judged(found)
+    return _by_type(found)
 
 
 def countable_failures(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:
@@ -74,7 +74,7 @@ def _selected(frame: DataFrame, texts: list[str], plan: bool) -> list[StructFiel
     return fields
 
 
-def _judged(found: Mapping[PAttribute, StructField | str]) -> Analysis:
+def _by_type(found: Mapping[PAttribute, StructField | str]) -> Analysis:
     from pyspark.sql.pandas.types import to_arrow_type
 
     nullable: dict[PAttribute, bool] = {}

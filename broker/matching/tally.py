@@ -81,6 +81,13 @@ class Tally:
     draw: Draw | None
     failed: Mapping[int, int] = field(default_factory=dict)
 
+    def failed_ids(self, plan: Plan) -> dict[str, int]:
+        """``failed`` by the id of a query, under the plan that was tallied."""
+        if not self.failed:
+            return {}
+        ids = plan.query_ids.take(pa.array(plan.ranks[list(self.failed)])).to_pylist()
+        return dict(zip(ids, self.failed.values(), strict=True))
+
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
         """The sum of two; what was counted under an older plan (a task of a failed batch came late) is left out."""
         if self.plan != other.plan:

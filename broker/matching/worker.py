@@ -40,7 +40,7 @@ Rows = npt.NDArray[np.signedinteger[Any]]
 Batch = tuple[pd.Series, ...]
 
 
-def judge_of(
+def matching_task(
     transport: Transport, plan: Broadcast[bytes], output: Output, tallying: Tallying | None = None
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
     """The function of a Pandas UDF over iterators: arguments of the transport in, texts out.
@@ -50,7 +50,7 @@ def judge_of(
     accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws.
     """
 
-    def judge(batches: Iterator[Batch]) -> Iterator[pd.Series]:
+    def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
         decoded = Plan.from_bytes(plan.value)
         most = max(_FEWEST_ROWS, _PAIRS // max(1, len(decoded)))
         tally = None if tallying is None else TaskTally(tallying)
@@ -70,7 +70,7 @@ def judge_of(
         if tally is not None:
             tally.hand_over()
 
-    return judge
+    return matched
 
 
 def texts_of(plan: Plan, matches: Matches, output: Output, piece_bytes: int = _PIECE_BYTES) -> Iterator[pa.Array]:

@@ -6,14 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from broker.formats.decode import ERROR, RECORD
+from broker.formats.decoder import ERROR, RECORD
+from broker.operators.headers import HEADER_ERROR, HEADER_QUERY, HEADER_SOURCE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-HEADER_QUERY = "asc-query"
-HEADER_SOURCE = "asc-source"
-HEADER_ERROR = "asc-error"
 
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
 _SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from broker.errors import BrokerError
-from broker.kafka.cluster import Offsets
+from broker.plans.offsets import Offsets
 
 _KEPT = 2
 """Spark replays at most the last batch; the one before it is kept for the reader of the folder."""
@@ -28,15 +28,15 @@ class BatchBindings:
 
     Invariant: a file is whole (written aside, synced, renamed, folder synced) and never changes: a batch that is
     replayed after a crash finds the version that it was first run with. Bindings that Spark's offset log does not know
-    (its folder was removed) are removed, for their ids will be given again. Cost: two syncs a batch.
+    (its ``checkpoint`` was removed) are removed, for their ids will be given again. Cost: two syncs a batch.
     Source: spec, section 3.
     """
 
-    def __init__(self, folder: Path, offsets_log: Path) -> None:
+    def __init__(self, folder: Path, checkpoint: Path) -> None:
         self._folder = folder
-        self._offsets_log = offsets_log
+        self._offsets_log, self._commit_log = checkpoint / "offsets", checkpoint / "commits"
         folder.mkdir(parents=True, exist_ok=True)
-        last = max(_ids_in(offsets_log), default=-1)
+        last = max(_ids_in(self._offsets_log), default=-1)
         for outlived in (batch_id for batch_id in self._ids() if batch_id > last):
             (folder / str(outlived)).unlink()
 
@@ -44,6 +44,10 @@ class BatchBindings:
         """The binding of the last batch that was bound."""
         ids = self._ids()
         return self._read(ids[-1]) if ids else None
+
+    def is_committed(self, batch_id: int) -> bool:
+        """Whether Spark has noted a batch as done: it never runs it again."""
+        return (self._commit_log / str(batch_id)).exists()
 
     def bind(self, batch_id: int, version: int) -> Binding:
         """The binding of a batch: the one it already has, else a new one to ``version``."""

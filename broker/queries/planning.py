@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from asc.errors import AscError
 from asc.keys.attribute import PAttribute
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate import Limits, normalise
 from asc.predicate.normal_form import Predicate
-from asc.schema import Schema
 from broker.config.config import Config
-from broker.kafka.cluster import check_destination
-from broker.queries.query import QueryError, RegisteredQuery
-
-if TYPE_CHECKING:
-    from broker.stream.analyser import StreamAnalyser
+from broker.errors import QueryError
+from broker.queries.query import RegisteredQuery
+from broker.queries.rules import TopicLoops, check_destination
+from broker.stream.analyser import StreamAnalyser
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +37,11 @@ class Planning:
     def __init__(self, config: Config, analysers: Mapping[str, StreamAnalyser]) -> None:
         self._config = config
         self._analysers = analysers
-        self._schemas: dict[str, Schema] = {name: stream.attributes() for name, stream in config.streams.items()}
-        limits = config.limits
-        self._limits = Limits(
-            length_chars=limits.length_chars, nesting_depth=limits.nesting_depth, conjuncts=limits.conjuncts
-        )
-        self.options = CompileOptions(spark_attributes=limits.spark_attributes)
+        self.options = CompileOptions(spark_attributes=config.limits.spark_attributes)
 
     def normalise(self, stream: str, where: str) -> Predicate:
         """The normal form of a predicate over a stream's attributes; PredicateError."""
-        return normalise(where, self._schemas[stream], limits=self._limits, time_zone=self._config.spark.time_zone)
+        return self._analysers[stream].normalise(where)
 
     def plans(self, queries: Iterable[RegisteredQuery], version: int) -> tuple[dict[str, Plan], dict[str, str]]:
         """The plan of every stream, and the queries that none of them holds, with the reason.
@@ -138,25 +129,10 @@ class Planning:
         self, candidates: Sequence[Candidate], standing: Collection[RegisteredQuery], refused: Collection[int]
     ) -> dict[int, AscError]:
         """The candidates beside those refused that would close a loop of streams, each feeding the next."""
-        streams = self._config.streams
-        sources = {stream.topic for stream in streams.values()}
-        accepted = [(i, candidate) for i, candidate in enumerate(candidates) if i not in refused]
-        replaced = {candidate.query.id for _, candidate in accepted}
-        feeds: dict[str, set[str]] = {}
-        for query in standing:
-            if query.id not in replaced and query.topic in sources and query.stream in streams:
-                feeds.setdefault(streams[query.stream].topic, set()).add(query.topic)
-        found: dict[int, AscError] = {}
-        for position, candidate in accepted:
-            source, topic = streams[candidate.query.stream].topic, candidate.query.topic
-            if topic not in sources:
-                continue
-            if source in _reached(topic, feeds):
-                remedy = f"leads back to the source '{source}' of the query's own stream: choose another"
-                found[position] = QueryError("destination topic", topic, remedy)
-            else:
-                feeds.setdefault(source, set()).add(topic)
-        return found
+        accepted = [(i, candidate.query) for i, candidate in enumerate(candidates) if i not in refused]
+        loops = TopicLoops(self._config, standing, {query.id for _, query in accepted})
+        found = ((position, loops.refusal(query)) for position, query in accepted)
+        return {position: refusal for position, refusal in found if refusal is not None}
 
     def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
         return QueryError(
@@ -165,18 +141,6 @@ class Planning:
             f"stream '{stream}' would have Spark compute more than {self.options.spark_attributes} expressions: "
             "reuse one that stands, or raise limits.spark_attributes",
         )
-
-
-def _reached(topic: str, feeds: Mapping[str, set[str]]) -> set[str]:
-    """The topics that records of a topic can reach, itself included."""
-    reached: set[str] = set()
-    ahead = [topic]
-    while ahead:
-        at = ahead.pop()
-        if at not in reached:
-            reached.add(at)
-            ahead.extend(feeds.get(at, ()))
-    return reached
 
 
 def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:

@@ -9,20 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from broker.errors import BrokerError
-
-_ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-_ID_REMEDY = "use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first"
-_LABELS_MAX = 64
-_LABEL_CHARS_MAX = 1_000
-
-
-class QueryError(BrokerError):
-    """A query that is refused for something other than its predicate."""
-
-
-class UnknownQueryError(BrokerError):
-    """An id that no registered query has."""
+from broker.errors import BrokerError, QueryError
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,30 +76,6 @@ class RegisteredQuery:
             "expires_at": None if self.expires_at is None else self.expires_at.isoformat().replace("+00:00", "Z"),
             "version": self.version,
         }
-
-
-def check_id(query_id: str) -> str:
-    """The id, when it is of legal form; QueryError otherwise.
-
-    >>> check_id("late arrivals")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    broker...QueryError: query id 'late arrivals': use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first
-    """
-    if not _ID_FORM.fullmatch(query_id):
-        raise QueryError("query id", query_id[:250], _ID_REMEDY)
-    return query_id
-
-
-def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
-    """The labels, when they are few and short; QueryError otherwise."""
-    if len(labels) > _LABELS_MAX:
-        raise QueryError("number of labels", len(labels), f"give a query at most {_LABELS_MAX}")
-    for key, value in labels.items():
-        if not key or "=" in key or len(key) > _LABEL_CHARS_MAX or len(value) > _LABEL_CHARS_MAX:
-            raise QueryError(
-                "label", key[:250], f"use a key without '=' and at most {_LABEL_CHARS_MAX} characters each"
-            )
-    return labels
 
 
 def parse_time(text: str) -> datetime:

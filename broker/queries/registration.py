@@ -4,300 +4,258 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
-
-import pyarrow as pa
+from dataclasses import replace
+from datetime import datetime, timezone
 
 from asc.errors import AscError
 from asc.plan.compiler import change_plan
-from asc.plan.plan import Order, Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.plan.plan import Plan, Query
 from broker.config.config import Config
-from broker.kafka.cluster import KafkaCluster, Offsets, check_destination
+from broker.errors import QueryError, RegistryError, RegistryTakenError
+from broker.kafka.cluster import KafkaCluster
+from broker.queries.change import Alter, Change, Outcome, Put, Registered
 from broker.queries.planning import Candidate, Planning
-from broker.queries.query import QueryError, RegisteredQuery, UnknownQueryError, check_id, check_labels
-from broker.queries.registry import Registry, RegistryError, RegistryTakenError
-from broker.stream.evaluation_errors import EvaluationErrors
-from monitor.transfer import carried
-
-if TYPE_CHECKING:
-    from broker.stream.analyser import StreamAnalyser
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
+from broker.queries.registry import Registry
+from broker.queries.rules import check_destination, check_id, check_labels
+from broker.stream.stream import Stream
 
 LOG = logging.getLogger("asc.registration")
 
 
-class RunningPlan(Protocol):
-    """What registration needs of a stream's job."""
+class Registrar:
+    """Changes the standing queries: judges, locks, refuses, writes and swaps, in :meth:`apply`.
 
-    @property
-    def plan(self) -> Plan: ...
-
-    def swap(self, plan: Plan) -> Offsets: ...
-
-    def effective_offsets(self) -> Offsets: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a change of the set of queries came to: the version, and from which offsets it holds, by stream."""
-
-    version: int
-    offsets: Mapping[str, Offsets]
-    queries: tuple[RegisteredQuery, ...] = ()
-
-
-class StandingQueries:
-    """The set of standing queries and the plans made of it.
-
-    Invariant: between changes, the registry, ``queries`` and the plan of every job say the same; a change that is
-    refused leaves all three as they were. Changes are made one after the other, under a lock; reading needs none, for
-    the mapping is replaced, never changed. Source: spec, section 2.
+    Invariant: between changes, the registry, ``standing`` and the running plan of every stream say the same; a change
+    that is refused leaves all three as they were. Changes are made one after the other, under a lock; reading needs
+    none, for the set is replaced, never changed. Source: spec, section 2.
     """
 
     def __init__(
-        self,
-        config: Config,
-        cluster: KafkaCluster,
-        registry: Registry,
-        analysers: Mapping[str, StreamAnalyser],
+        self, config: Config, cluster: KafkaCluster, registry: Registry, streams: Mapping[str, Stream]
     ) -> None:
-        self.config = config
+        self._config = config
         self._cluster = cluster
         self._registry = registry
+        self._streams = streams
+        self._planning = Planning(config, {name: stream.analyser for name, stream in streams.items()})
         self._lock = threading.RLock()
-        self._jobs: Mapping[str, RunningPlan] = {}
-        self._planning = Planning(config, analysers)
-        self._uncertain = False
+        self._is_uncertain = False
+        self.standing = QuerySet()
         self.problem: RegistryError | None = None
         """Why no query can be registered; None where they can."""
-        self.queries: Mapping[str, RegisteredQuery] = {}
-        self.version = -1
-        self.unserved: dict[str, str] = {}
-        """Queries of the registry that no plan holds, with the reason: they break a rule of today's configuration."""
-        self.evaluation_errors = EvaluationErrors()
 
-    # -- start
-
-    def load(self, now: datetime) -> dict[str, Plan]:
-        """Read the registry, remove what has expired; the plan of every stream."""
-        queries, self.version = self._registry.load()
-        expired = _expired(queries.values(), now)
-        if expired:
-            self.version = max(self._registry.write((), expired).values())
-        self.queries = queries = {key: query for key, query in queries.items() if key not in expired}
-        plans, self.unserved = self._planning.plans(queries.values(), self.version)
-        for query_id, reason in self.unserved.items():
-            LOG.warning("query '%s' is not served: %s", query_id, reason)
-        return plans
-
-    def attach(self, jobs: Mapping[str, RunningPlan]) -> None:
-        """The jobs that run the plans from now on."""
-        self._jobs = jobs
-
-    def plan_at(self, stream: str, version: int) -> Plan:
-        """The plan of a stream as it was at a version."""
-        # Of all streams: what is served of one may hang on the others, for they may feed each other.
-        return self._planning.plans(self._registry.state_at(version).values(), version)[0][stream]
-
-    # -- judging
-
-    def normalise(self, stream: str, where: str) -> Predicate:
-        """The normal form of a predicate over a stream's attributes; PredicateError."""
-        return self._planning.normalise(stream, where)
-
-    def stream_name(self, name: str | None) -> str:
-        """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
-        known = ", ".join(sorted(self.config.streams))
-        if name is None:
-            if len(self.config.streams) != 1:
-                raise QueryError("stream", "", f"name one of {known}")
-            return next(iter(self.config.streams))
-        if name not in self.config.streams:
-            raise QueryError("unknown stream", name[:200], f"configured: {known}")
-        return name
-
-    def judge(self, query: RegisteredQuery, now: datetime) -> Candidate:
-        """A query as a candidate for registration, all but what Spark has to say; AscError when it is refused."""
-        check_id(query.id)
-        self.stream_name(query.stream)
-        check_destination(query.topic, query.stream, self.config)
-        check_labels(query.labels)
-        if query.expires_at is not None and query.expires_at <= now:
-            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
-        return Candidate(query, self.normalise(query.stream, query.where))
-
-    def refusals(self, candidates: Sequence[Candidate]) -> dict[int, AscError]:
-        """Position to reason of the candidates that would close a loop, that Spark refuses, or that are too many."""
-        queries, replaced = self.queries, {candidate.query.id for candidate in candidates}
-        unserved = [queries[query_id] for query_id in self.unserved if query_id in queries and query_id not in replaced]
-        return self._planning.refusals(candidates, queries.values(), unserved, self.plans())
-
-    # -- changing
-
-    @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Hold every other change off, so that what is read and judged meanwhile still holds when it is registered."""
-        with self._lock:
-            self._recover()
-            yield
-
-    def register(self, candidates: Sequence[Candidate]) -> Change:
-        """Register candidates in one step, replacing those of the same id. Candidates have passed ``refusals``."""
-        with self.changing():
-            return self._change(candidates, ())
-
-    def remove(self, ids: Sequence[str]) -> Change:
-        """Remove queries in one step; UnknownQueryError when there is no such id."""
-        with self.changing():
-            for query_id in ids:
-                self.get(query_id)
-            return self._change((), ids)
-
-    def expire(self, now: datetime) -> list[str]:
-        """Remove the queries whose time has come; their ids. To be called often: it also mends a write that failed."""
-        with self.changing():
-            ids = _expired(self.queries.values(), now)
-            if ids:
-                self._change((), ids)
-        return ids
-
-    def shown(self, query: RegisteredQuery) -> dict[str, Any]:
-        """A standing query as the API shows it: whether a plan may hold it, the reason where none can, and the records
-        that could not be evaluated.
+    def load(self) -> None:
+        """At the start: read the registry, remove what has expired, put the rest into the running plans, and the plan
+        of an earlier version where a batch is to be run again with it.
         """
-        reason = self.unserved.get(query.id)
-        errors = self.evaluation_errors.of(query.id, query.version)
-        return {**query.plain(), "served": reason is None, "reason": reason, "evaluation_errors": errors}
+        queries, version = self._registry.load()
+        expired = QuerySet(queries).expired(_now())
+        if expired:
+            version = max(self._registry.write((), expired).values())
+            queries = {query_id: query for query_id, query in queries.items() if query_id not in expired}
+        self._take_over(queries, version)
+        for stream in self._streams.values():
+            begun = stream.running.version_to_replay
+            if begun is not None:
+                changed_since = [query.id for query in self.standing if query.version > begun]
+                stream.replay(self._plan_at(stream, begun), changed_since)
 
-    def get(self, query_id: str) -> RegisteredQuery:
-        """A standing query; UnknownQueryError."""
-        query = self.queries.get(query_id)
-        if query is None:
-            raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
-        return query
+    def stream_of(self, name: str | None) -> Stream:
+        """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
+        known = ", ".join(sorted(self._streams))
+        if name is None:
+            if len(self._streams) != 1:
+                raise QueryError("stream", "", f"name one of {known}")
+            return next(iter(self._streams.values()))
+        if name not in self._streams:
+            raise QueryError("unknown stream", name[:200], f"configured: {known}")
+        return self._streams[name]
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
         """The running plan that holds a query; QueryError where none does."""
         if query.paused:
             raise QueryError("query", query.id, "is paused, so no plan holds it: resume it first")
-        if query.id in self.unserved:
-            raise QueryError("query", query.id, f"is not served: {self.unserved[query.id]}")
-        return self._jobs[query.stream].plan
+        reason = self.standing.unserved.get(query.id)
+        if reason is not None:
+            raise QueryError("query", query.id, f"is not served: {reason}")
+        return self._streams[query.stream].running.plan
 
-    def plans(self) -> dict[str, Plan]:
-        """The running plan of every stream."""
-        return {name: job.plan for name, job in sorted(self._jobs.items())}
+    def apply(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
+        """Make changes in one step: all of them, or none where one is refused (``keep_going``: those that are not).
 
-    def counts(self) -> Counter[str]:
-        """The number of registered queries by stream, paused ones included."""
-        return Counter(query.stream for query in self.queries.values())
-
-    def arrange(self, stream: str, measured: Plan, orders: Mapping[int, Order]) -> Plan:
-        """Put orders that the monitor found for blocks of a plan into the plan that runs by now; that plan.
-
-        Under the lock of changes, so that none is lost to a change of the queries that is under way. A block that has
-        changed since it was measured is left as it is.
+        An error among them stands for a change that could not be read: it is refused with that. Returns when the
+        queries are in the running plans, those removed in none. RegistryError and KafkaError where Kafka fails:
+        nothing is changed then, as far as can be known (see :meth:`expire`).
         """
+        refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
+        candidates: dict[int, Candidate] = {}
+        removes: dict[int, RegisteredQuery] = {}
+        # What a text means does not hang on the others: it is judged before they are locked out.
+        for position, change in enumerate(changes):
+            if isinstance(change, Put):
+                with _refusing(refused, position):
+                    candidates[position] = self._judged(change.query)
+        with self._changing():
+            taken: set[str] = set()
+            for position, change in enumerate(changes):
+                if isinstance(change, AscError) or position in refused:
+                    continue
+                with _refusing(refused, position):
+                    if change.query_id in taken:
+                        raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
+                    if isinstance(change, Alter):
+                        candidates[position] = self._judged(change.altered(self.standing.get(change.query_id)))
+                    elif not isinstance(change, Put):
+                        removes[position] = self.standing.get(change.query_id)
+                    taken.add(change.query_id)
+            candidates = {position: one for position, one in candidates.items() if position not in refused}
+            refused.update(self._refusals(candidates))
+            candidates = {position: one for position, one in candidates.items() if position not in refused}
+            if (refused and not keep_going) or not (candidates or removes):
+                return Outcome(refused=refused)
+            return self._made(candidates, removes, refused)
+
+    def expire(self) -> list[str]:
+        """Remove the queries whose time has come; their ids. To be called often: it also mends a write that failed."""
+        with self._changing():
+            ids = self.standing.expired(_now())
+            if ids:
+                candidates: dict[int, Candidate] = {}
+                self._made(candidates, {i: self.standing.get(query_id) for i, query_id in enumerate(ids)}, {})
+        return ids
+
+    # -- judging
+
+    def _judged(self, query: RegisteredQuery) -> Candidate:
+        """A query as a candidate, all but what hangs on the others and on Spark; AscError where it is refused."""
+        check_id(query.id)
+        stream = self.stream_of(query.stream)
+        check_destination(query.topic, stream.name, self._config)
+        check_labels(query.labels)
+        if query.expires_at is not None and query.expires_at <= _now():
+            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
+        return Candidate(query, stream.analyser.normalise(query.where))
+
+    def _refusals(self, candidates: Mapping[int, Candidate]) -> dict[int, AscError]:
+        """Position to reason of the candidates that would close a loop, that Spark refuses, or that are too many."""
+        standing, own = self.standing, list(candidates.values())
+        replaced = {candidate.query.id for candidate in own}
+        unserved = [standing.get(query_id) for query_id in standing.unserved if query_id not in replaced]
+        plans = {name: stream.running.plan for name, stream in self._streams.items()}
+        found = self._planning.refusals(own, standing.queries.values(), unserved, plans)
+        positions = list(candidates)
+        return {positions[i]: error for i, error in found.items()}
+
+    # -- changing
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Hold every other change off, after what a write that failed left behind is mended."""
         with self._lock:
-            plan = self._jobs[stream].plan
-            arranged = plan.with_sequences_of(measured, orders)
-            if arranged is not plan:
-                self._jobs[stream].swap(arranged)
-            return arranged
+            self._recover()
+            yield
 
-    def count_failed(self, stream: str, plan: Plan, failed: Mapping[int, int]) -> None:
-        """Count the records on which evaluation failed under a plan, by handle, for the queries that still are what
-        they were in it.
-        """
-        if not failed:
-            return
-        ids = plan.query_ids.take(pa.array(plan.ranks[list(failed)])).to_pylist()
-        standing = self.queries
-        found = ((standing.get(query_id), count) for query_id, count in zip(ids, failed.values(), strict=True))
-        counts = {
-            (query.id, query.version): count
-            for query, count in found
-            if query is not None and query.version <= plan.version
-        }
-        self.evaluation_errors.add(stream, counts)
-
-    def _change(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> Change:
-        plans = self._changed_plans(candidates, removes)
+    def _made(
+        self,
+        candidates: Mapping[int, Candidate],
+        removes: Mapping[int, RegisteredQuery],
+        refused: Mapping[int, AscError],
+    ) -> Outcome:
+        """Write and swap: what is refused has been refused before."""
+        before, gone = self.standing, {query.id for query in removes.values()}
+        running = {name: stream.running.plan for name, stream in self._streams.items()}
+        plans = self._changed_plans(running, list(candidates.values()), gone)
         # One that is paused needs no topic: to pause it may be what mends a stream.
-        topics = {candidate.query.topic for candidate in candidates if not candidate.query.paused}
+        topics = {candidate.query.topic for candidate in candidates.values() if not candidate.query.paused}
         self._cluster.ensure_destinations(topics)
+        versions = self._written([candidate.query for candidate in candidates.values()], gone)
+        version = max(versions.values())
+        written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
+        self.standing = before.changed(written.values(), gone, version)
+        offsets = {
+            name: self._streams[name].running.replace(replace(plan, version=version), running[name])
+            for name, plan in plans.items()
+        }
+        for name in {query.stream for query in written.values()} - offsets.keys():
+            offsets[name] = self._streams[name].running.effective_offsets()
+        for stream in self._streams.values():
+            stream.evaluation_errors.begin_anew(versions, version)
+        registered = {
+            i: Registered(query, offsets[query.stream], candidates[i].predicate.warnings, query.id not in before)
+            for i, query in written.items()
+        }
+        return Outcome(version, registered, removes, refused, offsets)
+
+    def _written(self, queries: Sequence[RegisteredQuery], removes: Collection[str]) -> dict[str, int]:
+        """Write a change to the registry; the version of each id in it."""
         try:
-            offsets = self._registry.write([candidate.query for candidate in candidates], removes)
+            return self._registry.write(queries, removes)
         except RegistryError as error:
-            self._uncertain = not isinstance(error, RegistryTakenError)
+            self._is_uncertain = not isinstance(error, RegistryTakenError)
             self.problem = error
             raise
-        version = max(offsets.values())
-        written = tuple(candidate.query.at(offsets[candidate.query.id]) for candidate in candidates)
-        queries = dict(self.queries)
-        for query_id in removes:
-            del queries[query_id]
-        queries.update((query.id, query) for query in written)
-        self.queries, self.version = queries, version
-        for query_id in offsets:
-            self.unserved.pop(query_id, None)
-        self.evaluation_errors.forget(removes)
-        effective = {stream: self._jobs[stream].swap(replace(plan, version=version)) for stream, plan in plans.items()}
-        for query in written:
-            if query.stream not in effective:
-                effective[query.stream] = self._jobs[query.stream].effective_offsets()
-        return Change(version, effective, written)
 
     def _recover(self) -> None:
         """After a write that failed: become the writer anew, and learn what the registry really holds."""
-        if not self._uncertain:
+        if not self._is_uncertain:
             return
         self._registry.close()
         self._registry.open()
         queries, version = self._registry.load()
-        if queries != self.queries:
+        if queries != self.standing.queries:
             LOG.warning("the registry holds a change that was thought to have failed: version %d is in place", version)
-            plans, unserved = self._planning.plans(queries.values(), version)
-            for stream, plan in plans.items():
-                self._jobs[stream].swap(carried(self._jobs[stream].plan, plan))
-            self.queries, self.version, self.unserved = queries, version, unserved
-        self._uncertain = False
+            self._take_over(queries, version)
+        self._is_uncertain = False
         self.problem = None
 
-    def _changed_plans(self, candidates: Sequence[Candidate], removes: Sequence[str]) -> dict[str, Plan]:
+    def _take_over(self, queries: Mapping[str, RegisteredQuery], version: int) -> None:
+        """Make what the registry holds the standing queries and the running plans."""
+        plans, unserved = self._planning.plans(queries.values(), version)
+        for query_id, reason in unserved.items():
+            LOG.warning("query '%s' is not served: %s", query_id, reason)
+        for name, plan in plans.items():
+            self._streams[name].running.replace(plan)
+        self.standing = QuerySet(queries, version, unserved)
+
+    def _plan_at(self, stream: Stream, version: int) -> Plan:
+        """The plan of a stream as it was at a version."""
+        # Of all streams: what is served of one may hang on the others, for they may feed each other.
+        return self._planning.plans(self._registry.state_at(version).values(), version)[0][stream.name]
+
+    def _changed_plans(
+        self, running: Mapping[str, Plan], candidates: Sequence[Candidate], removes: Collection[str]
+    ) -> dict[str, Plan]:
         """The plans of the streams that a change touches, with a version that is yet to be set."""
         adds: dict[str, list[Query]] = {}
         drops: dict[str, list[str]] = {}
         for candidate in candidates:
             query = candidate.query
-            replaced = not query.paused
-            if replaced:
+            if not query.paused:
                 adds.setdefault(query.stream, []).append(Query(query.id, candidate.predicate, query.topic))
-            before = self._planned_on(query.id)
-            if before is not None and not (replaced and before == query.stream):
+            before = self.standing.planned_on(query.id)
+            if before is not None and (query.paused or before != query.stream):
                 drops.setdefault(before, []).append(query.id)
         for query_id in removes:
-            before = self._planned_on(query_id)
+            before = self.standing.planned_on(query_id)
             if before is not None:
                 drops.setdefault(before, []).append(query_id)
-        plans = {}
-        for stream in {*adds, *drops}:
-            standing = self._jobs[stream].plan
-            changed = change_plan(standing, adds.get(stream, ()), drops.get(stream, ()), version=self.version)
-            plans[stream] = carried(standing, changed)
-        return plans
-
-    def _planned_on(self, query_id: str) -> str | None:
-        query = self.queries.get(query_id)
-        if query is None or query.paused or query_id in self.unserved:
-            return None
-        return query.stream
+        return {
+            name: change_plan(running[name], adds.get(name, ()), drops.get(name, ()), version=self.standing.version)
+            for name in {*adds, *drops}
+        }
 
 
-def _expired(queries: Iterable[RegisteredQuery], now: datetime) -> list[str]:
-    return [query.id for query in queries if query.expires_at is not None and query.expires_at <= now]
+@contextmanager
+def _refusing(refused: dict[int, AscError], position: int) -> Iterator[None]:
+    try:
+        yield
+    except AscError as error:
+        refused[position] = error
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from broker.errors import KafkaError
+from broker.errors import RegistryError, RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
 from broker.queries.query import RegisteredQuery
@@ -23,14 +23,6 @@ _SETTINGS = {
     "delete.retention.ms": str(HISTORY_MS),
 }
 _POLL_MS = 200
-
-
-class RegistryError(KafkaError):
-    """The registry cannot be read or written."""
-
-
-class RegistryTakenError(RegistryError):
-    """Another daemon writes the registry now; this one never will again."""
 
 
 class Registry:
@@ -56,7 +48,7 @@ class Registry:
         if len(self._cluster.partitions(self.topic)) != 1:
             raise RegistryError("registry topic", self.topic, "has several partitions: name a topic of one partition")
         self._check_settings()
-        self._producer = self._cluster.producer(
+        self._producer = self._cluster.client.producer(
             transactional_id=f"asc-registry-{self.topic}", max_request_size=16 * 1024 * 1024, linger_ms=5
         )
         try:
@@ -140,7 +132,7 @@ class Registry:
         from kafka import TopicPartition
 
         partition = TopicPartition(self.topic, 0)
-        consumer = self._cluster.consumer(
+        consumer = self._cluster.client.consumer(
             isolation_level="read_committed", auto_offset_reset="earliest", enable_auto_commit=False
         )
         try:

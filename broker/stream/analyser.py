@@ -1,66 +1,70 @@
-"""What only Spark can judge: whether it evaluates an expression over a stream's attributes, and to which type."""
+"""What predicates over a stream mean: their normal form, and whether Spark takes the expressions in them."""
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from asc.keys.attribute import PAttribute
-from broker.config.config import StreamConfig
-from broker.config.sections import ConfigError
+from asc.predicate import Limits, normalise
+from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
+from broker.errors import ConfigError, QueryError
 from broker.failure import one_line, root_cause
-from broker.formats.decode import ERROR, KAFKA_FIELDS, as_records, decode
-from broker.formats.options import DATE_PATTERNS
+from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder, as_records
+from broker.formats.record_format import DATE_PATTERNS
 from broker.matching.expressions import analyse
-from broker.queries.query import QueryError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in KAFKA_FIELDS)
 
+_ACCEPTED_MAX = 10_000
+"""Expressions that are known to pass; the oldest are forgotten, and would be analysed again."""
+
 
 class StreamAnalyser:
-    """The attributes of one stream as an empty DataFrame: expressions are tried on it before they reach the job.
+    """The attributes of one stream, as a schema and as an empty DataFrame on which expressions are tried before they
+    reach the job.
 
-    An expression that passed once passes again without Spark. Thread-safe.
+    An expression that passed passes again without Spark, while it is one of the last ``_ACCEPTED_MAX``. Thread-safe.
     """
 
-    def __init__(self, spark: SparkSession, stream: StreamConfig, time_zone: str) -> None:
+    def __init__(
+        self, spark: SparkSession, topic: str, decoder: RecordDecoder, attributes: Schema, limits: Limits
+    ) -> None:
         self._spark = spark
-        self._stream = stream
-        self._time_zone = time_zone
+        self._topic = topic
+        self._decoder = decoder
+        self._attributes = attributes
+        self._limits = limits
         self._lock = threading.Lock()
-        self._accepted: set[PAttribute] = set()
+        self._accepted: dict[PAttribute, None] = {}
         self._empty: DataFrame | None = None
 
     def check_decoding(self) -> None:
         """ConfigError where Spark cannot decode with the stream's options, found on a sample record."""
         from pyspark.sql import functions as sf
 
-        stream = self._stream
+        decoder = self._decoder
         self._check_patterns()
-        names = [field.name for field in stream.fields().arrow]
-        separator = stream.options.get("sep", stream.options.get("delimiter", ","))
-        sample = (
-            json.dumps(dict.fromkeys(names, "1")) if stream.format == "json" else separator.join("1" for _ in names)
-        )
+        sample = decoder.record_format.sample([field.name for field in decoder.fields.arrow], decoder.options)
         rows = self._spark.range(1, numPartitions=1)
         row = as_records(rows, value=sf.concat(sf.lit(sample), sf.col("id").cast("string")))
         try:
-            decode(row, stream, self._time_zone).collect()
+            decoder.decode(row).collect()
         except Exception as error:
             remedy = f"Spark cannot decode with them: {one_line(root_cause(error))}"
-            raise ConfigError(f"options of stream with topic {stream.topic}", dict(stream.options), remedy) from error
+            raise ConfigError(f"options of stream with topic {self._topic}", dict(decoder.options), remedy) from error
 
     def _check_patterns(self) -> None:
         # A pattern that is none makes no error in a decoder: every record would be a dead letter.
         from pyspark.sql import functions as sf
 
         for option, reader in DATE_PATTERNS.items():
-            pattern = self._stream.options.get(option)
+            pattern = self._decoder.options.get(option)
             if pattern is None:
                 continue
             try:
@@ -70,9 +74,11 @@ class StreamAnalyser:
                 remedy = f"is no pattern that Spark reads by: {one_line(root_cause(error), 2_000)}"
                 # What follows is advice on a setting of Spark's, not on the pattern.
                 remedy = remedy.partition(": [INCONSISTENT_BEHAVIOR")[0].partition(" You can form")[0]
-                raise ConfigError(
-                    f"options.{option} of stream with topic {self._stream.topic}", pattern, remedy
-                ) from error
+                raise ConfigError(f"options.{option} of stream with topic {self._topic}", pattern, remedy) from error
+
+    def normalise(self, where: str) -> Predicate:
+        """The normal form of a predicate over the stream's attributes; PredicateError."""
+        return normalise(where, self._attributes, limits=self._limits, time_zone=self._decoder.time_zone)
 
     def refusals(self, attributes: Iterable[PAttribute]) -> dict[PAttribute, QueryError]:
         """The expressions among these p-attributes that Spark refuses, each with the reason in one line."""
@@ -85,19 +91,20 @@ class StreamAnalyser:
             if not unknown:
                 return {}
             if self._empty is None:
-                self._empty = decode(self._spark.createDataFrame([], _KAFKA_DDL), self._stream, self._time_zone)
+                self._empty = self._decoder.decode(self._spark.createDataFrame([], _KAFKA_DDL))
             found = analyse(self._empty, unknown, plan=True)
-            self._accepted.update(found.nullable)
+            self._accepted.update(dict.fromkeys(found.nullable))
+            for oldest in list(self._accepted)[: max(0, len(self._accepted) - _ACCEPTED_MAX)]:
+                del self._accepted[oldest]
             return {a: QueryError("expression", a.sql, reason) for a, reason in found.refusals.items()}
 
     def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> list[Any]:
         """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none."""
         from pyspark.sql import functions as sf
 
-        rows = [(None, bytearray(value), self._stream.topic, 0, 0, None, 0, None)]
+        rows = [(None, bytearray(value), self._topic, 0, 0, None, 0, None)]
         attributes = list(attributes)
-        as_json = self._stream.model_copy(update={"format": "json", "options": {}})
-        frame = decode(self._spark.createDataFrame(rows, _KAFKA_DDL), as_json, self._time_zone)
+        frame = self._decoder.of_json().decode(self._spark.createDataFrame(rows, _KAFKA_DDL))
         columns = [sf.expr(attribute.sql).alias(f"a{slot}") for slot, attribute in enumerate(attributes)]
         table = frame.select(sf.col(ERROR), *columns).toArrow()
         reason = table.column(0)[0].as_py()

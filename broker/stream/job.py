@@ -7,30 +7,29 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asc.plan.plan import Plan
+from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.errors import BrokerError
 from broker.failure import one_line, root_cause
-from broker.formats.decode import decode
-from broker.kafka.cluster import KafkaCluster, Offsets
+from broker.formats.decoder import RecordDecoder
+from broker.kafka.cluster import KafkaCluster
 from broker.operators.routing import outgoing
-from broker.plans.binding import BatchBindings, Binding, write_durably
+from broker.plans.offsets import Offsets
+from broker.plans.running_plan import BoundBatch, RunningPlan
+from broker.stream.evaluation_errors import EvaluationErrors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from broker.adapting.stream_monitor import StreamMonitor
-    from broker.matching.tally import Tallying
+    from broker.matching.shipped_plan import ShippedPlan
+    from broker.matching.tally import Tally, Tallying
 
 LOG = logging.getLogger("asc.job")
-
-OnFailed = Callable[[Plan, Mapping[int, int]], None]
-"""Takes what a batch counted of failed evaluations, by the handle of a query."""
 
 _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
@@ -69,40 +68,36 @@ class _StoppingError(Exception):
 class StreamJob:
     """The job of one stream, started again with a pause after a failure until it is stopped.
 
-    The plan is swapped between batches under a lock, never changed in place. A batch is bound to the version of the
-    plan durably before it writes anything; a batch that was bound before (a crash came between) is run with the plan
-    of that version, which ``plan_at`` makes. Source: spec, sections 2 and 3.
+    Each batch is run with the plan that it is bound to (:class:`RunningPlan`), whatever is put in place meanwhile.
+    What hangs on the plan alone is made once for all batches that run with it. Source: spec, sections 2 and 3.
     """
 
     def __init__(
         self,
         name: str,
         config: Config,
+        folder: Path,
         *,
         spark: SparkSession,
         cluster: KafkaCluster,
-        plan: Plan,
-        plan_at: Callable[[int], Plan],
+        decoder: RecordDecoder,
+        starting: Offsets,
+        running: RunningPlan,
         monitor: StreamMonitor,
-        on_failed: OnFailed,
+        evaluation_errors: EvaluationErrors,
     ) -> None:
         self.name = name
         self._config = config
         self._stream = config.streams[name]
+        self._folder = folder
         self._spark = spark
         self._cluster = cluster
-        self._plan_at = plan_at
+        self._decoder = decoder
+        self._starting = starting
+        self._running = running
         self._monitor = monitor
-        self._on_failed = on_failed
-        self._folder = config.spark.checkpoint_dir / name
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._bindings = BatchBindings(self._folder / "bindings", self._folder / "spark" / "offsets")
-        self._starting = self._starting_offsets()
-        self._plan_lock = threading.Lock()
-        self._plan = plan
-        self._bound = self._bindings.last()
-        self._broadcast: tuple[Plan, Any] | None = None
-        self._replayed: Plan | None = None
+        self._evaluation_errors = evaluation_errors
+        self._shipped: ShippedPlan | None = None
         self._plans_shipped = 0
         self._tallies: tuple[int, Any] | None = None
         self._batch_lock = threading.Lock()
@@ -115,21 +110,6 @@ class StreamJob:
         self._batches_done = 0
         self.problem: str | None = "is starting"
         """Why the job does not run, in one line; None while it runs."""
-
-    @property
-    def plan(self) -> Plan:
-        return self._plan
-
-    def swap(self, plan: Plan) -> Offsets:
-        """Put a plan in place for every batch from now on; the effective offsets: those of the first such batch."""
-        with self._plan_lock:
-            self._plan = plan
-            return self._effective_offsets()
-
-    def effective_offsets(self) -> Offsets:
-        """The first offsets, by source partition, that the plan in place will judge."""
-        with self._plan_lock:
-            return self._effective_offsets()
 
     def start(self) -> None:
         """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again."""
@@ -159,15 +139,15 @@ class StreamJob:
                 LOG.warning("stream '%s': Spark did not stop its query: %s", self.name, one_line(error))
         if self._supervisor.is_alive():
             self._supervisor.join(timeout=3)
-        if self._broadcast is not None:
-            self._broadcast[1].unpersist()
+        if self._shipped is not None:
+            self._shipped.unpersist()
 
     # -- the query and its supervision
 
     def _start_query(self) -> None:
         source = (
             self._spark.readStream.format("kafka")
-            .options(**self._cluster.spark_options())
+            .options(**self._cluster.client.spark_options())
             .option("subscribe", self._stream.topic)
             .option("startingOffsets", json.dumps({self._stream.topic: {str(p): o for p, o in self._starting.items()}}))
             .option("maxOffsetsPerTrigger", self._config.spark.max_records_per_batch)
@@ -240,55 +220,44 @@ class StreamJob:
             if self._stopping.is_set():
                 raise _StoppingError(f"stream '{self.name}' stops before batch {batch_id}")
             try:
-                self._write(records, self._bind(batch_id))
+                self._write(records, self._running.bind(batch_id))
             except BaseException as error:
                 self._error = error
                 raise
             self._error = self.problem = None
             self._batches_done += 1
 
-    def _bind(self, batch_id: int) -> Plan:
-        with self._plan_lock:
-            plan = self._plan
-            binding = self._bindings.bind(batch_id, plan.version)
-            self._bound = binding
-        if binding.version == plan.version:
-            return plan
-        LOG.info("stream '%s': batch %d is run again with version %d", self.name, batch_id, binding.version)
-        self._replayed = self._plan_at(binding.version)
-        return self._replayed
-
-    def _write(self, records: DataFrame, plan: Plan) -> None:
+    def _write(self, records: DataFrame, batch: BoundBatch) -> None:
         from broker.matching.dataframe import DELIVERIES_COLUMN, match_plan
 
-        attributes = decode(records, self._stream, self._config.spark.time_zone)
-        shipped = self._broadcast_of(plan)
+        self._evaluation_errors.begin_batch(batch.plan.version)
+        attributes = self._decoder.decode(records)
+        shipped = self._shipped_of(batch.plan, attributes)
         tallying = self._tallying()
         matched = match_plan(attributes, shipped, output="deliveries", tallying=tallying)
         dead_letters = self._config.dead_letter_topic(self.name)
         (
-            outgoing(matched, DELIVERIES_COLUMN, dead_letters, self._limits_of(plan, dead_letters))
+            outgoing(matched, DELIVERIES_COLUMN, dead_letters, self._limits_of(batch.plan, dead_letters))
             .write.format("kafka")
-            .options(**self._cluster.spark_options())
+            .options(**self._cluster.client.spark_options())
             .option("kafka.acks", "all")
             .option("kafka.enable.idempotence", "true")
             .option("kafka.max.request.size", str(self._config.kafka.request_bytes))
             .option("includeHeaders", "true")
             .save()
         )
-        self._tell(plan, tallying)
+        self._tell(batch, tallying)
 
-    def _tell(self, plan: Plan, tallying: Tallying) -> None:
+    def _tell(self, batch: BoundBatch, tallying: Tallying) -> None:
         """Hand on what a batch told besides its matches. Those are written: nothing here may have it run again."""
-        tally = tallying.accumulator.value
+        tally: Tally | None = tallying.accumulator.value
         # Of a batch that failed a task may come late, with counts of the plan before.
-        if tally is None or tally.plan != tallying.plan:
-            return
+        own = tally if tally is not None and tally.plan == tallying.plan else None
         try:
-            self._on_failed(plan, tally.failed)
+            self._evaluation_errors.end_batch({} if own is None else own.failed_ids(batch.plan))
             # A plan made for a replay has sequences of its own, which say nothing of those in place.
-            if plan is not self._replayed:
-                self._monitor.offer(plan, tally)
+            if own is not None and not batch.is_replay:
+                self._monitor.offer(batch.plan, own)
         except Exception as error:
             LOG.exception("stream '%s': what a batch told is lost: %s", self.name, one_line(error))
 
@@ -316,33 +285,21 @@ class StreamJob:
             self._limits = (plan, {topic: found[topic] for topic in topics})
         return self._limits[1]
 
-    def _broadcast_of(self, plan: Plan) -> Any:
-        if self._broadcast is None or self._broadcast[0] is not plan:
-            old = self._broadcast
-            self._broadcast = (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
+    def _shipped_of(self, plan: Plan, attributes: DataFrame) -> ShippedPlan:
+        from broker.matching.shipped_plan import ShippedPlan
+
+        if self._shipped is None or self._shipped.plan is not plan:
+            old = self._shipped
+            self._shipped = ShippedPlan.of(attributes, plan, counts_failures=True)
             self._plans_shipped += 1
             if old is not None:
                 # One batch runs at a time, so nothing uses the old one any more.
-                old[1].unpersist()
-        return self._broadcast[1]
-
-    # -- offsets
-
-    def _effective_offsets(self) -> Offsets:
-        return dict(self._starting if self._bound is None else {**self._starting, **self._bound.end_offsets})
-
-    def _starting_offsets(self) -> Offsets:
-        # Kept from the first start: Spark looks at it only until its checkpoint says more.
-        path: Path = self._folder / "starting-offsets.json"
-        if path.exists():
-            return {int(partition): int(offset) for partition, offset in json.loads(path.read_text("utf-8")).items()}
-        found = self._cluster.offsets(self._stream.topic, end=self._stream.starting_offsets == "latest")
-        write_durably(path, json.dumps({str(partition): offset for partition, offset in found.items()}))
-        return found
+                old.unpersist()
+        return self._shipped
 
     def _await_commit(self, deadline: float) -> None:
-        bound: Binding | None = self._bound
-        while bound is not None and time.monotonic() < deadline:
-            if (self._folder / "spark" / "commits" / str(bound.batch_id)).exists() or self.problem is not None:
+        batch_id = self._running.bound_batch_id
+        while batch_id is not None and time.monotonic() < deadline:
+            if (self._folder / "spark" / "commits" / str(batch_id)).exists() or self.problem is not None:
                 return
             time.sleep(0.02)

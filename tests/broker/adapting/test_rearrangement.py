@@ -81,7 +81,7 @@ def cost_of(site: Site, tuples: pa.Table) -> float:
 def settled(site: Site) -> dict[str, Any]:
     """What the monitor shows when it has looked at all that was published."""
     assert site.daemon is not None
-    (monitor,) = site.daemon.monitors.values()
+    (monitor,) = (stream.monitor for stream in site.daemon.streams().values())
     deadline = time.monotonic() + 60
     while monitor.behind:
         assert time.monotonic() < deadline

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Order, Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import parse_config
-from broker.config.sections import ConfigError, MonitorConfig
+from broker.config.sections import MonitorConfig
+from broker.errors import ConfigError
 from broker.matching.tally import Tally
-from monitor.transfer import carried
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import RunningPlan
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
 LAMBDA = 2_000
@@ -27,22 +30,34 @@ D1 = uniform_tuples(20_000, seed=3)
 D2 = non_uniform_tuples(20_000, seed=3)
 
 
+class Running(RunningPlan):
+    """The plan that runs, and what is to happen just before the monitor's orders are put into it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__("s", BatchBindings(folder, folder), {})
+        self.meanwhile: Callable[[], object] = lambda: None
+        self.arranged = 0
+
+    def arrange(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
+        self.meanwhile()
+        self.arranged += 1
+        return super().arrange(measured, orders)
+
+
 class Stream:
     """A stream without Spark: a plan that runs, batches that go through it, and their monitor."""
 
-    def __init__(self, tallied: Callable[..., Tally], plan: Plan, **settings: Any) -> None:
-        self.plan = plan
+    def __init__(self, folder: Path, tallied: Callable[..., Tally], plan: Plan, **settings: Any) -> None:
+        self.running = Running(folder)
+        self.running.replace(plan)
         self.tallied = tallied
         values = {"lambda_tuples": LAMBDA, "sample_tuples": 1_000, "max_core_share": 1.0, **settings}
-        self.monitor = StreamMonitor("s", MonitorConfig(**values), self.swap)
-        self.swaps = 0
+        self.monitor = StreamMonitor("s", MonitorConfig(**values), self.running)
         self.monitor.start()
 
-    def swap(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
-        """As ``StandingQueries.arrange`` does it."""
-        self.plan = self.plan.with_sequences_of(measured, orders)
-        self.swaps += 1
-        return self.plan
+    @property
+    def plan(self) -> Plan:
+        return self.running.plan
 
     def run(self, tuples: pa.Table) -> Matches:
         """One batch, and the time that the monitor needs for it."""
@@ -68,11 +83,13 @@ class Stream:
 
 
 @pytest.fixture
-def stream(tallied: Callable[..., Tally]) -> Iterator[Any]:
+def stream(tallied: Callable[..., Tally], tmp_path: Path) -> Iterator[Any]:
     started: list[Stream] = []
 
     def start(plan: Plan | None = None, **settings: Any) -> Stream:
-        started.append(Stream(tallied, plan or compile_plan(WORKLOAD.standing_queries()), **settings))
+        started.append(
+            Stream(tmp_path / str(len(started)), tallied, plan or compile_plan(WORKLOAD.standing_queries()), **settings)
+        )
         return started[-1]
 
     yield start
@@ -120,7 +137,7 @@ def test_matches_are_the_same_whatever_is_swapped_in(stream: Any) -> None:
             batch = tuples.slice(start, LAMBDA)
             columns = [batch[attribute.sql] for attribute in plain.p_attributes]
             assert pairs(one.run(batch)) == pairs(match(plain, columns, LAMBDA))
-    assert one.swaps >= 7
+    assert one.running.arranged >= 7
 
 
 def test_periodic_mode_takes_a_step_each_tau(stream: Any) -> None:
@@ -168,7 +185,7 @@ def test_queries_that_come_and_go_leave_the_monitor_going(stream: Any) -> None:
     queries = {query.id: query for query in standing}
     for step in range(6):
         added, removed = more[step * 20 : step * 20 + 20], list(queries)[:5]
-        one.plan = carried(one.plan, change_plan(one.plan, added, removed))
+        one.running.replace(change_plan(one.plan, added, removed), one.plan)
         queries = {key: query for key, query in queries.items() if key not in removed}
         queries.update((query.id, query) for query in added)
         batch = (D1, D2)[step % 2].slice(step * LAMBDA, LAMBDA)
@@ -185,16 +202,15 @@ def test_queries_that_come_and_go_leave_the_monitor_going(stream: Any) -> None:
 
 def test_a_failure_is_logged_and_the_next_look_goes_on(stream: Any, caplog: pytest.LogCaptureFixture) -> None:
     one = stream(mu=0.0)
-    works = one.swap
 
-    def fails(_: Plan, __: Mapping[int, Order]) -> Plan:
+    def fails() -> None:
         raise RuntimeError("no plan today")
 
-    one.monitor._swap = fails
+    one.running.meanwhile = fails
     one.run(D1.slice(0, LAMBDA))
     assert "stream 's': the monitor could not look: no plan today" in caplog.text
     assert one.monitor.events == ()
-    one.monitor._swap = works
+    one.running.meanwhile = lambda: None
     one.run(D1.slice(LAMBDA, LAMBDA))
     assert len(one.monitor.events) == 1
 
@@ -242,16 +258,15 @@ def ids_of_block(plan: Plan, number: int) -> list[str]:
 
 def test_a_block_that_changed_while_it_was_measured_is_measured_anew(stream: Any) -> None:
     one = stream(compile_plan(MANY.standing_queries(), BLOCKS), mu=0.0)
-    others, swap = set(range(1, len(one.plan.blocks))), one.swap
+    others = set(range(1, len(one.plan.blocks)))
 
-    def changed_meanwhile(measured: Plan, orders: Mapping[int, Order]) -> Plan:
-        one.plan = change_plan(one.plan, remove=ids_of_block(one.plan, 0)[1:])
-        return swap(measured, orders)
+    def changed_meanwhile() -> None:
+        one.running.replace(change_plan(one.plan, remove=ids_of_block(one.plan, 0)[1:]), one.plan)
 
-    one.monitor._swap = changed_meanwhile
+    one.running.meanwhile = changed_meanwhile
     one.run(D1.slice(0, 1_000))
     assert {event.block for event in one.monitor.events} == others
-    one.monitor._swap = swap
+    one.running.meanwhile = lambda: None
     # Its figures are gone, those of the others are not.
     one.run(D1.slice(1_000, 1_000))
     assert [(event.block, event.trigger) for event in one.monitor.events[len(others) :]] == [(0, "unmeasured")]
@@ -261,7 +276,7 @@ def test_blocks_keep_their_figures_when_their_numbers_shift(stream: Any) -> None
     one = stream(compile_plan(MANY.standing_queries(), BLOCKS))
     one.run(D1.slice(0, 1_000))
     figures = one.monitor.view()["blocks"]
-    one.plan = change_plan(one.plan, remove=ids_of_block(one.plan, 0))
+    one.running.replace(change_plan(one.plan, remove=ids_of_block(one.plan, 0)), one.plan)
     assert len(one.plan.blocks) == len(figures) - 1
     one.run(D1.slice(1_000, 10))
     assert one.monitor.view()["blocks"] == figures[1:]
@@ -271,7 +286,7 @@ def test_periodic_mode_begins_anew_for_a_block_that_changed(stream: Any) -> None
     one = stream(mode="periodic", tau_tuples=500)
     one.run(D1.slice(0, 1_000))
     one.run(D1.slice(1_000, 500))
-    one.plan = carried(one.plan, change_plan(one.plan, remove=["q000000"]))
+    one.running.replace(change_plan(one.plan, remove=["q000000"]), one.plan)
     one.run(D1.slice(1_500, 1_000))
     for number in range(len(one.plan.blocks[0].slots) - 2):
         assert one.monitor.events == ()
@@ -281,13 +296,8 @@ def test_periodic_mode_begins_anew_for_a_block_that_changed(stream: Any) -> None
 
 def test_batches_that_wait_are_in_the_totals_whatever_becomes_of_them(stream: Any) -> None:
     one = stream(mu=0.0)
-    gate, swap = threading.Event(), one.swap
-
-    def waits(measured: Plan, orders: Mapping[int, Order]) -> Plan:
-        gate.wait(30)
-        return swap(measured, orders)
-
-    one.monitor._swap = waits
+    gate = threading.Event()
+    one.running.meanwhile = lambda: gate.wait(30)
     one.offer(one.plan, D1.slice(0, 1_000))
     for number in range(100):
         one.offer(one.plan, D1.slice(1_000 + number * 10, 10))

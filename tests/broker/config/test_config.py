@@ -81,12 +81,6 @@ def test_a_record_may_lack_any_field(config_file: Path) -> None:
     assert fields.field("place").type == pa.struct([pa.field("city", pa.string(), nullable=True)])
 
 
-def test_the_record_itself_is_among_the_attributes(config_file: Path) -> None:
-    attributes = read(config_file, STREAM).streams["flights"].attributes()
-    assert attributes.resolve(["_offset"]).type == pa.int64()
-    assert attributes.resolve(["_timestamp"]).type == pa.timestamp("us", tz="UTC")
-
-
 def test_secrets_are_masked() -> None:
     options = {"sasl.jaas.config": "a", "ssl.keystore.password": "b", "security.protocol": "SASL_SSL"}
     shown = Config(kafka=KafkaConfig(options=options)).effective()["kafka"]["options"]
@@ -123,7 +117,7 @@ BAD = {
         STREAM + "[spark]\ntime_zone = 'Mars/X'",
         "spark.time_zone 'Mars/X': use a name of the time zone database",
     ),
-    "format": (STREAM.replace("json", "xml"), "streams.flights.format 'xml': input should be 'json' or 'csv'"),
+    "format": (STREAM.replace("json", "xml"), "streams.flights.format 'xml': use one of json, csv"),
     "topic": (STREAM.replace('"flights"', '"a b"'), "streams.flights.topic 'a b': use 1 to 249 of"),
     "internal topic": (STREAM.replace('"flights"', '"__x"'), "is the registry or an internal topic"),
     "registry as source": (STREAM.replace('"flights"', '"asc.queries"'), "is the registry or an internal topic"),

@@ -10,13 +10,13 @@ import pytest
 import broker
 from asc.errors import AscError, PlanError, PredicateError
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import CompileOptions, Query
+from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from broker.errors import MatchError
 from broker.matching.dataframe import DELIVERIES_COLUMN, match_plan, schema_of
+from broker.matching.shipped_plan import ShippedPlan
 
 if TYPE_CHECKING:
-    from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
@@ -267,10 +267,13 @@ def test_a_stream_of_an_ansi_session_does_not_stop_at_an_evaluation_error(spark:
 # -- plans that are shipped
 
 
-def _shipped(df: DataFrame, queries: list[tuple[str, str, str]]) -> Broadcast[bytes]:
+def _shipped(df: DataFrame, queries: list[tuple[str, str, str]]) -> ShippedPlan:
+    return ShippedPlan.of(df, _plan(df, queries))
+
+
+def _plan(df: DataFrame, queries: list[tuple[str, str, str]]) -> Plan:
     schema = schema_of(df)
-    plan = compile_plan([Query(name, normalise(text, schema), topic) for name, text, topic in queries])
-    return df.sparkSession.sparkContext.broadcast(plan.to_bytes())
+    return compile_plan([Query(name, normalise(text, schema), topic) for name, text, topic in queries])
 
 
 def test_deliveries_are_by_topic_with_sorted_ids_and_keep_every_row(rows: DataFrame) -> None:
@@ -299,7 +302,7 @@ def test_deliveries_are_by_topic_with_sorted_ids_and_keep_every_row(rows: DataFr
     }
 
 
-def test_exploded_deliveries_are_judged_once(rows: DataFrame) -> None:
+def test_exploded_deliveries_are_matched_once(rows: DataFrame) -> None:
     plan = _shipped(rows, [("a", "i32 >= 0", "t"), ("b", "length(s) > 1", "u")])
     matched = match_plan(rows, plan, "deliveries")
     assert _evaluations(matched.selectExpr("id", f"explode({DELIVERIES_COLUMN}) AS d").selectExpr("id", "d.topic")) == 1
@@ -362,9 +365,8 @@ def test_a_column_of_the_temporary_name_is_left_alone(rows: DataFrame) -> None:
 
 def test_expressions_are_analysed_against_this_frame(rows: DataFrame, spark: SparkSession) -> None:
     """A plan for other columns: Spark's refusal in one line."""
-    plan = _shipped(rows, [("a", "length(s) > 1", "t")])
     with pytest.raises(MatchError, match="is refused by Spark") as raised:
-        match_plan(rows.drop("s"), plan)
+        ShippedPlan.of(rows.drop("s"), _plan(rows, [("a", "length(s) > 1", "t")]))
     assert "\n" not in str(raised.value)
     with pytest.raises(MatchError, match="int64 in Spark, not int32"):
-        match_plan(rows.withColumn("i32", rows.i64), _shipped(rows, [("a", "i32 > 1", "t")]))
+        ShippedPlan.of(rows.withColumn("i32", rows.i64), _plan(rows, [("a", "i32 > 1", "t")]))

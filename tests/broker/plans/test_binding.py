@@ -12,12 +12,14 @@ from broker.plans.binding import BatchBindings, Binding
 
 @pytest.fixture
 def bindings(tmp_path: Path) -> BatchBindings:
-    return BatchBindings(tmp_path / "bindings", tmp_path)
+    return BatchBindings(tmp_path / "bindings", tmp_path / "spark")
 
 
 def plan_batch(tmp_path: Path, batch_id: int, end: int) -> None:
     """The offset log as Spark writes it before it runs a batch."""
-    (tmp_path / str(batch_id)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{{"t":{{"0":{end},"1":7}}}}', "utf-8")
+    log = tmp_path / "spark" / "offsets"
+    log.mkdir(parents=True, exist_ok=True)
+    (log / str(batch_id)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{{"t":{{"0":{end},"1":7}}}}', "utf-8")
 
 
 def test_a_batch_keeps_its_first_version(tmp_path: Path, bindings: BatchBindings) -> None:
@@ -26,7 +28,7 @@ def test_a_batch_keeps_its_first_version(tmp_path: Path, bindings: BatchBindings
     first = bindings.bind(0, 41)
     assert first == Binding(0, 41, {0: 5, 1: 7})
     assert bindings.bind(0, 99) == first
-    assert BatchBindings(tmp_path / "bindings", tmp_path).last() == first
+    assert BatchBindings(tmp_path / "bindings", tmp_path / "spark").last() == first
 
 
 def test_the_last_two_are_kept(tmp_path: Path, bindings: BatchBindings) -> None:
@@ -44,12 +46,22 @@ def test_a_file_that_a_crash_left_aside_means_nothing(tmp_path: Path, bindings: 
     assert bindings.last() is None
 
 
+def test_a_batch_is_committed_when_spark_has_noted_it(tmp_path: Path, bindings: BatchBindings) -> None:
+    plan_batch(tmp_path, 3, 5)
+    bindings.bind(3, 41)
+    assert not bindings.is_committed(3)
+    commits = tmp_path / "spark" / "commits"
+    commits.mkdir()
+    (commits / "3").write_text("v1\n{}", "utf-8")
+    assert bindings.is_committed(3)
+
+
 def test_bindings_that_outlive_the_log_are_dropped(tmp_path: Path, bindings: BatchBindings) -> None:
     for batch_id in (4, 5):
         plan_batch(tmp_path, batch_id, batch_id)
         bindings.bind(batch_id, 41)
-    (tmp_path / "5").unlink()
-    kept = BatchBindings(tmp_path / "bindings", tmp_path).last()
+    (tmp_path / "spark" / "offsets" / "5").unlink()
+    kept = BatchBindings(tmp_path / "bindings", tmp_path / "spark").last()
     assert kept is not None
     assert kept.batch_id == 4
     assert BatchBindings(tmp_path / "bindings", tmp_path / "removed").last() is None

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.config.config import StreamConfig, parse_config
+from asc.predicate import Limits
+from broker.config.config import parse_config
+from broker.config.streams import StreamConfig
+from broker.formats.record_attributes import attributes_of
 from broker.queries.planning import Candidate, Planning
 from broker.queries.query import RegisteredQuery
 from broker.stream.analyser import StreamAnalyser
@@ -22,7 +25,9 @@ def test_what_spark_refuses_at_the_start_keeps_nothing_else_from_running(spark: 
     stream = {"topic": "t", "format": "json", "schema": "n INT, s STRING"}
     config = parse_config({"kafka": {"bootstrap_servers": "127.0.0.1:9"}, "streams": {"flights": stream}})
     lacking = StreamConfig.model_validate({**stream, "schema": "n INT"})
-    planning = Planning(config, {"flights": StreamAnalyser(spark, lacking, "UTC")})
+    attributes = attributes_of(config.streams["flights"].fields())
+    decoder = lacking.decoder(lacking.fields(), "UTC")
+    planning = Planning(config, {"flights": StreamAnalyser(spark, "t", decoder, attributes, Limits())})
     queries = [
         RegisteredQuery("plain", "flights", "n > 1", "out"),
         RegisteredQuery("computed", "flights", "n + 1 > 2", "out"),
@@ -40,11 +45,16 @@ def test_what_spark_refuses_at_the_start_keeps_nothing_else_from_running(spark: 
 SCHEMA = "n INT, s STRING"
 
 
+def analyser_of(spark: SparkSession, stream: StreamConfig) -> StreamAnalyser:
+    fields = stream.fields()
+    return StreamAnalyser(spark, stream.topic, stream.decoder(fields, "UTC"), attributes_of(fields), Limits())
+
+
 def planning(spark: SparkSession, streams: dict[str, str], **limits: int) -> Planning:
     """With streams by name, each with its source topic."""
     described = {name: {"topic": topic, "format": "json", "schema": SCHEMA} for name, topic in streams.items()}
     config = parse_config({"kafka": {"registry_topic": "registry"}, "streams": described, "limits": limits})
-    return Planning(config, {name: StreamAnalyser(spark, config.streams[name], "UTC") for name in streams})
+    return Planning(config, {name: analyser_of(spark, config.streams[name]) for name in streams})
 
 
 def test_a_destination_that_the_configuration_took_since_is_not_served(spark: SparkSession) -> None:

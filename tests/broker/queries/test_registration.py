@@ -214,7 +214,7 @@ def test_changes_of_different_fields_at_a_time_all_hold(site: Site) -> None:
 def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert site.daemon is not None
     before = site.register("before-loss", "n = 1")["query"]
-    site.daemon.standing()._registry.close()
+    site.daemon.registrar()._registry.close()
     body = {"id": "refused", "where": "n > 1", "stream": site.stream("json"), "topic": site.topic("refused")}
     lost = site.client.post("/v1/queries", json=body)
     assert lost.status_code == 503
@@ -225,7 +225,7 @@ def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert unready.json()["reason"].startswith("no query can be registered: registry topic")
     # Without a further change: the writer is made anew in the background.
     deadline = time.monotonic() + 60
-    while site.daemon.standing()._uncertain:
+    while site.daemon.registrar()._is_uncertain:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert site.client.get("/readyz").status_code == 200

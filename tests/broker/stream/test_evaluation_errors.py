@@ -15,20 +15,15 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
-from broker.config.config import parse_config
-from broker.kafka.cluster import KafkaCluster
 from broker.matching.dataframe import match_plan
+from broker.matching.shipped_plan import ShippedPlan
 from broker.matching.tally import Tally, Tallying, TallyParam, TaskTally, tally_accumulator
-from broker.queries.query import RegisteredQuery
-from broker.queries.registration import StandingQueries
-from broker.queries.registry import Registry
 from broker.stream.evaluation_errors import EvaluationErrors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SCHEMA = Schema.from_ddl("n INT, m INT, s STRING")
-STREAM = {"topic": "t", "format": "json", "schema": SCHEMA.ddl()}
 
 
 def compiled(predicates: dict[str, str]) -> Plan:
@@ -37,7 +32,7 @@ def compiled(predicates: dict[str, str]) -> Plan:
 
 def counted(spark: SparkSession, frame: DataFrame, plan: Plan) -> dict[str, int]:
     accumulator = tally_accumulator(spark.sparkContext, 0)
-    shipped = spark.sparkContext.broadcast(plan.to_bytes())
+    shipped = ShippedPlan.of(frame, plan, counts_failures=True)
     matched = match_plan(frame, shipped, tallying=Tallying(accumulator, 1, None))
     matched.write.format("noop").mode("overwrite").save()
     assert accumulator.value is not None
@@ -105,39 +100,42 @@ def test_tallies_of_one_plan_add_up(tallied: Callable[..., Tally]) -> None:
     assert replace(one, failed={}).merged(replace(other, failed={}), 0).failed == {}
 
 
-def test_what_an_older_plan_counted_is_not_laid_on_a_query_that_was_replaced() -> None:
-    config = parse_config({"kafka": {"bootstrap_servers": "127.0.0.1:9"}, "streams": {"s": STREAM}})
-    # Nothing here asks Kafka: its clients are made when first needed.
-    cluster = KafkaCluster("127.0.0.1:9", config.kafka)
-    standing = StandingQueries(config, cluster, Registry(cluster, "queries"), {})
-    plan = replace(compiled({"kept": "n / m > 1", "replaced": "n / m > 2", "removed": "n / m > 3"}), version=5)
-    standing.queries = {
-        query_id: RegisteredQuery(query_id, "s", "n > 1", "out", version=version)
-        for query_id, version in (("kept", 5), ("replaced", 6))
-    }
-    standing.count_failed("s", plan, {})
-    standing.count_failed("s", plan, {plan.handle(query_id): 2 for query_id in ("kept", "replaced", "removed")})
-    found = [standing.evaluation_errors.of(*key) for key in (("kept", 5), ("replaced", 6), ("removed", 5))]
-    assert found == [2, 0, 0]
+def test_a_batch_counts_for_the_queries_that_its_plan_has(caplog: pytest.LogCaptureFixture) -> None:
+    errors = EvaluationErrors("s")
+    errors.begin_batch(5)
+    errors.begin_anew(["replaced", "removed"], 6)
+    errors.end_batch({"kept": 2, "replaced": 2, "removed": 2})
+    assert [errors.of(query_id) for query_id in ("kept", "replaced", "removed")] == [2, 0, 0]
+    errors.begin_batch(6)
+    errors.end_batch({"kept": 1, "replaced": 4})
+    assert [errors.of(query_id) for query_id in ("kept", "replaced")] == [3, 4]
+    # A batch that is run again with the plan it was bound to, after its query was replaced a second time.
+    errors.begin_batch(6)
+    errors.begin_anew(["replaced"], 7)
+    errors.begin_batch(6)
+    errors.end_batch({"kept": 1, "replaced": 9})
+    assert [errors.of(query_id) for query_id in ("kept", "replaced")] == [4, 0]
+    # What was counted by stream stays: a counter never falls.
+    assert errors.total == 8
 
 
-def test_a_first_error_is_logged_and_a_changed_query_begins_anew(caplog: pytest.LogCaptureFixture) -> None:
-    errors = EvaluationErrors()
-    errors.add("s", {})
-    assert caplog.messages == []
-    errors.add("s", {("b", 1): 2, ("a", 1): 3})
-    errors.add("s", {("a", 1): 4})
+def test_nothing_is_kept_of_changes_while_no_batch_runs() -> None:
+    errors = EvaluationErrors("s")
+    errors.begin_batch(1)
+    errors.begin_anew(["a"], 2)
+    assert errors._since == {"a": 2}
+    errors.end_batch({})
+    errors.begin_anew(map(str, range(1_000)), 3)
+    assert errors._since == {}
+
+
+def test_the_first_errors_of_queries_are_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    errors = EvaluationErrors("s")
+    for counts in ({}, {"b": 2, "a": 3}, {"a": 4}):
+        errors.begin_batch(1)
+        errors.end_batch(counts)
     assert caplog.messages == [
         "stream 's': an expression of query 'a' and 1 more could not be evaluated on 3 records of a batch "
         "(a division by zero, a cast or a decimal that does not fit): it is NULL there"
     ]
-    assert [errors.of(query_id, 1) for query_id in "abc"] == [7, 2, 0]
-    # Another version counts for itself, and what an older plan counts comes too late.
-    assert errors.of("a", 2) == 0
-    errors.add("s", {("a", 2): 1})
-    errors.add("s", {("a", 1): 8})
-    assert (errors.of("a", 1), errors.of("a", 2)) == (0, 1)
-    errors.forget(["b", "c"])
-    assert errors.of("b", 1) == 0
-    # What was counted by stream stays: a counter never falls.
-    assert errors.of_stream("s") == 18
+    assert [errors.of(query_id) for query_id in "abc"] == [7, 2, 0]

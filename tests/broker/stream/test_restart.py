@@ -62,7 +62,7 @@ def test_a_replayed_batch_is_judged_by_the_version_it_was_bound_to(site: Site) -
     assert site.daemon is not None
     site.daemon.stop()
     folder = site.config.spark.checkpoint_dir / site.stream("json")
-    last = BatchBindings(folder / "bindings", folder / "spark" / "offsets").last()
+    last = BatchBindings(folder / "bindings", folder / "spark").last()
     assert last is not None
     assert last.version == version
     # What is replayed is the batch of the last sentinel; so take its commit back, and those of the records before it.
@@ -99,7 +99,7 @@ def test_a_replayed_batch_gives_the_old_query_its_records_again(site: Site) -> N
     assert site.daemon is not None
     site.daemon.stop()
     folder = site.config.spark.checkpoint_dir / site.stream("json")
-    last = BatchBindings(folder / "bindings", folder / "spark" / "offsets").last()
+    last = BatchBindings(folder / "bindings", folder / "spark").last()
     assert last is not None
     assert last.end_offsets == {0: offsets[-1] + 1}
     for path in (folder / "spark" / "commits").glob(f"*{last.batch_id}*"):

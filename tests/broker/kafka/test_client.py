@@ -1,8 +1,10 @@
-"""How Kafka's clients are set up, and how long they wait."""
+"""How Kafka's clients are set up, how long they wait, and what they say of a Kafka that goes away."""
 
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,13 +13,16 @@ from kafka.admin import KafkaAdminClient
 
 from broker.config.sections import KafkaConfig
 from broker.errors import KafkaError
+from broker.kafka import client as client_module
+from broker.kafka.client import KafkaClient
 from broker.kafka.cluster import KafkaCluster
+from broker.kafka.embedded import EmbeddedKafka
 
 CLIENTS = [KafkaAdminClient, KafkaConsumer, KafkaProducer]
 
 
 def settings(client: Any, options: dict[str, str]) -> dict[str, Any]:
-    return KafkaCluster("a:1, b:2", KafkaConfig(options=options))._settings(client.DEFAULT_CONFIG)
+    return KafkaClient("a:1, b:2", options, 15)._settings(client.DEFAULT_CONFIG)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -55,11 +60,44 @@ def test_options_of_spark_s_clients_alone_are_not_passed_on() -> None:
 
 
 @pytest.mark.timeout(25)
-@pytest.mark.parametrize("ask", [KafkaCluster.topics, KafkaCluster.consumer, KafkaCluster.producer])
+@pytest.mark.parametrize("ask", [KafkaClient.admin, KafkaClient.consumer, KafkaClient.producer])
 def test_a_kafka_that_does_not_answer_is_waited_for_as_long_as_configured(ask: Any) -> None:
     """The port is open, and silent; the client alone would wait for longer than this test may take."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         cluster = KafkaCluster(address, KafkaConfig(timeout_s=0.5))
-        with pytest.raises(KafkaError, match=f"Kafka '{address}': does not answer: check kafka.bootstrap_servers"):
-            ask(cluster)
+        with pytest.raises(KafkaError, match=f"Kafka '{address}': does not answer: check the address"):
+            ask(cluster.client)
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_publishing_to_a_kafka_that_dies_ends_with_what_was_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "ACKNOWLEDGED_WITHIN_S", 3)
+    monkeypatch.setattr(client_module, "IN_FLIGHT_MAX", 100)
+    node = EmbeddedKafka(tmp_path / "node")
+    node.start()
+    cluster = KafkaCluster(node.bootstrap_servers, KafkaConfig())
+    cluster.ensure_topics(["gone"])
+    cluster.close()
+
+    def records() -> Iterator[tuple[bytes | None, bytes]]:
+        for number in range(1_000):
+            if number == 500:
+                node.stop()
+            yield None, b"%d" % number
+
+    done = 0
+
+    def publish() -> None:
+        nonlocal done
+        for _ in KafkaClient(node.bootstrap_servers, {}, 10).send("gone", records()):
+            done += 1
+
+    with pytest.raises(KafkaError) as raised:
+        publish()
+    assert 0 < done < 1_000
+    assert str(raised.value).startswith("Kafka '127.0.0.1:")
+    assert str(raised.value).endswith(f"{done} records were acknowledged, later ones may have arrived")

@@ -1,0 +1,125 @@
+"""CSV records: one line each, as Spark's ``from_csv`` reads it, without a header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from broker.formats.plain_text import plain_text
+from broker.formats.record_format import Encoder, RecordFormat
+from broker.formats.spelling import respelling
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column
+
+    from asc.schema import Schema
+
+_COLUMNS_MAX = 20_480
+"""Columns of a record, where the option maxColumns does not say otherwise."""
+
+_COLUMNS_BOUND = 1_000_000
+_SEPARATORS = ("sep", "delimiter")
+_DISTINCT = ("quote", "escape", "comment")
+_SYMBOLS = (*_SEPARATORS, *_DISTINCT, "charToEscapeQuoteEscaping")
+
+
+class Csv(RecordFormat):
+    """The fields of the schema in its order, between separators."""
+
+    name = "csv"
+    own_options = (
+        *_SYMBOLS,
+        *("unescapedQuoteHandling", "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace", "nullValue", "emptyValue"),
+        *("nanValue", "positiveInf", "negativeInf", "maxColumns"),
+    )
+
+    def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
+        """See :class:`RecordFormat`.
+
+        >>> list(Csv().wrong_options({"sep": ";", "maxColumns": "0"}))
+        [('maxColumns', '0', 'use 1 to 1000000')]
+        """
+        if option in _SEPARATORS and not value:
+            return "give the separator at least one character"
+        if option in _SEPARATORS and value == options.get("quote", '"'):
+            return "is the quote too: choose another character"
+        if option in _SYMBOLS and re.search("[\r\n]", value):
+            return "a line break ends the record: choose another character"
+        if option in _DISTINCT and value == _separator_text(options):
+            return "is the separator too: choose another character"
+        if option == "maxColumns" and not _is_count(value):
+            return f"use 1 to {_COLUMNS_BOUND}"
+        return None
+
+    def wrong_type(self, data_type: pa.DataType) -> str | None:
+        """See :class:`RecordFormat`."""
+        import pyarrow as pa
+
+        nested = pa.types.is_nested(data_type)
+        return "CSV holds no nested values: use scalar types or format json" if nested else None
+
+    def parsed(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
+        """See :class:`RecordFormat`."""
+        from pyspark.sql import functions as sf
+
+        # RFC 4180 doubles a quote inside quotes; Spark's own default is a backslash.
+        return sf.from_csv(text, ddl, {"escape": '"', "maxColumns": str(_COLUMNS_MAX), **options})
+
+    def unparsed(self, text: Column, options: Mapping[str, str]) -> Column | None:
+        """A text with a column too many, at which the parser throws, whatever the mode.
+
+        Separators inside quotes are counted with the others.
+        """
+        from pyspark.sql import functions as sf
+
+        separator = _separator(options)
+        most = int(options.get("maxColumns", _COLUMNS_MAX))
+        spare = sf.length(text) - sf.length(sf.replace(text, sf.lit(separator), sf.lit("")))
+        return sf.when(spare >= most * len(separator), f"value has more than {most} CSV columns")
+
+    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> str:
+        """See :class:`RecordFormat`."""
+        return _separator_text(options).join("1" for _ in names)
+
+    def encoder(self, schema: Schema) -> Encoder:
+        """See :class:`RecordFormat`."""
+        respelled = respelling(schema)
+        names = [field.name for field in schema.arrow]
+
+        def encode(row: Mapping[str, Any]) -> bytes:
+            own = respelled(row)
+            return ",".join(csv_field(own.get(name)) for name in names).encode()
+
+        return encode
+
+
+def csv_field(value: Any) -> str:
+    """A value as a field of a CSV line (RFC 4180), as a CSV stream reads it: NULL is empty, an empty string quoted.
+
+    A stream tells the two apart only where its options set ``nullValue``; else both are NULL.
+
+    >>> csv_field(None), csv_field(""), csv_field("a,b"), csv_field('a "b" c')
+    ('', '""', '"a,b"', '"a ""b"" c"')
+    """
+    if value is None:
+        return ""
+    text = plain_text(value)
+    if text and text == text.strip() and not any(char in text for char in ',"\r\n'):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _separator_text(options: Mapping[str, str]) -> str:
+    return options.get("sep", options.get("delimiter", ","))
+
+
+def _separator(options: Mapping[str, str]) -> str:
+    """The separator itself, its escapes read as Spark reads them."""
+    escapes = {"t": "\t", "r": "\r", "b": "\b", "f": "\f", "u0000": "\0"}
+    return re.sub(r"\\(u0000|.)", lambda found: escapes.get(found[1], found[1]), _separator_text(options))
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 9 and 1 <= int(text) <= _COLUMNS_BOUND

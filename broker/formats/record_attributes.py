@@ -1,0 +1,46 @@
+"""The record's own attributes, which a predicate may name beside the fields of its stream's schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from asc.schema import Schema
+
+RECORD_DDL = (
+    "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
+)
+"""Their names and types."""
+
+RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")
+"""Their names, which no field may have."""
+
+
+def attributes_of(fields: Schema) -> Schema:
+    """The fields and the record's own attributes: what a predicate may name.
+
+    >>> from asc.schema import Schema
+    >>> [attribute.name for attribute in attributes_of(Schema.from_ddl("delay INT")).attributes][:2]
+    ['delay', '_key']
+    """
+    from asc.schema import Schema
+
+    return Schema.from_ddl(f"{fields.ddl()}, {RECORD_DDL}")
+
+
+def record_columns() -> list[Column]:
+    """The record's own attributes from the columns of Spark's Kafka source; what is not UTF-8 is NULL."""
+    from pyspark.sql import functions as sf
+
+    value = "try_validate_utf8(CAST(h.value AS STRING))"
+    headers = f"map_from_entries(transform(headers, h -> struct(h.key AS key, {value} AS value)))"
+    return [
+        sf.expr("try_validate_utf8(CAST(key AS STRING))").alias("_key"),
+        sf.col("topic").alias("_topic"),
+        sf.col("partition").alias("_partition"),
+        sf.col("offset").alias("_offset"),
+        sf.col("timestamp").alias("_timestamp"),
+        sf.expr(headers).alias("_headers"),
+    ]

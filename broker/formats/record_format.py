@@ -1,0 +1,82 @@
+"""A record format: what one must know, so that a stream can be decoded, checked, sampled and published to."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column
+
+    from asc.schema import Schema
+
+DATE_PATTERNS = {"dateFormat": "to_date", "timestampFormat": "to_timestamp", "timestampNTZFormat": "to_timestamp_ntz"}
+"""Options that are a pattern, and the function of Spark that reads by it."""
+
+_LOCALE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+Fault = tuple[str, str, str]
+"""What is wrong with an option: its name, its value, the remedy."""
+
+Encoder = Callable[[Mapping[str, Any]], bytes]
+"""A row, by column, as the value of a record."""
+
+
+class RecordFormat(ABC):
+    """How the value of a record becomes columns in the JVM, and a row becomes such a value.
+
+    A new format is a module with a class of this kind, named in ``broker.formats.RECORD_FORMATS``. Stateless.
+    """
+
+    name: ClassVar[str]
+    """As the configuration names it."""
+
+    own_options: ClassVar[tuple[str, ...]]
+    """The options of Spark's parser that a stream may set, beside those that all formats have."""
+
+    def wrong_options(self, options: Mapping[str, str]) -> Iterator[Fault]:
+        """What is wrong with a stream's options, in their order."""
+        known = (*self.own_options, *DATE_PATTERNS, "timeZone", "locale")
+        for option, value in options.items():
+            if option not in known:
+                near = difflib.get_close_matches(option, known, n=1, cutoff=0.5)
+                remedy = f"did you mean '{near[0]}'?" if near else f"known for {self.name}: {', '.join(known)}"
+                yield option, value[:50], f"is not a decoding option: {remedy}"
+            elif option == "locale" and not _LOCALE.fullmatch(value):
+                yield option, value[:50], "write a language tag, as en-US"
+            elif option in DATE_PATTERNS and not value.strip():
+                yield option, value, "give a pattern, as yyyy-MM-dd"
+            elif (fault := self.wrong_option(option, value, options)) is not None:
+                yield option, value[:50], fault
+
+    def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
+        """What is wrong with the value of one of the format's own options, beside the others; None where nothing is."""
+        return None
+
+    def wrong_type(self, data_type: pa.DataType) -> str | None:
+        """Why a field cannot be of a type, and the remedy; None where it can."""
+        return None
+
+    @abstractmethod
+    def parsed(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
+        """A struct of the fields in ``ddl`` read from a text, by the permissive mode of Spark's parser."""
+
+    def unparsed(self, text: Column, options: Mapping[str, str]) -> Column | None:
+        """Why a text must not be given to the parser, NULL where it may; None where all may."""
+        return None
+
+    @abstractmethod
+    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> str:
+        """A text in which each field is a 1: enough to see whether Spark parses with the options."""
+
+    @abstractmethod
+    def encoder(self, schema: Schema) -> Encoder:
+        """Encodes rows of Python values. A column that is a field of the schema but for case is spelled as there."""
+
+    def encoder_of_texts(self, schema: Schema) -> Encoder:
+        """Encodes rows of texts, as CSV files hold them; None for NULL."""
+        return self.encoder(schema)

@@ -1,0 +1,119 @@
+"""The plan that a stream's batches run with: swapped between them, bound to each before it writes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Order, Plan
+from broker.errors import BrokerError
+from broker.plans.binding import BatchBindings
+from broker.plans.offsets import Offsets
+from monitor.transfer import carried
+
+LOG = logging.getLogger("asc.plan")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundBatch:
+    """A batch's plan. ``is_replay``: it is that of an earlier version, with which the batch was begun before."""
+
+    plan: Plan
+    is_replay: bool
+
+
+class RunningPlan:
+    """The plan of one stream, what each batch was bound to, and the offsets from which a plan holds.
+
+    Registration puts other queries in with :meth:`replace`, the monitor other orders with :meth:`arrange`; neither
+    undoes what the other did meanwhile. A batch gets its plan from :meth:`bind`, which makes it durable first; one that
+    was bound before (it failed, or a crash came between) gets the plan of that version again.
+
+    Invariant: ``plan`` is replaced in one step, never changed, by whoever holds the lock; a batch is bound under it, so
+    that the offsets that a plan holds from are those after every batch that was bound before. Until the first
+    :meth:`replace` the plan is of no query. Cost: the running plan and that of the last batch, which is the same one
+    unless it was replaced since. Source: spec, sections 2 and 3.
+    """
+
+    def __init__(self, stream: str, bindings: BatchBindings, starting: Offsets) -> None:
+        self._stream = stream
+        self._bindings = bindings
+        self._starting = starting
+        self._lock = threading.Lock()
+        self._plan = compile_plan(())
+        self._bound = bindings.last()
+        self._bound_plan: Plan | None = None
+
+    @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    @property
+    def bound_batch_id(self) -> int | None:
+        """The last batch that was bound; None before the first."""
+        return None if self._bound is None else self._bound.batch_id
+
+    @property
+    def version_to_replay(self) -> int | None:
+        """At the start: the version of the batch that was begun and not committed; None where there is none."""
+        bound = self._bound
+        return None if bound is None or self._bindings.is_committed(bound.batch_id) else bound.version
+
+    def replay_with(self, plan: Plan) -> None:
+        """At the start: the plan of :attr:`version_to_replay`; by the time the batch comes another one may run."""
+        self._bound_plan = plan
+
+    def replace(self, plan: Plan, made_from: Plan | None = None) -> Offsets:
+        """Put a plan of other queries in place for every batch from now on; the first offsets that it will judge.
+
+        ``made_from``: the running plan that it is a change of. Sequences are carried over from the plan that runs by
+        now, those that the monitor found since ``made_from`` was read included.
+        """
+        while True:
+            before = self._plan
+            after = carried(before, plan)
+            if made_from is not None and before is not made_from:
+                orders = {i: (block.sequence.tolist(), block.micro_arrows()) for i, block in enumerate(before.blocks)}
+                after = after.with_sequences_of(before, orders)
+            with self._lock:
+                if self._plan is before:
+                    self._plan = after
+                    return self._effective_offsets()
+
+    def arrange(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
+        """Put orders that were found for blocks of a plan into the plan that runs by now; that plan.
+
+        A block that has changed since it was measured is left as it is.
+        """
+        with self._lock:
+            self._plan = self._plan.with_sequences_of(measured, orders)
+            return self._plan
+
+    def effective_offsets(self) -> Offsets:
+        """The first offsets, by source partition, that the plan in place will judge."""
+        with self._lock:
+            return self._effective_offsets()
+
+    def bind(self, batch_id: int) -> BoundBatch:
+        """The plan of a batch, bound durably: that of the version it is bound to already, else the running one.
+
+        Raises BrokerError where the plan of that version is not known, or a binding cannot be read.
+        """
+        with self._lock:
+            running, bound_plan = self._plan, self._bound_plan
+            binding = self._bindings.bind(batch_id, running.version)
+            self._bound = binding
+            if binding.version == running.version:
+                self._bound_plan = running
+                return BoundBatch(running, is_replay=False)
+        if bound_plan is None or bound_plan.version != binding.version:
+            remedy = f"was begun with version {binding.version}, whose plan is not known: start the daemon again"
+            raise BrokerError("batch", batch_id, remedy)
+        LOG.info("stream '%s': batch %d is run again with version %d", self._stream, batch_id, binding.version)
+        return BoundBatch(bound_plan, is_replay=True)
+
+    def _effective_offsets(self) -> Offsets:
+        return dict(self._starting if self._bound is None else {**self._starting, **self._bound.end_offsets})

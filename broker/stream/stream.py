@@ -1,0 +1,88 @@
+"""A stream: its schema, what predicates over it mean, the plan that runs, the job and the side monitor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from asc.plan.plan import Plan
+from broker.adapting.stream_monitor import StreamMonitor
+from broker.config.config import Config
+from broker.formats.record_attributes import attributes_of
+from broker.kafka.cluster import KafkaCluster
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import RunningPlan
+from broker.stream.analyser import StreamAnalyser
+from broker.stream.evaluation_errors import EvaluationErrors
+from broker.stream.job import StreamJob
+from broker.stream.starting_offsets import starting_offsets
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Stream:
+    """Everything of one stream, under one name.
+
+    ``running`` is what registration and the monitor call down into; the job asks it for the plan of each batch. The
+    schema is read once, here, whatever becomes of its file. Made before the registry is read (its schema and its
+    analyser judge what is in it), started when the first plan is in place. Raises ConfigError where Spark cannot decode
+    by the stream's options, KafkaError.
+    """
+
+    def __init__(self, name: str, config: Config, spark: SparkSession, cluster: KafkaCluster) -> None:
+        self.name = name
+        self.config = config.streams[name]
+        self.dead_letter_topic = config.dead_letter_topic(name)
+        self.fields = self.config.fields()
+        decoder = self.config.decoder(self.fields, config.spark.time_zone)
+        self.analyser = StreamAnalyser(
+            spark, self.config.topic, decoder, attributes_of(self.fields), config.limits.of_predicates()
+        )
+        self.analyser.check_decoding()
+        self.evaluation_errors = EvaluationErrors(name)
+        folder = config.spark.checkpoint_dir / name
+        bindings = BatchBindings(folder / "bindings", folder / "spark")
+        starting = starting_offsets(folder, cluster, self.config)
+        self.running = RunningPlan(name, bindings, starting)
+        self.monitor = StreamMonitor(name, config.monitor, self.running)
+        self.job = StreamJob(
+            name,
+            config,
+            folder,
+            spark=spark,
+            cluster=cluster,
+            decoder=decoder,
+            starting=starting,
+            running=self.running,
+            monitor=self.monitor,
+            evaluation_errors=self.evaluation_errors,
+        )
+
+    @property
+    def problem(self) -> str | None:
+        """Why its job does not run, in one line; None while it runs."""
+        return self.job.problem
+
+    def replay(self, plan: Plan, changed_since: Iterable[str]) -> None:
+        """At the start: the plan that the batch which was begun has to be run again with, and the queries that are not
+        what they were in it.
+        """
+        self.running.replay_with(plan)
+        self.evaluation_errors.begin_batch(plan.version)
+        self.evaluation_errors.begin_anew(changed_since, plan.version + 1)
+
+    def start(self) -> None:
+        """Start the monitor and the job; returns once the job's query runs, and raises its failure to start."""
+        self.monitor.start()
+        self.job.start()
+
+    def ask_to_stop(self) -> None:
+        """Begin no further batch, and measure no further block."""
+        self.job.ask_to_stop()
+        self.monitor.ask_to_stop()
+
+    def stop(self) -> None:
+        """Let the running batch end and be committed, then stop; harmless when called again."""
+        self.job.stop()
+        self.monitor.stop()

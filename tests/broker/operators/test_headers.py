@@ -1,0 +1,29 @@
+"""Which headers of a record say who accepted it: those of the last broker."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker.operators.headers import delivered_by
+
+Header = tuple[str, "bytes | None"]
+FIRST_HOP: list[Header] = [("asc-query", b"a"), ("asc-query", b"b"), ("asc-source", b"flights-0-7")]
+
+
+@pytest.mark.parametrize(
+    ("headers", "queries", "source"),
+    [
+        ([], [], None),
+        (FIRST_HOP, ["a", "b"], "flights-0-7"),
+        ([("trace", b"1"), *FIRST_HOP], ["a", "b"], "flights-0-7"),
+        ([*FIRST_HOP, ("asc-query", b"c"), ("asc-source", b"asc.a-0-3")], ["c"], "asc.a-0-3"),
+        ([*FIRST_HOP, ("asc-error", b"value is empty"), ("asc-source", b"asc.a-0-3")], [], "asc.a-0-3"),
+        ([*FIRST_HOP, ("trace", b"2")], ["a", "b"], "flights-0-7"),
+        ([("asc-query", b"\xff"), ("asc-source", b"\xfe-0-1")], ["\ufffd"], "\ufffd-0-1"),
+        ([("asc-query", None), ("asc-source", None)], [""], ""),
+    ],
+)
+def test_the_last_source_counts_and_the_queries_just_before_it(
+    headers: list[Header], queries: list[str], source: str | None
+) -> None:
+    assert delivered_by(headers) == (queries, source)

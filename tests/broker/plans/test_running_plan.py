@@ -1,0 +1,178 @@
+"""The plan that runs: what registration and the monitor put in, what batches get, and what neither undoes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.plan import CompileOptions, Plan
+from broker.errors import BrokerError
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import RunningPlan
+from workloads.synthetic import d1_workload
+
+BLOCKS = CompileOptions(exact_bytes=0, block_conjuncts=64, bounded_rows=0, rebuild_share=1.0)
+QUERIES = d1_workload(200, seed=9).standing_queries()
+
+
+def compiled(version: int, queries: Sequence[object] = QUERIES) -> Plan:
+    return compile_plan(queries, BLOCKS, version)  # type: ignore[arg-type]
+
+
+def spark_plans(folder: Path, batch_id: int, end: int) -> None:
+    """The offset log as Spark writes it before it runs a batch."""
+    log = folder / "spark" / "offsets"
+    log.mkdir(parents=True, exist_ok=True)
+    (log / str(batch_id)).write_text(f"v1\n{{}}\n{json.dumps({'t': {'0': end}})}", "utf-8")
+
+
+def spark_commits(folder: Path, batch_id: int) -> None:
+    (folder / "spark" / "commits").mkdir(parents=True, exist_ok=True)
+    (folder / "spark" / "commits" / str(batch_id)).write_text("v1\n{}", "utf-8")
+
+
+def begun(folder: Path) -> RunningPlan:
+    """As a daemon that starts finds it."""
+    return RunningPlan("s", BatchBindings(folder / "bindings", folder / "spark"), {0: 3})
+
+
+def test_a_plan_holds_from_the_end_of_the_last_batch_that_was_bound(tmp_path: Path) -> None:
+    running = begun(tmp_path)
+    assert running.replace(compiled(1)) == {0: 3}
+    spark_plans(tmp_path, 0, 7)
+    assert running.bind(0).plan.version == 1
+    assert running.replace(compiled(2)) == {0: 7}
+    assert running.effective_offsets() == {0: 7}
+    assert running.bound_batch_id == 0
+
+
+def test_a_batch_that_failed_is_run_again_with_the_plan_it_was_bound_to(tmp_path: Path) -> None:
+    running = begun(tmp_path)
+    first = compiled(1)
+    running.replace(first)
+    spark_plans(tmp_path, 0, 7)
+    assert running.bind(0).plan is first
+    running.replace(compiled(2))
+    for _ in range(2):
+        again = running.bind(0)
+        assert (again.plan, again.is_replay) == (first, True)
+    spark_plans(tmp_path, 1, 9)
+    after = running.bind(1)
+    assert (after.plan.version, after.is_replay) == (2, False)
+
+
+def test_after_a_crash_the_version_to_replay_is_that_of_the_batch_that_was_not_committed(tmp_path: Path) -> None:
+    crashed = begun(tmp_path)
+    assert crashed.version_to_replay is None
+    crashed.replace(compiled(1))
+    spark_plans(tmp_path, 0, 7)
+    crashed.bind(0)
+    started = begun(tmp_path)
+    assert started.version_to_replay == 1
+    started.replace(compiled(5))
+    old = compiled(1)
+    started.replay_with(old)
+    # A registration comes before the batch does.
+    started.replace(compiled(6))
+    again = started.bind(0)
+    assert (again.plan, again.is_replay) == (old, True)
+    spark_commits(tmp_path, 0)
+    assert begun(tmp_path).version_to_replay is None
+
+
+def test_a_batch_of_a_version_that_nobody_knows_is_one_line(tmp_path: Path) -> None:
+    crashed = begun(tmp_path)
+    crashed.replace(compiled(1))
+    spark_plans(tmp_path, 0, 7)
+    crashed.bind(0)
+    started = begun(tmp_path)
+    started.replace(compiled(5))
+    with pytest.raises(BrokerError, match="batch 0: was begun with version 1, whose plan is not known"):
+        started.bind(0)
+
+
+def test_an_order_that_was_found_while_a_change_was_made_is_kept(tmp_path: Path) -> None:
+    running = begun(tmp_path)
+    running.replace(compiled(1))
+    read = running.plan
+    found = read.blocks[1].sequence.tolist()[::-1]
+    changed = change_plan(read, remove=[QUERIES[0].id], version=2)
+    assert changed.blocks[1] is read.blocks[1]
+    running.arrange(read, {1: (found, {}), 0: (read.blocks[0].sequence.tolist()[::-1], {})})
+    running.replace(changed, read)
+    assert running.plan.version == 2
+    assert running.plan.blocks[1].sequence.tolist() == found
+    # The first block lost a query: it is another one, and what was found for it does not hold for it.
+    assert running.plan.blocks[0].sequence.tolist() == changed.blocks[0].sequence.tolist()
+
+
+def test_orders_for_a_block_that_has_changed_meanwhile_change_nothing(tmp_path: Path) -> None:
+    running = begun(tmp_path)
+    running.replace(compiled(1))
+    read = running.plan
+    changed = change_plan(read, remove=[QUERIES[0].id], version=2)
+    running.replace(changed, read)
+    assert running.arrange(read, {0: (read.blocks[0].sequence.tolist()[::-1], {})}) is running.plan
+    assert running.plan.blocks[0].sequence.tolist() == changed.blocks[0].sequence.tolist()
+
+
+class Batches(RuleBasedStateMachine):
+    """Changes, crashes, failures and batches in any order, against a dictionary of what each batch was bound to."""
+
+    @initialize()
+    def start(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="running-"))
+        self.versions = {0: compiled(0, QUERIES[:2])}
+        self.running = begun(self.folder)
+        self.running.replace(self.versions[0])
+        self.bound: dict[int, int] = {}
+        self.batch_id = 0
+
+    @rule()
+    def change(self) -> None:
+        version = max(self.versions) + 1
+        self.versions[version] = compiled(version, QUERIES[: 2 + version % 3])
+        self.running.replace(self.versions[version])
+
+    @rule(commits=st.booleans())
+    def batch(self, commits: bool) -> None:
+        spark_plans(self.folder, self.batch_id, 10 * self.batch_id)
+        found = self.running.bind(self.batch_id)
+        expected = self.bound.setdefault(self.batch_id, self.running.plan.version)
+        assert found.plan.version == expected
+        assert found.plan.query_ids == self.versions[expected].query_ids
+        assert found.is_replay == (expected != self.running.plan.version)
+        if commits:
+            spark_commits(self.folder, self.batch_id)
+            self.batch_id += 1
+
+    @rule()
+    def crash(self) -> None:
+        latest = self.running.plan
+        self.running = begun(self.folder)
+        self.running.replace(latest)
+        version = self.running.version_to_replay
+        assert version == self.bound.get(self.batch_id)
+        if version is not None:
+            self.running.replay_with(self.versions[version])
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @invariant()
+    def effective_offsets_are_those_after_the_last_batch(self) -> None:
+        if getattr(self, "bound", None):
+            assert self.running.effective_offsets() == {0: 10 * max(self.bound)}
+
+
+TestBatches = Batches.TestCase
+TestBatches.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)

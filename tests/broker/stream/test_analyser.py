@@ -1,0 +1,75 @@
+"""What Spark says of a stream's options and expressions before its job begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asc.keys.attribute import PAttribute
+from asc.predicate import Limits
+from broker.config.streams import StreamConfig
+from broker.errors import ConfigError
+from broker.formats.record_attributes import attributes_of
+from broker.stream import analyser as analyser_module
+from broker.stream.analyser import StreamAnalyser
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def analyser_of(spark: SparkSession, stream: StreamConfig) -> StreamAnalyser:
+    fields = stream.fields()
+    return StreamAnalyser(spark, stream.topic, stream.decoder(fields, "UTC"), attributes_of(fields), Limits())
+
+
+@pytest.mark.parametrize(
+    ("record_format", "options", "said"),
+    [
+        (
+            "json",
+            {"dateFormat": "bbb"},
+            "dateFormat .*'bbb': is no pattern that Spark reads by: Unknown pattern letter",
+        ),
+        ("json", {"timestampFormat": "yyyy-MM-dd'T"}, "Pattern ends with an incomplete string literal"),
+        ("csv", {"timestampFormat": "YYYY"}, "options.timestampFormat .*'YYYY': is no pattern that Spark reads by$"),
+        ("csv", {"timestampNTZFormat": "bbb"}, "Fail to recognize ''bbb'' pattern in the DateTimeFormatter[.]$"),
+        ("json", {"timeZone": "Nowhere"}, "Spark cannot decode with them: .*The timezone: Nowhere is invalid"),
+        ("json", {"allowComments": "maybe"}, 'Spark cannot decode with them: .*For input string: "maybe"'),
+        ("csv", {"quote": "ab"}, "quote cannot be more than one character"),
+        ("csv", {"sep": "\\x"}, "Unsupported special character for delimiter"),
+        ("csv", {"unescapedQuoteHandling": "FOO"}, "No enum constant .*FOO"),
+        ("csv", {"ignoreLeadingWhiteSpace": "maybe"}, "flag can be true or false"),
+    ],
+)
+@pytest.mark.parametrize("schema", ["s STRING", "d DATE, t TIMESTAMP"])
+def test_an_option_that_spark_cannot_decode_with_is_one_line_at_the_start(
+    spark: SparkSession, record_format: str, options: dict[str, str], said: str, schema: str
+) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": record_format, "schema": schema, "options": options})
+    with pytest.raises(ConfigError, match=said) as raised:
+        analyser_of(spark, stream).check_decoding()
+    assert "\n" not in str(raised.value)
+
+
+def test_options_that_spark_decodes_with_pass(spark: SparkSession) -> None:
+    options = {"dateFormat": "dd.MM.yyyy", "timestampFormat": "HH:mm dd/MM/yyyy[.SSS]", "timestampNTZFormat": "yyyy"}
+    schema = "d DATE, t TIMESTAMP, n TIMESTAMP_NTZ"
+    for more in ({"quote": "'", "sep": ";", "locale": "de-DE"}, {"quote": "", "comment": "#"}):
+        model = {"topic": "t", "format": "csv", "schema": schema, "options": {**options, **more}}
+        analyser_of(spark, StreamConfig.model_validate(model)).check_decoding()
+
+
+def test_of_the_expressions_that_passed_only_the_last_ones_are_remembered(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analyser_module, "_ACCEPTED_MAX", 3)
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT, s STRING"})
+    analyser = analyser_of(spark, stream)
+    attributes = [attribute for i in range(5) for attribute in analyser.normalise(f"n * {i + 2} > 1").p_attributes]
+    assert analyser.refusals(attributes) == {}
+    assert list(analyser._accepted) == attributes[2:]
+    refused = PAttribute("length(gone)", attributes[0].type)
+    assert list(analyser.refusals([*attributes, refused])) == [refused]
