@@ -73,7 +73,7 @@ def add(
 ) -> None:
     """Register a predicate, or replace the one of that ID.
 
-    Replacing is one step: no record is judged by neither or by both. Returns once it is in the running plan, with the
+    Replacing is one step: no record meets neither or both. Returns once it is in the running plan, with the
     offsets from which it sees every record.
     """
     optional = {"stream": stream, "topic": topic, "labels": labels, "expires_at": expires_at}
@@ -194,7 +194,7 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
 def remove(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
     """Remove predicates.
 
-    Prints the offsets from which on no record is judged by them; records before these may still arrive a moment
+    Prints the offsets from which on no record meets them; records before these may still arrive a moment
     later, from the batch that is running.
     """
     _for_each(query_ids, client.remove, "removed", as_json)
@@ -242,7 +242,7 @@ def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 @server_options
 @json_option
 def explain(client: Client, query_id: str, tuple_text: str | None, as_json: bool) -> None:
-    """Show how a registered predicate is judged.
+    """Show how a registered predicate is evaluated.
 
     That is: its constructs and their sequence, and with --tuple a record's way through them.
     """
@@ -286,7 +286,7 @@ def check(where: str, schema_file: Path, time_zone: str, as_json: bool) -> None:
     """Show what a predicate becomes, without a daemon.
 
     That is: its normal form, p-attributes, constraints, warnings. Needs no Kafka and no Java either.
-    What only Spark can judge is named; that part Spark checks at registration.
+    What only Spark can compute is named; that part Spark checks at registration.
     """
     from asc.predicate import normalise
     from asc.predicate.describe import describe, plain_form

@@ -24,7 +24,7 @@ _NAMES_SHOWN = 10
 def read_records(path: Path, stream_format: str, schema: Schema, key: str | None, advance: Advance) -> Iterator[Record]:
     """The rows of a file as records of a stream of that format.
 
-    A value that does not fit its attribute's type is sent as it stands: the stream judges it. NDJSON into a JSON stream
+    A value that does not fit its attribute's type is sent as it stands: the stream decides. NDJSON into a JSON stream
     is sent byte for byte. Errors: CommandError for a file that cannot be read, a key that is no column, a line that is
     no JSON object where it has to be converted.
     """

@@ -34,7 +34,7 @@ class BlockState:
         return self.adaptation.before
 
     def count(self, tuples: int, dropped: int, evaluated: int, thresholds: Thresholds) -> None:
-        """Let the rule of section 5.2 judge a batch's counts, with those since its last look."""
+        """Apply the rule of section 5.2 to a batch's counts, with those since its last look."""
         self.adaptation.thresholds = thresholds
         change = self.adaptation.count(tuples, dropped, evaluated)
         # What called first is what is told; nothing can call for what is being looked for already.

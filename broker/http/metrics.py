@@ -15,7 +15,7 @@ METRICS_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 _COUNTERS = {
     "batches": "Batches done",
-    "tuples": "Records judged",
+    "tuples": "Records matched against the predicates",
     "accepted": "Records that at least one query accepted",
     "evaluated": "Constructs evaluated, as the executor visits them: several a pass",
     "sampled": "Records that were drawn for the monitor",

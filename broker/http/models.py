@@ -57,7 +57,7 @@ class QueryChange(_Body):
 
 
 class CheckBody(_Body):
-    """A predicate to judge without registering it."""
+    """A predicate to check without registering it."""
 
     stream: Text | None = None
     where: Text

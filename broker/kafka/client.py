@@ -34,11 +34,14 @@ class KafkaClient:
 
     ``options`` are those of Kafka's own clients, dots and all; how to reach and be admitted is taken from them, the
     rest is for Spark's clients. ``timeout_s``: how long Kafka is waited for at the start. Whatever fails raises
-    KafkaError in one line.
+    KafkaError in one line; ``named_by`` says there what to check where Kafka does not answer.
     """
 
-    def __init__(self, bootstrap_servers: str, options: Mapping[str, str], timeout_s: float) -> None:
+    def __init__(
+        self, bootstrap_servers: str, options: Mapping[str, str], timeout_s: float, *, named_by: str = "the address"
+    ) -> None:
         self.bootstrap_servers = bootstrap_servers
+        self._named_by = named_by
         self._options = options
         self._timeout_s = timeout_s
 
@@ -151,7 +154,7 @@ class KafkaClient:
         try:
             yield
         except (KafkaConnectionError, KafkaTimeoutError) as error:
-            remedy = f"does not answer: check the address, and that it runs ({one_line(error)})"
+            remedy = f"does not answer: check {self._named_by} and that it runs ({one_line(error)})"
             raise KafkaError("Kafka", self.bootstrap_servers, f"{remedy}{so_far()}") from error
         except ClientError as error:
             raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}{so_far()}") from error

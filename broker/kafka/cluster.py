@@ -28,7 +28,9 @@ class KafkaCluster:
     """
 
     def __init__(self, bootstrap_servers: str, config: KafkaConfig) -> None:
-        self.client = KafkaClient(bootstrap_servers, config.options, config.timeout_s)
+        self.client = KafkaClient(
+            bootstrap_servers, config.options, config.timeout_s, named_by="kafka.bootstrap_servers"
+        )
         self._config = config
         self._admin: KafkaAdminClient | None = None
         # Jobs and the API ask at the same time; the client is made for one thread.

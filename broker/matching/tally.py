@@ -136,7 +136,7 @@ class Tallying:
 class TaskTally:
     """Adds up one task's batches in the worker, and hands them over once, at the task's end.
 
-    It runs in the task that judges the stream, so a failure of its own is no failure of the task: it gives up, and the
+    It runs in the task that matches the stream, so a failure of its own is no failure of the task: it gives up, and the
     monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept; from then
     on only numbers below the greatest of those kept are drawn. So most batches cost a look at their random numbers and
     a copy of a few rows.

@@ -48,9 +48,9 @@ def outgoing(matched: DataFrame, deliveries: str, dead_letter_topic: str, limits
         sf.expr(_SOURCE).alias("source"),
     )
     sized = records.select("*", sf.expr(_BYTES).alias("bytes"))
-    judged = sized.select("*", _excess(limits).alias("excess"))
+    checked = sized.select("*", _excess(limits).alias("excess"))
     fits = sf.col("excess").isNull()
-    return judged.select(
+    return checked.select(
         sf.when(fits, sf.col("topic")).otherwise(sf.lit(dead_letter_topic)).alias("topic"),
         sf.when(fits | (sf.octet_length("key") <= _KEPT_KEY_BYTES), sf.col("key")).alias("key"),
         sf.when(fits, sf.col("value")).alias("value"),

@@ -67,7 +67,7 @@ class RunningPlan:
         self._bound_plan = plan
 
     def replace(self, plan: Plan, made_from: Plan | None = None) -> Offsets:
-        """Put a plan of other queries in place for every batch from now on; the first offsets that it will judge.
+        """Put a plan of other queries in place for every batch from now on; the first offsets that it holds for.
 
         ``made_from``: the running plan that it is a change of. Sequences are carried over from the plan that runs by
         now, those that the monitor found since ``made_from`` was read included.
@@ -93,7 +93,7 @@ class RunningPlan:
             return self._plan
 
     def effective_offsets(self) -> Offsets:
-        """The first offsets, by source partition, that the plan in place will judge."""
+        """The first offsets, by source partition, that the plan in place holds for."""
         with self._lock:
             return self._effective_offsets()
 

@@ -66,7 +66,9 @@ def test_a_kafka_that_does_not_answer_is_waited_for_as_long_as_configured(ask: A
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         cluster = KafkaCluster(address, KafkaConfig(timeout_s=0.5))
-        with pytest.raises(KafkaError, match=f"Kafka '{address}': does not answer: check the address"):
+        with pytest.raises(
+            KafkaError, match=f"Kafka '{address}': does not answer: check kafka.bootstrap_servers and that it runs"
+        ):
             ask(cluster.client)
 
 

@@ -1,0 +1,95 @@
+"""The set of standing queries against a plain dictionary, whatever comes and goes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from broker.errors import UnknownQueryError
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
+
+NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
+IDS = st.text("ab.", min_size=1, max_size=3)
+QUERIES = st.builds(
+    RegisteredQuery,
+    id=IDS,
+    stream=st.sampled_from(["flights", "cargo"]),
+    where=st.just("n > 1"),
+    topic=st.just("out"),
+    labels=st.dictionaries(st.sampled_from("xy"), st.sampled_from("12"), max_size=2),
+    paused=st.booleans(),
+    expires_at=st.sampled_from([None, NOW, NOW + timedelta(seconds=1)]),
+)
+
+
+class Sets(RuleBasedStateMachine):
+    """Puts and removals in any order; every view of the set is what a dictionary says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plain: dict[str, RegisteredQuery] = {}
+        self.unserved = {"a": "refused by Spark"}
+        self.standing = QuerySet({}, -1, self.unserved)
+        self.version = -1
+
+    @rule(puts=st.lists(QUERIES, max_size=4, unique_by=lambda query: query.id), removes=st.sets(IDS, max_size=2))
+    def change(self, puts: list[RegisteredQuery], removes: set[str]) -> None:
+        before, held = self.standing, dict(self.standing.queries)
+        self.version += 1
+        self.standing = self.standing.changed(puts, removes, self.version)
+        assert dict(before.queries) == held
+        for query_id in removes:
+            self.plain.pop(query_id, None)
+        self.plain.update((query.id, query) for query in puts)
+        self.unserved = {
+            query_id: reason
+            for query_id, reason in self.unserved.items()
+            if query_id in self.plain and query_id not in {query.id for query in puts}
+        }
+
+    @rule(
+        prefix=st.text("ab.", max_size=2),
+        label=st.none() | st.tuples(st.sampled_from("xy"), st.sampled_from("12")),
+        stream=st.sampled_from([None, "flights", "cargo"]),
+        limit=st.integers(1, 4),
+    )
+    def pages(self, prefix: str, label: tuple[str, str] | None, stream: str | None, limit: int) -> None:
+        found, after, more = [], None, True
+        while more:
+            page, more = self.standing.page(prefix=prefix, label=label, stream=stream, after=after, limit=limit)
+            assert len(page) == limit or not more
+            found += page
+            after = page[-1].id if page else after
+        assert found == [
+            query
+            for query_id, query in sorted(self.plain.items())
+            if query_id.startswith(prefix)
+            and (label is None or query.labels.get(label[0]) == label[1])
+            and stream in (None, query.stream)
+        ]
+
+    @invariant()
+    def it_holds_what_the_dictionary_holds(self) -> None:
+        assert dict(self.standing.queries) == self.plain
+        assert (len(self.standing), self.standing.version) == (len(self.plain), self.version)
+        assert self.standing.unserved == (self.unserved if self.version >= 0 else {"a": "refused by Spark"})
+        assert sorted(self.standing.expired(NOW)) == sorted(
+            query_id for query_id, query in self.plain.items() if query.expires_at == NOW
+        )
+        for query_id, query in self.plain.items():
+            served = not query.paused and query_id not in self.unserved
+            assert self.standing.planned_on(query_id) == (query.stream if served else None)
+        assert sum(self.standing.counts().values()) == len(self.plain)
+
+
+TestSets = Sets.TestCase
+
+
+def test_an_id_that_is_not_there_is_one_line() -> None:
+    with pytest.raises(UnknownQueryError, match="unknown query 'late': 'asc query list'"):
+        QuerySet().get("late")
+    assert QuerySet().planned_on("late") is None
