@@ -12,8 +12,10 @@ from pyspark.sql import SparkSession
 
 from broker.errors import RuntimeMissingError
 from broker.runtime.cache import cache_folder, write_whole
-from broker.runtime.jars import Progress, fetch_jars, spark_connector
+from broker.runtime.jars import fetch_jars
 from broker.runtime.java import find_java
+from broker.runtime.locked_jars import spark_connector
+from broker.runtime.progress import Progress
 
 _LOG4J2 = """\
 rootLogger.level = warn
@@ -59,7 +61,7 @@ def spark_session(
     Raises RuntimeMissingError where Java or the jars are missing, or the JVM does not start.
     """
     java = find_java()
-    jars = fetch_jars(spark_connector(), java, progress)
+    jars = fetch_jars(spark_connector(), progress)
     log4j2 = write_whole(cache_folder() / "spark-log4j2.properties", _LOG4J2)
     properties = {
         "spark.driver.memory": driver_memory,
