@@ -7,7 +7,6 @@ bundle says of itself, what is loaded is what ``jars.lock`` names, and nothing e
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import tarfile
@@ -26,6 +25,7 @@ from broker.runtime.progress import Progress, Transfer
 _CHUNK_BYTES = 1 << 20
 _OF_ANOTHER_LOCK = re.compile(r"jars/[\w.-]+-[0-9a-f]{12}/[\w.-]+\.jar")
 _MADE_BY = "'asc runtime bundle'"
+_ANEW = f"or write it anew with {_MADE_BY}"
 
 _Place = tuple[JarSet, Jar]
 
@@ -122,45 +122,43 @@ class _Loading:
         try:
             with tarfile.open(fileobj=file, mode="r:") as archive:
                 for entry in archive:
-                    place = missing.pop(entry.name, None)
-                    if place is None or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                    if entry.name not in missing or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
                         raise _foreign(self.path, entry)
-                    with archive.extractfile(entry) or io.BytesIO() as content:
-                        self._store(content, *place)
+                    jar_set, jar = missing[entry.name]
+                    content = archive.extractfile(entry)
+                    if content is None or entry.size != jar.size_bytes:
+                        raise self._damaged(jar)
+                    with content:
+                        self._store(content, jar_set, jar)
+                    del missing[entry.name]
         # What tarfile raises over broken headers is not TarError alone.
         except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
             if len(missing) == len(wanted):
                 remedy = f"is none; name a file that {_MADE_BY} wrote"
                 raise RuntimeMissingError("bundle", str(self.path), remedy) from error
         if missing:
-            remedy = (
-                f"is cut short: {len(missing)} of {len(wanted)} jars are not whole in it; copy it again, or write it"
-            )
-            raise RuntimeMissingError("bundle", str(self.path), f"{remedy} anew with {_MADE_BY}")
+            remedy = f"is cut short: {len(missing)} of {len(wanted)} jars are not whole in it; copy it again, {_ANEW}"
+            raise RuntimeMissingError("bundle", str(self.path), remedy)
 
     def _store(self, content: IO[bytes], jar_set: JarSet, jar: Jar) -> None:
-        folder = self.staging / jar_set.folder_name
         digest = hashlib.sha256()
-        left_bytes = jar.size_bytes
         with written(self.staging.parent):
+            folder = self.staging / jar_set.folder_name
             folder.mkdir(exist_ok=True)
             file = (folder / jar.file_name).open("wb")
         with file:
-            # One byte more than is locked would show in the digest.
-            while chunk := content.read(min(_CHUNK_BYTES, left_bytes + 1)):
+            while chunk := content.read(_CHUNK_BYTES):
                 digest.update(chunk)
-                left_bytes = max(left_bytes - len(chunk), -1)
-                if left_bytes < 0:
-                    break
                 with written(self.staging.parent):
                     file.write(chunk)
                 self.transfer.advanced(len(chunk))
         if digest.hexdigest() != jar.sha256:
-            remedy = (
-                f"holds another {jar.file_name} than the locked one: it is damaged; copy it again, or write it anew"
-            )
-            raise RuntimeMissingError("bundle", str(self.path), f"{remedy} with {_MADE_BY}")
+            raise self._damaged(jar)
         self.transfer.finished(jar.file_name)
+
+    def _damaged(self, jar: Jar) -> RuntimeMissingError:
+        remedy = f"holds another {jar.file_name} than the locked one: it is damaged; copy it again, {_ANEW}"
+        return RuntimeMissingError("bundle", str(self.path), remedy)
 
 
 def _foreign(path: Path, entry: tarfile.TarInfo) -> RuntimeMissingError:
