@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -93,8 +92,7 @@ def _fetch(jar_set: JarSet, jars: Sequence[Jar], folder: Path, progress: Progres
     from broker.runtime.repository import Repository
 
     size_bytes = sum(jar.size_bytes for jar in jars)
-    stop = threading.Event()
-    with staging_folder(folder.parent) as staging, Repository(stop) as repository:
+    with staging_folder(folder.parent) as staging, Repository() as repository:
         what = f"{len(jars)} jars of {jar_set}, {size_bytes / 1e6:.0f} MB"
 
         def fetched(jar: Jar) -> None:
@@ -114,7 +112,7 @@ def _fetch(jar_set: JarSet, jars: Sequence[Jar], folder: Path, progress: Progres
                     future.result()
                     transfer.finished(futures[future].file_name)
             except BaseException:
-                stop.set()
+                repository.abort()
                 pool.shutdown(cancel_futures=True)
                 raise
         move_in(jars, staging, folder)

@@ -125,7 +125,7 @@ def _ivy_command(wanted: Wanted, root: str, folder: Path) -> list[str]:
 @contextmanager
 def _served_repository() -> Iterator[str]:
     """The repository at an address of this machine, ending with a slash."""
-    with Repository(threading.Event()) as repository:
+    with Repository() as repository:
 
         class Relay(BaseHTTPRequestHandler):
             def do_GET(self) -> None:

@@ -6,10 +6,12 @@ import hashlib
 import importlib.util
 import os
 import re
+import socket
 import ssl
 import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -28,7 +30,7 @@ _IVY_PROPERTIES = "org/apache/ivy/core/settings/repository.properties"
 
 
 class Repository:
-    """A client of the repository, within a ``with`` block; ``stop`` ends what any of its threads is doing.
+    """A client of the repository for any number of threads, within a ``with`` block.
 
     Heeds the proxies of the environment (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY) and trusts the certificates
     that the system trusts, SSL_CERT_FILE and SSL_CERT_DIR before them. As text it is its address without the password.
@@ -36,9 +38,10 @@ class Repository:
     Raises RuntimeMissingError where the address, a proxy or a file of certificates is none.
     """
 
-    def __init__(self, stop: threading.Event) -> None:
+    def __init__(self) -> None:
         self.url = repository_url()
-        self._stop = stop
+        self._stop = threading.Event()
+        self._sockets: set[socket.socket] = set()
         context = _system_certificates()
         # What is compressed on the way would have another length than the lock says.
         headers = {"Accept-Encoding": "identity"}
@@ -82,11 +85,23 @@ class Repository:
             self._stop.wait(_BACKOFF_S * 2 ** (attempt - 1))
             attempt += 1
 
+    def abort(self) -> None:
+        """End what any thread is fetching, at once: also those that wait for a network that says nothing more."""
+        self._stop.set()
+        for connection in tuple(self._sockets):
+            # Not the method of a TLS socket, which would wait for the other side, or fail in the thread that reads.
+            with suppress(OSError):
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
     def _attempt(self, url: httpx.URL, jar: Jar, target: Path, advanced: Callable[[int], None]) -> None:
         digest = hashlib.sha256()
         received = 0
         try:
-            with self.client.stream("GET", url) as response, target.open("wb") as file:
+            with (
+                self.client.stream("GET", url) as response,
+                self._abortable(response),
+                target.open("wb") as file,
+            ):
                 response.raise_for_status()
                 for chunk in response.iter_bytes():
                     received += len(chunk)
@@ -100,6 +115,15 @@ class Repository:
         except BaseException:
             advanced(-received)
             raise
+
+    @contextmanager
+    def _abortable(self, response: httpx.Response) -> Iterator[None]:
+        connection = response.extensions["network_stream"].get_extra_info("socket")
+        self._sockets.add(connection)
+        try:
+            yield
+        finally:
+            self._sockets.discard(connection)
 
 
 def repository_url() -> httpx.URL:
