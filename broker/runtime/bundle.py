@@ -11,7 +11,7 @@ import os
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -62,7 +62,8 @@ def write_bundle(path: Path, progress: Progress = lambda line: None, *, replace:
         remedy = f"cannot be written ({error.strerror}); name a file in a folder that can, with room for it"
         raise RuntimeMissingError("bundle", str(path), remedy) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
     return sets
 
 
@@ -123,7 +124,7 @@ class _Loading:
             with tarfile.open(fileobj=file, mode="r:") as archive:
                 for entry in archive:
                     if entry.name not in missing or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-                        raise _foreign(self.path, entry)
+                        raise self._foreign(entry, wanted)
                     jar_set, jar = missing[entry.name]
                     content = archive.extractfile(entry)
                     if content is None or entry.size != jar.size_bytes:
@@ -160,11 +161,10 @@ class _Loading:
         remedy = f"holds another {jar.file_name} than the locked one: it is damaged; copy it again, {_ANEW}"
         return RuntimeMissingError("bundle", str(self.path), remedy)
 
-
-def _foreign(path: Path, entry: tarfile.TarInfo) -> RuntimeMissingError:
-    if entry.isreg() and _OF_ANOTHER_LOCK.fullmatch(entry.name):
-        remedy = f"has the jars of another version of asc-broker; write it with {_MADE_BY} of the version that is here"
-        return RuntimeMissingError("bundle", str(path), remedy)
-    name = entry.name[:80].encode("unicode_escape").decode()
-    remedy = f"holds {name}, which is no locked jar; name a file that {_MADE_BY} wrote"
-    return RuntimeMissingError("bundle", str(path), remedy)
+    def _foreign(self, entry: tarfile.TarInfo, wanted: Mapping[str, _Place]) -> RuntimeMissingError:
+        if entry.isreg() and entry.name not in wanted and _OF_ANOTHER_LOCK.fullmatch(entry.name):
+            remedy = f"has the jars of another version of asc-broker; write it with {_MADE_BY} of the version here"
+            return RuntimeMissingError("bundle", str(self.path), remedy)
+        name = entry.name[:80].encode("unicode_escape").decode()
+        remedy = f"holds {name}, which is no locked jar or there twice; name a file that {_MADE_BY} wrote"
+        return RuntimeMissingError("bundle", str(self.path), remedy)

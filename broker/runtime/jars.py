@@ -104,10 +104,10 @@ def _fetch(jar_set: JarSet, jars: Sequence[Jar], folder: Path, progress: Progres
             Transfer(jar_set.name, len(jars), size_bytes, progress) as transfer,
             ThreadPoolExecutor(_CONNECTIONS, "asc-jars") as pool,
         ):
-            # The large ones first, or the last connection runs alone.
-            order = sorted(jars, key=lambda jar: -jar.size_bytes)
-            futures = {pool.submit(fetched, jar): jar for jar in order}
             try:
+                # The large ones first, or the last connection runs alone.
+                order = sorted(jars, key=lambda jar: -jar.size_bytes)
+                futures = {pool.submit(fetched, jar): jar for jar in order}
                 for future in as_completed(futures):
                     future.result()
                     transfer.finished(futures[future].file_name)

@@ -12,6 +12,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 
@@ -74,16 +75,14 @@ class Repository:
         the folder cannot be written.
         """
         url = self.address(jar.path)
-        attempt = 1
-        while True:
+        for attempt in count(1):
             try:
                 self._attempt(url, jar, folder / jar.file_name, advanced)
                 return
             except (httpx.HTTPError, WrongBytesError) as error:
-                if attempt == _ATTEMPTS or not is_transient(error) or self._stop.is_set():
+                last = attempt == _ATTEMPTS or not is_transient(error)
+                if last or self._stop.wait(_BACKOFF_S * 2 ** (attempt - 1)):
                     raise told(error, shown(url)) from error
-            self._stop.wait(_BACKOFF_S * 2 ** (attempt - 1))
-            attempt += 1
 
     def abort(self) -> None:
         """End what any thread is fetching, at once: also those that wait for a network that says nothing more."""
@@ -121,6 +120,9 @@ class Repository:
         connection = response.extensions["network_stream"].get_extra_info("socket")
         self._sockets.add(connection)
         try:
+            if self._stop.is_set():
+                # It may have come too late to be ended with the others.
+                self.abort()
             yield
         finally:
             self._sockets.discard(connection)
