@@ -40,14 +40,19 @@ class Repository:
     """
 
     def __init__(self) -> None:
-        self.url = repository_url()
+        named = repository_url()
+        # Not in the address of a request, which httpx writes into the log.
+        auth = httpx.BasicAuth(named.username, named.password) if named.userinfo else None
+        self.url = named.copy_with(userinfo=b"")
         self._stop = threading.Event()
         self._sockets: set[socket.socket] = set()
         context = _system_certificates()
         # What is compressed on the way would have another length than the lock says.
         headers = {"Accept-Encoding": "identity"}
         try:
-            self.client = httpx.Client(verify=context, timeout=_TIMEOUT, follow_redirects=True, headers=headers)
+            self.client = httpx.Client(
+                auth=auth, verify=context, timeout=_TIMEOUT, follow_redirects=True, headers=headers
+            )
         except (ValueError, ImportError, httpx.InvalidURL) as error:
             # Their texts repeat the proxy's address, and its password.
             remedy = "the proxy named there cannot be used; write it as http://host:port"

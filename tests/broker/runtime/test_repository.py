@@ -36,11 +36,14 @@ def test_an_address_that_is_none_is_told_without_its_password(address: str, monk
 
 @pytest.mark.usefixtures("empty_cache")
 def test_name_and_password_are_sent_and_never_said(
-    mirror: Mirror, small: JarSet, monkeypatch: pytest.MonkeyPatch
+    mirror: Mirror, small: JarSet, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("ASC_MAVEN_URL", mirror.url.replace("//", "//me:se%40cret@") + "/maven2")
     said: list[str] = []
-    fetch_jars(small, said.append)
+    with caplog.at_level("DEBUG"):
+        fetch_jars(small, said.append)
+    assert "one-1.0.jar" in caplog.text
+    assert "cret" not in caplog.text
     assert set(mirror.authorizations) == {"Basic " + base64.b64encode(b"me:se@cret").decode()}
     assert f"{mirror.url}/maven2" in said[0]
     assert not any("cret" in line for line in said)
