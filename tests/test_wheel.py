@@ -44,9 +44,9 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     The packages are linked from the running environment: to fetch 600 MB anew would show no more.
     """
     folder = tmp_path_factory.mktemp("environment")
-    _run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
-    install = ["-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet", "--no-deps", "--no-index"]
-    _run(sys.executable, *install, wheel, cwd=folder)
+    _run(sys.executable, "-m", "venv", folder, cwd=folder)
+    python = folder / "bin" / "python"
+    _run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=folder)
     (packages,) = folder.glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
