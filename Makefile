@@ -30,7 +30,7 @@ $(BIN)/python:
 	@$(LOCKED) -r requirements-dev.lock
 	@touch $@
 
-.venv/.ready: .venv/.runtime
+.venv/.ready: .venv/.runtime broker/runtime/jars.lock
 	@$(BIN)/python -m broker.runtime
 	@touch $@
 

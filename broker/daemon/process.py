@@ -32,6 +32,8 @@ def serve(config: Config, reread: Callable[[], Config] | None = None) -> None:
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    # It has a line for each jar that is fetched, and so has the broker.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     quiet_client_log()
     daemon = Daemon(config)
     asked: list[signal.Signals] = []

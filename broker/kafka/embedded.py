@@ -20,8 +20,10 @@ from types import TracebackType
 
 from broker.errors import KafkaError
 from broker.runtime.cache import write_whole
-from broker.runtime.jars import KAFKA_BROKER, Progress, fetch_jars
+from broker.runtime.jars import fetch_jars
 from broker.runtime.java import Java, find_java
+from broker.runtime.locked_jars import kafka_node
+from broker.runtime.progress import Progress
 
 _HOST = "127.0.0.1"
 _PORT_ATTEMPTS = 5
@@ -122,7 +124,7 @@ class EmbeddedKafka:
             return
         self._reap()
         java = find_java()
-        class_path = f"{fetch_jars(KAFKA_BROKER, java, self._progress)[0].parent}/*"
+        class_path = os.pathsep.join(map(str, fetch_jars(kafka_node(), self._progress)))
         lock = self._locked()
         try:
             self._rotate_log()

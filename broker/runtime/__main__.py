@@ -1,29 +1,51 @@
-"""``python -m broker.runtime``: Java, jars and compiled kernels, so that the first start needs nothing more."""
+"""``python -m broker.runtime``: Java, jars and compiled kernels, so that the first start needs nothing more.
+
+``python -m broker.runtime lock`` is for developers: it makes ``jars.lock`` anew.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from asc.errors import AscError
-from broker.runtime.jars import KAFKA_BROKER, fetch_jars, spark_connector
+from broker.runtime.jars import fetch_jars
 from broker.runtime.java import find_java
+from broker.runtime.locked_jars import LOCK_FILE, kafka_node, spark_connector
 from broker.runtime.warm_up import compile_kernels
 
 
 def main() -> int:
     """Prepare everything and say what was found; 1 where something is missing."""
+    parser = argparse.ArgumentParser(prog="python -m broker.runtime", description="Prepare what the broker runs on.")
+    parser.add_argument("task", nargs="?", choices=("prepare", "lock"), default="prepare")
+    task = parser.parse_args().task
     try:
-        java = find_java()
-        print(java, flush=True)
-        for jar_set in (spark_connector(), KAFKA_BROKER):
-            jars = fetch_jars(jar_set, java, progress=lambda line: print(line, file=sys.stderr, flush=True))
-            print(f"{len(jars)} jars of {jar_set} in {jars[0].parent}", flush=True)
-        compile_kernels()
-        print("kernels compiled", flush=True)
+        _lock() if task == "lock" else _prepare()
     except AscError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _prepare() -> None:
+    print(find_java(), flush=True)
+    for jar_set in (spark_connector(), kafka_node()):
+        jars = fetch_jars(jar_set, _say)
+        print(f"{len(jars)} jars of {jar_set} in {jars[0].parent}", flush=True)
+    compile_kernels()
+    print("kernels compiled", flush=True)
+
+
+def _lock() -> None:
+    from broker.runtime.lock import make_lock
+
+    for jar_set in make_lock(progress=_say):
+        print(f"{len(jar_set.jars)} jars of {jar_set} in {LOCK_FILE}", flush=True)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -19,26 +20,35 @@ def cache_folder() -> Path:
     chosen = os.environ.get("ASC_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     folder = Path(chosen or f"{base}/asc").expanduser().absolute()
-    try:
+    with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
     return folder
 
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
     """Hold the folder for this process alone; waits while another holds it. The kernel frees it if the holder dies."""
-    try:
+    with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def written(folder: Path) -> Iterator[None]:
+    """Write into the cache: an OSError within becomes a RuntimeMissingError that names the folder."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            remedy = f"is full ({error.strerror}); make room, or name another folder in ASC_CACHE_DIR"
+        else:
+            remedy = f"cannot be written ({error.strerror}); name another folder in ASC_CACHE_DIR"
+        raise RuntimeMissingError("cache folder", str(folder), remedy) from error
 
 
 def write_whole(path: Path, text: str, mode: int = 0o644) -> Path:
@@ -51,8 +61,3 @@ def write_whole(path: Path, text: str, mode: int = 0o644) -> Path:
     part.chmod(mode)
     part.replace(path)
     return path
-
-
-def _unwritable(folder: Path, error: OSError) -> RuntimeMissingError:
-    remedy = f"cannot be written ({error.strerror}); name another folder in ASC_CACHE_DIR"
-    return RuntimeMissingError("cache folder", str(folder), remedy)

@@ -6,14 +6,17 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from broker.errors import RuntimeMissingError
 from broker.runtime.cache import cache_folder, write_whole
-from broker.runtime.jars import Progress, fetch_jars, spark_connector
+from broker.runtime.jars import fetch_jars
 from broker.runtime.java import find_java
+from broker.runtime.locked_jars import spark_connector
+from broker.runtime.progress import Progress
 
 _LOG4J2 = """\
 rootLogger.level = warn
@@ -59,7 +62,7 @@ def spark_session(
     Raises RuntimeMissingError where Java or the jars are missing, or the JVM does not start.
     """
     java = find_java()
-    jars = fetch_jars(spark_connector(), java, progress)
+    jars = fetch_jars(spark_connector(), progress)
     log4j2 = write_whole(cache_folder() / "spark-log4j2.properties", _LOG4J2)
     properties = {
         "spark.driver.memory": driver_memory,
@@ -88,9 +91,23 @@ def spark_session(
     _quiet_python_loggers()
     with _environment(JAVA_HOME=str(java.home), PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable):
         try:
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
+            _leave_working_folder(session)
         except Exception as error:
             raise _not_started(error, str(java)) from error
+    return session
+
+
+def _leave_working_folder(session: SparkSession) -> None:
+    """Take away the empty folder ``artifacts`` that Spark 4.0 makes in the working folder, and leaves there.
+
+    It makes it once, when a session first needs to know where it is; where artifacts are added, it makes it again.
+    """
+    folder = Path(session._jsparkSession.artifactManager().artifactPath().toString()).parent
+    if folder.parent.name == "artifacts":
+        with suppress(OSError):
+            folder.rmdir()
+            folder.parent.rmdir()
 
 
 def _quiet_python_loggers() -> None:

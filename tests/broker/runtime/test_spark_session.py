@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,9 +47,10 @@ def test_workers_run_the_python_of_the_driver(spark: SparkSession) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_quiet() -> None:
-    """Neither codegen warnings nor the JSON that PySpark prints beside an AnalysisException."""
-    run = subprocess.run([sys.executable, "-c", _QUIET], capture_output=True, text=True, check=True)
+def test_it_is_quiet(tmp_path: Path) -> None:
+    """Neither codegen warnings nor the JSON that PySpark prints beside an AnalysisException; nor files left behind."""
+    run = subprocess.run([sys.executable, "-c", _QUIET], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == []
     assert run.stdout.split() == ["3", "AnalysisException"]
     assert len(run.stderr) < 200, run.stderr
 

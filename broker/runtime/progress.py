@@ -1,0 +1,47 @@
+"""How far a transfer of jars is: a bar of bytes on a terminal, else a line for every jar."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from types import TracebackType
+
+from tqdm import tqdm
+
+Progress = Callable[[str], None]
+"""Is told, in one line, what is being done; called only when something takes time."""
+
+
+class Transfer:
+    """A transfer (``what``) of ``count`` jars, ``total_bytes`` together, within a ``with`` block.
+
+    On a terminal (stderr) a bar is drawn, and gone afterwards; elsewhere ``progress`` is told each jar that is there.
+    """
+
+    def __init__(self, what: str, count: int, total_bytes: int, progress: Progress) -> None:
+        self._progress = progress
+        self._count = count
+        self._finished = 0
+        self._lock = threading.Lock()
+        hidden = not sys.stderr.isatty()
+        self._bar = tqdm(total=total_bytes, desc=what, disable=hidden, unit="B", unit_scale=True, leave=False)
+
+    def __enter__(self) -> Transfer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.close()
+
+    def advanced(self, by_bytes: int) -> None:
+        """So much more is there, or less where a jar is begun again. From any thread."""
+        with self._lock:
+            self._bar.update(by_bytes)
+
+    def finished(self, name: str) -> None:
+        """A jar is there. From the thread of the transfer's owner, whose exception ends the transfer."""
+        self._finished += 1
+        if self._bar.disable:
+            self._progress(f"  {self._finished:3d}/{self._count} {name}")

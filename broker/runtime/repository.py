@@ -1,0 +1,195 @@
+"""The Maven repository that jars come from: its address, and one jar at a time over HTTP, checked while it arrives."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import socket
+import ssl
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+
+import httpx
+import truststore
+
+from broker.errors import RuntimeMissingError
+from broker.runtime.locked_jars import Jar
+from broker.runtime.repository_errors import WrongBytesError, is_transient, told
+
+VARIABLE = "ASC_MAVEN_URL"
+_ATTEMPTS = 4
+_BACKOFF_S = 0.4
+_TIMEOUT = httpx.Timeout(20.0, connect=15.0)
+_IVY_PROPERTIES = "org/apache/ivy/core/settings/repository.properties"
+
+
+class Repository:
+    """A client of the repository for any number of threads, within a ``with`` block.
+
+    Heeds the proxies of the environment (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY) and trusts the certificates
+    that the system trusts, SSL_CERT_FILE and SSL_CERT_DIR before them. As text it is its address without the password.
+
+    Raises RuntimeMissingError where the address, a proxy or a file of certificates is none.
+    """
+
+    def __init__(self) -> None:
+        named = repository_url()
+        # Not in the address of a request, which httpx writes into the log.
+        auth = httpx.BasicAuth(named.username, named.password) if named.userinfo else None
+        self.url = named.copy_with(userinfo=b"")
+        self._stop = threading.Event()
+        self._sockets: set[socket.socket] = set()
+        context = _system_certificates()
+        # What is compressed on the way would have another length than the lock says.
+        headers = {"Accept-Encoding": "identity"}
+        try:
+            self.client = httpx.Client(
+                auth=auth, verify=context, timeout=_TIMEOUT, follow_redirects=True, headers=headers
+            )
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
+            # Their texts repeat the proxy's address, and its password.
+            remedy = "the proxy named there cannot be used; write it as http://host:port"
+            raise RuntimeMissingError("the environment's", "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY", remedy) from error
+
+    def __str__(self) -> str:
+        return shown(self.url)
+
+    def __enter__(self) -> Repository:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.client.close()
+
+    def address(self, path: str) -> httpx.URL:
+        """The address of a path below the repository's root."""
+        return self.url.copy_with(path=f"{self.url.path.rstrip('/')}/{path}")
+
+    def fetch(self, jar: Jar, folder: Path, advanced: Callable[[int], None]) -> None:
+        """Put a jar into a folder under its file name; ``advanced`` is told the bytes as they come (less: begun anew).
+
+        Tries again what may be better in a moment. Raises RuntimeMissingError where that does not help, OSError where
+        the folder cannot be written.
+        """
+        url = self.address(jar.path)
+        for attempt in count(1):
+            try:
+                self._attempt(url, jar, folder / jar.file_name, advanced)
+                return
+            except (httpx.HTTPError, WrongBytesError) as error:
+                last = attempt == _ATTEMPTS or not is_transient(error)
+                if last or self._stop.wait(_BACKOFF_S * 2 ** (attempt - 1)):
+                    raise told(error, shown(url)) from error
+
+    def abort(self) -> None:
+        """End what any thread is fetching, at once: also those that wait for a network that says nothing more."""
+        self._stop.set()
+        for connection in tuple(self._sockets):
+            # Not the method of a TLS socket, which would wait for the other side, or fail in the thread that reads.
+            with suppress(OSError):
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+    def _attempt(self, url: httpx.URL, jar: Jar, target: Path, advanced: Callable[[int], None]) -> None:
+        digest = hashlib.sha256()
+        received = 0
+        try:
+            with (
+                self.client.stream("GET", url) as response,
+                self._abortable(response),
+                target.open("wb") as file,
+            ):
+                response.raise_for_status()
+                for chunk in response.iter_bytes():
+                    received += len(chunk)
+                    advanced(len(chunk))
+                    if self._stop.is_set() or received > jar.size_bytes:
+                        break
+                    digest.update(chunk)
+                    file.write(chunk)
+            if received != jar.size_bytes or digest.hexdigest() != jar.sha256:
+                raise WrongBytesError(jar, received)
+        except BaseException:
+            advanced(-received)
+            raise
+
+    @contextmanager
+    def _abortable(self, response: httpx.Response) -> Iterator[None]:
+        connection = response.extensions["network_stream"].get_extra_info("socket")
+        self._sockets.add(connection)
+        try:
+            if self._stop.is_set():
+                # It may have come too late to be ended with the others.
+                self.abort()
+            yield
+        finally:
+            self._sockets.discard(connection)
+
+
+def repository_url() -> httpx.URL:
+    """``ASC_MAVEN_URL``, else the address that the Ivy of the installed PySpark has for Maven's central repository.
+
+    Raises RuntimeMissingError where the variable is no http(s) address, or there is neither.
+    """
+    chosen = os.environ.get(VARIABLE)
+    if not chosen:
+        return _address_of_ivy()
+    try:
+        url = httpx.URL(chosen)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        # Whatever stands before the last @ may be a password.
+        masked = re.sub(r"^([^/]*//)?.*@", r"\1", chosen)
+        remedy = "is no address of a Maven repository; write it as https://host/path"
+        raise RuntimeMissingError(VARIABLE, masked, remedy)
+    return url
+
+
+def shown(url: httpx.URL) -> str:
+    """An address as it may be printed: without name, password and query.
+
+    >>> shown(httpx.URL("https://me:secret@mirror.example:8443/maven?token=1"))
+    'https://mirror.example:8443/maven'
+    """
+    return str(url.copy_with(userinfo=b"", query=None))
+
+
+def ivy_jar() -> Path:
+    """The Ivy that the installed PySpark ships. Raises RuntimeMissingError where there is none."""
+    spec = importlib.util.find_spec("pyspark")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    found = [jar for folder in folders for jar in sorted(Path(folder, "jars").glob("ivy-*.jar"))]
+    if not found:
+        place = folders[0] if folders else "not installed"
+        remedy = f"it holds no Ivy, which names the repository; reinstall pyspark from its package, or set {VARIABLE}"
+        raise RuntimeMissingError("pyspark in", str(place), remedy)
+    return found[-1]
+
+
+def _address_of_ivy() -> httpx.URL:
+    jar = ivy_jar()
+    with zipfile.ZipFile(jar) as archive:
+        properties = archive.read(_IVY_PROPERTIES).decode("latin-1")
+    found = re.search(r"^\s*ivy\.ibiblio\.default\.artifact\.root\s*=\s*(\S+)", properties, re.MULTILINE)
+    if not found:
+        raise RuntimeMissingError("Ivy", str(jar), f"it names no repository; name one in {VARIABLE}")
+    return httpx.URL(found[1])
+
+
+def _system_certificates() -> ssl.SSLContext:
+    for name, is_usable in (("SSL_CERT_FILE", Path.is_file), ("SSL_CERT_DIR", Path.is_dir)):
+        value = os.environ.get(name)
+        places = [value] if name == "SSL_CERT_FILE" else (value or "").split(os.pathsep)
+        # OpenSSL passes over a place that is not there, and what is then said of certificates leads astray.
+        if value and not any(is_usable(Path(place)) for place in places if place):
+            remedy = "is not there; name a file (SSL_CERT_DIR: a folder) of PEM certificates, or unset the variable"
+            raise RuntimeMissingError(name, value, remedy)
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
