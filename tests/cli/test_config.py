@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli.config import toml_lines
@@ -59,6 +59,7 @@ tables = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(tables)
 def test_any_table_is_read_back(table: dict[str, Any]) -> None:
     assert tomllib.loads("\n".join(toml_lines(table))) == table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli.output import counted, print_json, print_table, table_text
@@ -26,6 +26,7 @@ def test_without_rows_there_are_headings() -> None:
     assert table_text(["query", "rows"], []) == "query  rows"
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.text(max_size=8), st.integers()), max_size=4), st.integers(1, 30))
 def test_no_line_is_wider_than_asked_and_a_cut_is_seen(rows: list[tuple[str, int]], width: int) -> None:
     whole, cut = (table_text(["name", "n"], rows, limit).split("\n") for limit in (None, width))

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.schema import Schema
@@ -118,6 +118,7 @@ def test_parquet_becomes_json(tmp_path: Path) -> None:
     assert set(json.loads(second).values()) == {None}
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0")), min_size=1))
 def test_csv_fields_read_back(texts: list[str]) -> None:
     line = ",".join(map(csv_field, texts))
@@ -130,6 +131,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(json_values)
 def test_json_text_is_json(value: Any) -> None:
     assert json.loads(json_text(value)) == value
