@@ -250,13 +250,3 @@ def files(tmp_path: Path, spark: SparkSession, settings_of_spark: None) -> Files
     (tmp_path / "flights.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (tmp_path / "flights.ndjson.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
     return Files(tmp_path)
-
-
-@pytest.fixture
-def parquet(files: Files, spark: SparkSession) -> Path:
-    """The same rows as Spark writes them, with another type and another spelling than the schema's."""
-    frame = spark.createDataFrame(
-        [(r["delay"], r["flight"], r["dest"]) for r in files.rows], "delay BIGINT, FLIGHT INT, dest STRING"
-    )
-    frame.coalesce(1).write.parquet(str(files / "flights.parquet"))
-    return files / "flights.parquet"

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.mark.usefixtures("parquet")
 @pytest.mark.parametrize("name", ["flights.csv", "flights.ndjson.gz", "flights.parquet"])
-def test_counts_are_the_same_from_every_format(files: Files, name: str) -> None:
+def test_counts_are_the_same_from_every_format(files: Files, spark: SparkSession, name: str) -> None:
+    if name == "flights.parquet":
+        # As Spark writes it, with another type and another spelling than the schema's.
+        rows = [(row["delay"], row["flight"], row["dest"]) for row in files.rows]
+        frame = spark.createDataFrame(rows, "delay BIGINT, FLIGHT INT, dest STRING")
+        frame.coalesce(1).write.parquet(str(files / name))
     assert files.match_json(files / name) == {
         "rows": 4,
         "accepted": 4,
@@ -59,10 +63,10 @@ def test_only_the_first_line_of_a_file_is_its_header(files: Files, spark: SparkS
     """Also where Spark reads it in many parts: a later line that equals the header is a row, here of texts."""
     spark.conf.set("spark.sql.files.maxPartitionBytes", part_bytes)
     (files / "queries.json").write_text(json.dumps({"again": "dest = 'dest'", "other": "dest = 'x'"}), encoding="utf-8")
-    (files / "texts.csv").write_text("\n".join(["dest", "x", "dest"] * 50), encoding="utf-8")
-    (files / "more.csv").write_text("extra,dest\n" + "extra,dest\n" * 30, encoding="utf-8")
+    (files / "texts.csv").write_text("\n".join(["dest", "x", "dest"] * 20), encoding="utf-8")
+    (files / "more.csv").write_text("extra,dest\n" + "extra,dest\n" * 15, encoding="utf-8")
     found = files.match_json(files / "texts.csv", files / "more.csv")
-    assert (found["rows"], found["queries"]) == (149 + 30, {"again": 99 + 30, "other": 50})
+    assert (found["rows"], found["queries"]) == (59 + 15, {"again": 39 + 15, "other": 20})
 
 
 def test_a_column_name_is_quoted(spark: SparkSession) -> None:

@@ -70,6 +70,7 @@ def test_a_refused_query_is_named(files: Files, queries: dict[str, str], said: s
             "value is not a CSV record of the stream's schema: LAX,x,75,",
         ),
     ],
+    ids=["ndjson", "csv"],
 )
 def test_what_a_stream_would_not_decode_is_left_out_and_said(
     files: Files, name: str, content: bytes, rows: int, first: str
