@@ -32,21 +32,16 @@ def test_results_go_where_they_are_kept(run: Run) -> None:
 
 def test_one_figure_as_text_and_as_json(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.costs.SEEDS", (1,))
-    arguments = ["bench", "census", "--figure", "7", "--queries", "3", "--scale", "0.01", "--output", tmp_path]
-    text = run(*arguments)
+    monkeypatch.setattr("bench.census.ATTRIBUTES", (4, 5))
+    arguments = ["bench", "census", "--figure", "7", "--queries", "3", "--output", tmp_path]
+    text = run(*arguments, "--scale", "0.01")
     assert text.exit_code == 0, text.stderr
     assert text.stdout.startswith("census-figure-7: constructs evaluated a tuple")
     assert text.stderr.splitlines()[-1] == f"results and plots are in {tmp_path}"
-    printed = json.loads(run(*arguments, "--json").stdout)
+    printed = json.loads(run(*arguments, "--scale", "0.1", "--quick", "--json").stdout)
     assert printed == {"census-figure-7": json.loads((tmp_path / "census-figure-7.json").read_text("utf-8"))}
+    assert printed["census-figure-7"]["scale"] == pytest.approx(0.01)  # a tenth
     assert not (tmp_path / "census-figure-6.json").exists()
-
-
-def test_quick_is_a_tenth_of_the_scale(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bench.costs.SEEDS", (1,))
-    arguments = ["bench", "census", "--figure", "7", "--queries", "3", "--scale", "0.1", "--output", tmp_path, "--json"]
-    printed = json.loads(run(*arguments, "--quick").stdout)
-    assert printed["census-figure-7"]["scale"] == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize(
