@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup demo test lint bench lock clean
+.PHONY: help setup demo check test lint bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -45,8 +45,11 @@ lint: .venv/.dev  ## ruff, mypy --strict, import-linter
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-test: setup .venv/.dev lint  ## the checks of lint, then every test
-	@$(BIN)/python -m pytest
+check: lint  ## the checks of lint, then, on all cores, every test that starts neither a JVM nor Kafka
+	@$(BIN)/python -m pytest -m "not spark and not kafka" --numprocesses auto --dist worksteal --durations=10
+
+test: setup .venv/.dev lint  ## the checks of lint, then every test; the ten slowest are told
+	@$(BIN)/python -m pytest --durations=10
 
 bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results
 	@$(BIN)/asc bench match

@@ -50,7 +50,7 @@ def toml_lines(table: Mapping[str, Any], path: str = "") -> Iterator[str]:
         if value is None:
             yield f"# {key} is not set"
         elif not isinstance(value, Mapping):
-            yield f"{_toml_key(key)} = {json.dumps(value, ensure_ascii=False)}"
+            yield f"{_toml_key(key)} = {_toml_value(value)}"
     for key, value in table.items():
         if isinstance(value, Mapping):
             inner = f"{path}.{_toml_key(key)}" if path else _toml_key(key)
@@ -60,4 +60,9 @@ def toml_lines(table: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 def _toml_key(key: str) -> str:
     bare = key.replace("-", "").replace("_", "").isalnum() and key.isascii()
-    return key if bare else json.dumps(key, ensure_ascii=False)
+    return key if bare else _toml_value(key)
+
+
+def _toml_value(value: object) -> str:
+    # JSON leaves DEL as it is; TOML takes it only escaped.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

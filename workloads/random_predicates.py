@@ -245,7 +245,7 @@ def _null_test(rng: random.Random) -> str:
 
 
 def random_predicate(rng: random.Random, depth: int = 3) -> str:
-    """A predicate of up to ``2 ** depth`` atoms with AND, OR, NOT and parentheses.
+    """A predicate of up to ``3 * 2 ** (depth - 1)`` atoms, one for 0, with AND, OR, NOT and parentheses.
 
     >>> random_predicate(random.Random(1)) == random_predicate(random.Random(1))
     True

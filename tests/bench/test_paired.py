@@ -26,7 +26,10 @@ def in_a_few_batches(random: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("costs", [evenly, in_a_few_batches])
-def test_nineteen_intervals_of_twenty_hold_the_loss(costs: Callable[[np.random.Generator], np.ndarray]) -> None:
+def test_nineteen_intervals_of_twenty_hold_the_loss(
+    costs: Callable[[np.random.Generator], np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.paired._RESAMPLES", 2_000)
     random = np.random.default_rng(7)
     losses = [loss_of(costs(random).tolist(), noisy(random).tolist()) for _ in range(200)]
     held = sum(loss.low <= 0.02 <= loss.high for loss in losses)

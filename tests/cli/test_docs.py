@@ -1,36 +1,28 @@
-"""The pages that must follow the code."""
+"""The pages that must follow the code: the configuration, the library, the predicates, and the links between them."""
 
 from __future__ import annotations
 
 import json
 import re
-import shlex
 import sys
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
-import click
 import pytest
 from pydantic import BaseModel
 
-import cli.reference
+import cli
 from asc.predicate.functions import FUNCTIONS
 from broker.config.config import Config, StreamConfig, parse_config
-from cli.main import main
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(cli.reference.__file__).parent.parent
+ROOT = Path(cli.__file__).parent.parent
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-
-
-def test_the_reference_of_the_commands_is_up_to_date() -> None:
-    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert page == cli.reference.reference(), "make it again: python -m cli.reference"
 
 
 def documented(section: str) -> dict[str, str]:
@@ -80,24 +72,6 @@ def test_links_between_the_pages_lead_somewhere() -> None:
     for page in pages:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
-
-
-def shown_commands() -> list[str]:
-    """Every ``asc ...`` line of the README and of the pages, the examples of the commands' own help among them."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-    lines = [line.strip() for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
-    return sorted({line for line in lines if re.match(r"asc (--debug )?[a-z]", line)})
-
-
-@pytest.mark.parametrize("line", shown_commands())
-def test_every_command_that_is_shown_can_be_parsed(line: str) -> None:
-    words = shlex.split(line.partition(" < ")[0])[1:]
-    command: click.Command = main
-    context = click.Context(main)
-    while isinstance(command, click.Group):
-        command = command.commands[words.pop(0)]
-        context = click.Context(command, parent=context)
-    command.make_parser(context).parse_args(words)
 
 
 def test_the_library_page_says_what_the_matcher_gives() -> None:

@@ -1,12 +1,31 @@
-"""The ratios under the table of ``asc bench spark``: from the figures alone."""
+"""The benchmark of plans in Spark, once at a size that measures nothing, and the ratios under its table."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import bench.spark
 from bench.spark import BARE, FILTER, MATCH, ratios, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.slow
+def test_the_plans_find_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench.spark, "QUICK", bench.spark.Size(5_000, (10,), 1))
+    result = bench.spark.run(quick=True, output_dir=tmp_path)
+    assert result == json.loads((tmp_path / "spark.json").read_text("utf-8"))
+    for suffix in ("png", "svg"):
+        assert (tmp_path / f"spark.{suffix}").stat().st_size > 1_000
+    (measured,) = result["results"].values()
+    assert len({one["pairs"] for one in measured.values()} - {None}) == 1
+    assert all(one["stopped_after_s"] is None for one in measured.values())
+    assert "broker.match" in bench.spark.table(result)
 
 
 def measured(seconds: float | None) -> dict[str, Any]:

@@ -1,0 +1,30 @@
+"""The benchmark of the monitor, once at a size that measures nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import bench.monitor
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.slow
+def test_the_monitor_measures_in_two_of_three_modes(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench.monitor, "QUICK", bench.monitor.Size(12_000, (30,), 3, 0))
+    result = bench.monitor.run(quick=True, output_dir=tmp_path)
+    assert result == json.loads((tmp_path / "monitor.json").read_text("utf-8"))
+    for suffix in ("png", "svg"):
+        assert (tmp_path / f"monitor.{suffix}").stat().st_size > 1_000
+    (modes,) = result["results"].values()
+    assert modes["off"]["rearrangements"] == 0
+    assert modes["measuring"]["rearrangements"] > 0
+    assert modes["on"]["rearrangements"] > 0
+    assert "rearranged" in bench.monitor.table(result)

@@ -1,0 +1,54 @@
+"""``asc bench``: the options of the benchmarks, and what a command makes of them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from cli.bench import RESULTS, bench
+
+Run = Callable[..., Result]
+
+
+@pytest.mark.parametrize("name", sorted(bench.commands))
+def test_the_module_takes_what_the_command_gives(name: str) -> None:
+    module = importlib.import_module(f"bench.{name}")
+    options = {option.name for option in bench.commands[name].params} - {"as_json"}
+    # --quick is a tenth of the scale where there is one.
+    assert set(signature(module.run).parameters) == options - ({"quick"} if "scale" in options else set())
+    assert callable(module.table)
+
+
+def test_results_go_where_they_are_kept(run: Run) -> None:
+    for name in bench.commands:
+        assert f"[default: {RESULTS}]" in " ".join(run("bench", name, "--help").output.split())
+
+
+def test_one_figure_as_text_and_as_json(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.costs.SEEDS", (1,))
+    monkeypatch.setattr("bench.census.ATTRIBUTES", (4, 5))
+    arguments = ["bench", "census", "--figure", "7", "--queries", "3", "--output", tmp_path]
+    text = run(*arguments, "--scale", "0.01")
+    assert text.exit_code == 0, text.stderr
+    assert text.stdout.startswith("census-figure-7: constructs evaluated a tuple")
+    assert text.stderr.splitlines()[-1] == f"results and plots are in {tmp_path}"
+    printed = json.loads(run(*arguments, "--scale", "0.1", "--quick", "--json").stdout)
+    assert printed == {"census-figure-7": json.loads((tmp_path / "census-figure-7.json").read_text("utf-8"))}
+    assert printed["census-figure-7"]["scale"] == pytest.approx(0.01)  # a tenth
+    assert not (tmp_path / "census-figure-6.json").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["census", "--figure", "8"], ["census", "--queries", "0"], ["adaptation", "--scale", "0"]],
+)
+def test_wrong_use(run: Run, arguments: list[str]) -> None:
+    found = run("bench", *arguments)
+    assert found.exit_code == 2
+    assert "not in the range" in found.output

@@ -1,0 +1,98 @@
+"""Failures as one line and an exit code, whatever went wrong."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from asc.errors import PredicateError
+from cli.failure import CommandError, FailureGroup, failure_text, one_line
+
+Run = Callable[..., Result]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["query", "check", "--where", "a > 1"],
+        ["query", "check", "--where", "a > 1", "--schema", "/no/such/file"],
+        ["query", "add", "late"],
+        ["query", "add", "late", "--where", "a > 1", "--label", "nonsense"],
+        ["query", "explain", "late", "--tuple", "{"],
+        ["query", "explain", "late", "--tuple", "[1]"],
+        ["query", "frobnicate"],
+        ["subscribe", "topic", "--max", "0"],
+        ["publish", "/no/such/file.csv"],
+        ["match", "--queries", "/no/such/file"],
+        ["serve", "--config", "/no/such/file"],
+        ["nonsense"],
+    ],
+)
+def test_wrong_use_ends_with_2(run: Run, arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert line.endswith(" --help' shows how")
+
+
+def test_the_caret_stands_under_the_place(run: Run, schema_file: Path) -> None:
+    result = run("query", "check", "--where", "dest = 'SFO' AND arr_dely > 60", "--schema", schema_file)
+    _, line, caret = result.stderr.splitlines()
+    assert line[caret.index("^") : caret.rindex("^") + 1] == "arr_dely"
+
+
+def test_debug_lets_the_exception_through(run: Run, schema_file: Path) -> None:
+    result = run("--debug", "query", "check", "--where", "nope > 1", "--schema", schema_file)
+    assert type(result.exception).__name__ == "PredicateError"
+
+
+def failing(error: BaseException) -> Result:
+    """A command that raises it."""
+    group = FailureGroup("asc", params=[click.Option(["--debug"], is_flag=True)])
+
+    @group.command()
+    def fail() -> None:
+        raise error
+
+    return CliRunner().invoke(group, ["fail"])
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (CommandError("file", "a.csv", "mend it"), "error: file 'a.csv': mend it"),
+        (CommandError("file", "a\n\x1b[2Jb", "mend\nit"), "error: file 'a\\n\\x1b[2Jb': mend"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "a.csv"), "error: No such file 'a.csv': check the path"),
+        (OSError(errno.ENOSPC, "No space left"), "error: No space left: make room on the disk, then try again"),
+        (OSError(errno.EIO, "Broken"), "error: Broken: mend that, then try again"),
+        (OSError("no number"), "error: unexpected OSError: no number (asc --debug shows where)"),
+        (ValueError("\n two\tlines\nof it"), "error: unexpected ValueError: two lines (asc --debug shows where)"),
+    ],
+)
+def test_any_exception_is_one_line_and_ends_with_1(error: Exception, said: str) -> None:
+    result = failing(error)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"{said}\n")
+
+
+def test_ctrl_c_is_no_failure() -> None:
+    result = failing(KeyboardInterrupt())
+    assert result.exit_code == 1
+    assert "unexpected" not in result.stderr
+
+
+def test_the_caret_lines_of_a_predicate_follow_the_line() -> None:
+    error = PredicateError("unknown column", "dely", "look", text="a > 1\nAND dely > 3", start=10, end=14)
+    first, *caret = failure_text(error).splitlines()
+    assert first == "error: unknown column 'dely': look"
+    assert caret == ["  AND dely > 3", "      ^^^^"]
+
+
+@pytest.mark.parametrize(("text", "line"), [("", ""), ("\n \n", ""), ("\n a\0b \nc", "a b"), ("é\u2028x", "é")])
+def test_the_first_line_that_says_something(text: str, line: str) -> None:
+    assert one_line(text) == line

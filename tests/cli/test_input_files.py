@@ -1,0 +1,161 @@
+"""Files of rows, one row at a time: formats by name, bytes read so far, and files that cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cli.failure import CommandError
+from cli.input_files import (
+    ROWS_A_STEP,
+    check_parquet,
+    csv_header,
+    file_format,
+    parquet_columns,
+    read_csv,
+    read_lines,
+    read_parquet,
+)
+
+ROWS = 2 * ROWS_A_STEP + 1
+
+
+def ignored(_done: int) -> None:
+    """Not asked for here."""
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("rows.csv", "csv"),
+        ("rows.2013.CSV.GZ", "csv"),
+        ("rows.ndjson", "ndjson"),
+        ("rows.jsonl.gz", "ndjson"),
+        ("rows.json", "ndjson"),
+        ("rows.parquet", "parquet"),
+    ],
+)
+def test_the_format_is_the_end_of_the_name(name: str, found: str) -> None:
+    assert file_format(Path(name)) == found
+
+
+@pytest.mark.parametrize("name", ["rows", "rows.gz", "rows.xls", "rows.csv.zip", ".csv", "csv"])
+def test_another_end_is_one_line(name: str) -> None:
+    with pytest.raises(CommandError, match="unknown format of file"):
+        file_format(Path(name))
+
+
+def test_gzip_is_read_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"n\n1\n2\n"))
+    assert list(read_csv(path, ignored)) == [{"n": "1"}, {"n": "2"}]
+    assert csv_header(path) == ("n", ["n"])
+
+
+def test_a_field_that_is_empty_is_none_and_a_line_that_is_empty_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b'\xef\xbb\xbfa,"b,c"\r\n\r\n"1\n2",\r\n,""\r\n')
+    assert list(read_csv(path, ignored)) == [{"a": "1\n2", "b,c": None}, {"a": None, "b,c": None}]
+    assert csv_header(path) == ('a,"b,c"', ["a", "b,c"])
+
+
+def test_lines_come_without_their_ends_and_blank_ones_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "rows.ndjson"
+    path.write_bytes(b' {"a": 1} \r\n\n \t\n\xff\n{}')
+    assert list(read_lines(path, ignored)) == [b' {"a": 1} ', b"\xff", b"{}"]
+
+
+def write_csv(path: Path) -> None:
+    path.write_text("n\n" + "1\n" * ROWS, encoding="utf-8")
+
+
+def write_lines(path: Path) -> None:
+    path.write_text("1\n" * ROWS, encoding="utf-8")
+
+
+def write_parquet(path: Path) -> None:
+    pq.write_table(pa.table({"n": pa.array([1] * ROWS)}), path)
+
+
+@pytest.mark.parametrize(
+    ("read", "write"), [(read_csv, write_csv), (read_lines, write_lines), (read_parquet, write_parquet)]
+)
+def test_the_bytes_that_were_read_rise_to_the_size_of_the_file(
+    tmp_path: Path, read: Callable[..., Iterable[object]], write: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "rows"
+    write(path)
+    told: list[int] = []
+    assert sum(1 for _ in read(path, told.append)) == ROWS
+    assert told == sorted(told)
+    assert len(told) >= ROWS // ROWS_A_STEP
+    assert told[-1] == path.stat().st_size
+
+
+def test_parquet_gives_its_columns_and_values(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"n": [1, None], "Größe": ["a", ""]}), path)
+    assert parquet_columns(path) == ["n", "Größe"]
+    assert list(read_parquet(path, ignored)) == [{"n": 1, "Größe": "a"}, {"n": None, "Größe": ""}]
+    pq.write_table(pa.table({"n": pa.array([], pa.int32())}), path)
+    assert list(read_parquet(path, ignored)) == []
+
+
+def test_a_folder_of_parquet_is_not_looked_into(tmp_path: Path) -> None:
+    check_parquet(tmp_path)
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
+    with pytest.raises(CommandError, match="not readable as Parquet"):
+        check_parquet(tmp_path / "rows.parquet")
+
+
+def read(path: Path) -> object:
+    """All of it, as its name says."""
+    readers: dict[str, Callable[..., Iterable[object]]] = {
+        "csv": read_csv,
+        "ndjson": read_lines,
+        "parquet": read_parquet,
+    }
+    return list(readers[file_format(path)](path, ignored))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows.csv", b"", "no usable header"),
+        ("rows.csv", b"n,n\n1,2\n", "no usable header"),
+        ("rows.csv", b"n,name\n1\n", "line 2 has 1 fields, the header 2"),
+        ("rows.csv", b"n\n\xff\n", "not readable as CSV"),
+        ("rows.csv", b'n\n"1\n', "not readable as CSV"),
+        ("rows.csv.gz", b"n\n1\n", "broken gzip file"),
+        ("rows.ndjson.gz", gzip.compress(b'{"n":1}\n', mtime=0)[:-9], "broken gzip file"),
+        ("rows.parquet", b"PAR1", "not readable as Parquet"),
+        ("rows.parquet", b"", "not readable as Parquet"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(CommandError, match=said) as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows.csv", b"\xff\n", "not readable as CSV"),
+        ("rows.csv.gz", b"n\n1\n", "broken gzip file"),
+        ("rows.csv.gz", gzip.compress(b"n\n" * 9, mtime=0)[:-12], "broken gzip file"),
+    ],
+)
+def test_a_header_that_cannot_be_read_is_one_line(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(CommandError, match=said) as caught:
+        csv_header(path)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,88 @@
+"""``asc match``: what it prints, writes and warns of."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Files
+
+
+def test_several_files_and_a_table(files: Files) -> None:
+    (files / "more.csv").write_text("delay,dest\n61,LAX\n1,LAX\n", encoding="utf-8")
+    result = files.match(files / "flights.csv", files / "more.csv")
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[-1] == "6 rows read, 5 accepted"
+    assert {line.split()[0]: int(line.split()[1]) for line in lines[1:-1]} == {**files.counts, "late": 3}
+
+
+def test_the_accepted_rows_are_written_with_their_queries(files: Files) -> None:
+    output = files / "matched"
+    result = files.match("--output", output, files / "flights.csv")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == f"4 rows read, 4 accepted, written to {output}\n"
+    rows = [
+        json.loads(line) for part in output.glob("*.gz") for line in gzip.decompress(part.read_bytes()).splitlines()
+    ]
+    queries = {row["flight"]: row["queries"] for row in rows}
+    assert queries == {1: ["bay", "late"], 2: ["unknown"], 3: ["bay"], 4: ["late"]}
+    again = files.match("--output", output, files / "flights.csv")
+    assert (again.exit_code, len(again.stderr.splitlines())) == (1, 1)
+    assert "exists already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("queries", "said"),
+    [
+        ({"late": "dely > 60"}, "did you mean 'delay'?"),
+        ({"late": "reflect('java.lang.System', 'gc') = ''"}, "reflect"),
+    ],
+)
+def test_a_refused_query_is_named(files: Files, queries: dict[str, str], said: str) -> None:
+    (files / "queries.json").write_text(json.dumps(queries), encoding="utf-8")
+    result = files.match(files / "flights.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    first = result.stderr.splitlines()[0]
+    assert "late" in first
+    assert said in first
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows", "first"),
+    [
+        (
+            "bad flights.ndjson",
+            b'{"flight": 1, "delay": 75}\n\n{"flight": "x", "delay": 75}\n{"delay": \n{"dest": "\xff"}\n'
+            b'{"delay": 61}\n',
+            5,
+            'value is not a JSON record of the stream\'s schema: {"flight": "x", "delay": 75}',
+        ),
+        (
+            "bad.csv",
+            b'\xef\xbb\xbfdest,flight,delay,_key\r\n"S ""F"" O",1,75,\r\nLAX,x,75,\r\nLAX,2\r\n \xff,3,75,\r\n'
+            b"LAX,4,61,k\r\n",
+            5,
+            "value is not a CSV record of the stream's schema: LAX,x,75,",
+        ),
+    ],
+    ids=["ndjson", "csv"],
+)
+def test_what_a_stream_would_not_decode_is_left_out_and_said(
+    files: Files, name: str, content: bytes, rows: int, first: str
+) -> None:
+    (files / name).write_bytes(content)
+    said = f"{files / name}: {first}"
+    result = files.match(files / name, "--json")
+    found = json.loads(result.stdout)
+    assert (found["rows"], found["accepted"], found["queries"]["late"]) == (rows, 2, 2)
+    assert (found["undecodable"], found["first_undecodable"]) == (3, said)
+    assert f"warning: 3 rows cannot be decoded, left out; the first: {said}\n" in result.stderr
+    # Also where no query reads the bad field, and in the rows that are written.
+    result = files.match(files / name, "--output", files / "out")
+    assert result.stdout == f"{rows} rows read, 2 accepted, written to {files / 'out'}\n"
+    assert "3 rows cannot be decoded" in result.stderr

@@ -1,0 +1,38 @@
+"""docs/cli.md is what the commands say, and every command line on the pages can be parsed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+import cli.reference
+from cli.main import main
+
+ROOT = Path(cli.reference.__file__).parent.parent
+
+
+def test_the_reference_of_the_commands_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert page == cli.reference.reference(), "make it again: python -m cli.reference"
+
+
+def shown_commands() -> list[str]:
+    """Every ``asc ...`` line of the README and of the pages, the examples of the commands' own help among them."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    lines = [line.strip() for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    return sorted({line for line in lines if re.match(r"asc (--debug )?[a-z]", line)})
+
+
+@pytest.mark.parametrize("line", shown_commands())
+def test_every_command_that_is_shown_can_be_parsed(line: str) -> None:
+    words = shlex.split(line.partition(" < ")[0])[1:]
+    command: click.Command = main
+    context = click.Context(main)
+    while isinstance(command, click.Group):
+        command = command.commands[words.pop(0)]
+        context = click.Context(command, parent=context)
+    command.make_parser(context).parse_args(words)

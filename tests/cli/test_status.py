@@ -1,0 +1,71 @@
+"""``asc status``: of a daemon that runs, of one that is not ready, and of what is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import Result
+
+if TYPE_CHECKING:
+    from conftest import Address, Asc
+
+Run = Callable[..., Result]
+NOT_READY = (503, json.dumps({"ready": False, "reason": "starting"}))
+READY = (200, json.dumps({"ready": True, "reason": None}))
+
+
+def test_a_daemon_that_is_not_ready_says_why(run: Run, address: Address) -> None:
+    address.answers["/readyz"] = [NOT_READY]
+    result = run("status", "--server", address.url)
+    assert (result.exit_code, result.stdout) == (1, f"not ready at {address.url}: starting\n")
+    result = run("status", "--json", "--server", address.url)
+    assert (result.exit_code, json.loads(result.stdout)["ready"]) == (1, False)
+
+
+def test_waiting_goes_on_where_nothing_answers_or_the_daemon_starts(run: Run, address: Address) -> None:
+    address.answers["/readyz"] = [None, NOT_READY, READY]
+    result = run("status", "--wait", 60, "--server", address.url)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith(f"ready at {address.url}, Kafka at 127.0.0.1:9\n")
+    assert address.asked.count("/readyz") == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((200, "<html>"), "no JSON object answered by"),
+        ((200, "{}"), "answers 200: is it the daemon's address?"),
+        ((404, '{"detail": "Not Found"}'), "answers 404: is it the daemon's address?"),
+        ((401, json.dumps({"error": {"message": "bearer token: give it"}})), "bearer token: give it"),
+    ],
+)
+def test_waiting_ends_at_an_address_that_is_no_daemon_s(
+    run: Run, address: Address, answer: tuple[int, str], said: str
+) -> None:
+    address.answers["/readyz"] = [answer]
+    result = run("status", "--wait", 600, "--server", address.url)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+    assert said in result.stderr
+    assert len(address.asked) == 1
+
+
+def test_waiting_ends_at_a_token_that_is_refused(run: Run, address: Address) -> None:
+    address.answers["/readyz"] = [READY]
+    address.answers["/v1/streams"] = [(401, json.dumps({"error": {"message": "bearer token: give it"}}))]
+    result = run("status", "--wait", 600, "--server", address.url)
+    assert (result.exit_code, result.stderr) == (1, "error: bearer token: give it\n")
+    assert len(address.asked) == 2
+
+
+def test_status_names_the_streams(asc: Asc) -> None:
+    shown = asc("status")
+    assert shown.exit_code == 0, shown.stderr
+    assert shown.stdout.startswith(f"ready at {asc.server}")
+    found = asc.json("status", "--wait", 5)
+    assert {stream["name"]: stream["topic"] for stream in found["streams"]} == {
+        "flights": "cli-flights",
+        "lines": "cli-lines",
+    }

@@ -1,0 +1,88 @@
+"""``asc subscribe``: what arrives in the topics of the queries, record by record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import Result
+
+from broker.config.sections import KafkaConfig
+from broker.kafka.cluster import KafkaCluster
+
+if TYPE_CHECKING:
+    from conftest import Address, Asc
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+
+def test_register_publish_subscribe(asc: Asc, flights: Path) -> None:
+    added = asc("query", "add", "late", "--where", "delay > 60", "--stream", "flights", "--label", "team=ops")
+    assert (added.exit_code, added.stderr) == (0, "")
+    assert added.stdout.startswith("registered late -> asc.late, version ")
+    shared = ["--stream", "flights", "--topic", "asc.late"]
+    assert asc("query", "add", "bay", "--where", "dest = 'SFO'", *shared).exit_code == 0
+    published = asc("publish", "--stream", "flights", "--key", "dest", flights)
+    assert published.stdout == "4 records published to cli-flights\n"
+    records = asc.received("asc.late", 3)
+    assert [(record["key"], json.loads(record["value"])["flight"], record["queries"]) for record in records] == [
+        ("SFO", 1, ["bay", "late"]),
+        ("SFO", 3, ["bay"]),
+        ("ORD", 4, ["late"]),
+    ]
+    assert records[0]["source"].startswith("cli-flights-0-")
+    lines = asc("subscribe", "asc.late", "--from-beginning", "--max", 1).stdout
+    assert lines == '[bay, late] SFO {"flight":1,"delay":75,"dest":"SFO"}\n'
+
+
+def test_a_dead_letter_shows_what_is_wrong_with_it(asc: Asc, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.ndjson"
+    bad.write_text('{"flight": "x"}\n', encoding="utf-8")
+    assert asc("publish", "--stream", "flights", bad).stdout == "1 record published to cli-flights\n"
+    dead = next(s["dead_letter"] for s in asc.json("status")["streams"] if s["name"] == "flights")
+    reason = "value is not a JSON record of the stream's schema"
+    (record,) = asc.received(dead, 1)
+    assert (record["error"], record["queries"]) == (reason, [])
+    line = asc("subscribe", dead, "--from-beginning", "--max", 1).stdout
+    assert line == f'[error: {reason}] {{"flight": "x"}}\n'
+
+
+def test_a_group_goes_on_where_it_left_off(asc: Asc, flights: Path) -> None:
+    assert asc("query", "add", "unknown", "--where", "delay IS NULL", "--stream", "flights").exit_code == 0
+    assert asc("publish", "--stream", "flights", flights).exit_code == 0
+    assert asc("publish", "--stream", "flights", flights).exit_code == 0
+    arguments = ["subscribe", "asc.unknown", "--from-beginning", "--group", "cli", "--max", "1", "--json"]
+    offsets = [json.loads(asc(*arguments).stdout)["offset"] for _ in range(2)]
+    assert offsets == [0, 1]
+
+
+def test_headers_of_others_do_not_stop_a_subscription(asc: Asc, kafka: EmbeddedKafka) -> None:
+    from kafka import KafkaProducer
+
+    cluster = KafkaCluster(kafka.bootstrap_servers, KafkaConfig())
+    cluster.ensure_topics(["cli-foreign"])
+    cluster.close()
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    hop = [("asc-query", b"\xff"), ("asc-source", b"s-0-1")]
+    producer.send("cli-foreign", value=b"1", headers=hop)
+    producer.send("cli-foreign", value=b"2", headers=[*hop, ("asc-query", b"late"), ("asc-source", b"t-0-2")])
+    producer.close()
+    records = asc.received("cli-foreign", 2)
+    assert [(r["queries"], r["source"]) for r in records] == [(["\ufffd"], "s-0-1"), (["late"], "t-0-2")]
+    assert asc("subscribe", "cli-foreign", "--from-beginning", "--max", 1).stdout == "[\ufffd] 1\n"
+
+
+def test_subscribing_to_an_unknown_topic_is_one_line(asc: Asc) -> None:
+    result = asc("subscribe", "asc.no-such-topic", "--max", 1)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+    assert "unknown topic 'asc.no-such-topic'" in result.stderr
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_kafka_that_does_not_answer_is_one_line(run: Callable[..., Result], address: Address) -> None:
+    result = run("subscribe", "asc.late", "--server", address.url)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
+    assert result.stderr.startswith("error: Kafka refuses or does not answer at '127.0.0.1:9': is it running? ")

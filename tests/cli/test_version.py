@@ -1,0 +1,31 @@
+"""``asc version``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import metadata
+
+import pytest
+from click.testing import Result
+
+from cli.version import PARTS
+
+Run = Callable[..., Result]
+
+
+def test_version_names_its_parts(run: Run) -> None:
+    found = json.loads(run("version", "--json").stdout)
+    assert found.keys() == {"python", *PARTS}
+    assert found["asc-broker"] in run("version").stdout.splitlines()[1]
+
+
+def test_a_part_that_is_not_installed_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def version_of(part: str) -> str:
+        if part == "numba":
+            raise metadata.PackageNotFoundError(part)
+        return "1.0"
+
+    monkeypatch.setattr(metadata, "version", version_of)
+    found = json.loads(run("version", "--json").stdout)
+    assert (found["numba"], found["numpy"]) == ("not installed", "1.0")
