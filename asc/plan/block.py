@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.errors import PlanError
-from asc.evaluation.kernels import admit_regions
 from asc.frozen import frozen, frozen_int32
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid
 from asc.plan.conjuncts import ADMITS_NULL, ConjunctTable, Integers, joined
 from asc.plan.construct import Words
+from asc.plan.kernels import admit_regions
 
 WORD = 64
 

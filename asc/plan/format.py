@@ -86,7 +86,7 @@ def from_bytes(buffer: bytes | memoryview) -> Plan:
 
 def _arrays(plan: Plan) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     fields = [
-        pa.field(own.sql, own.type, metadata={b"origin": json.dumps([own.path, own.failure]).encode()})
+        pa.field(own.sql, own.type, metadata={b"origin": json.dumps([own.path, own.error_condition]).encode()})
         for own in plan.p_attributes
     ]
     yield "p_attributes", np.frombuffer(pa.schema(fields).serialize(), dtype=np.uint8)
@@ -111,8 +111,8 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
     schema = pa.ipc.read_schema(pa.py_buffer(arrays["p_attributes"]))
     attributes = []
     for own in schema:
-        path, failure = json.loads(own.metadata[b"origin"])
-        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path), failure))
+        path, condition = json.loads(own.metadata[b"origin"])
+        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path), condition))
     grids = [
         Grid(arrays[f"grid.{slot}.boundaries"], exact, origin, shift, arrays[f"grid.{slot}.table"])
         for slot, (exact, origin, shift) in enumerate(header["grids"])

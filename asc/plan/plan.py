@@ -137,7 +137,7 @@ class Plan:
 
     def constraints(self, block: int, bit: int) -> Iterator[tuple[PAttribute, Constraint]]:
         """The exact constraints of the conjunct that has a bit of a block."""
-        for slot, constraint in decoded(self.blocks[block].table, bit, self.p_attributes, self.dictionaries):
+        for slot, constraint in decoded(self.blocks[block].table, bit, self.dictionaries):
             yield self.p_attributes[slot], constraint
 
     def constructs(self, number: int) -> tuple[Construct, ...]:

@@ -1,21 +1,19 @@
 """What Spark (ANSI mode off) does with types: names, comparability, results of operators, casts.
 
-Where a rule's outcome is not certain the type is None (unknown): the comparison around it is then judged whole by
-Spark.
+Where a rule's outcome is not certain the type is None (unknown): Spark then computes the comparison around it
+whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pyarrow as pa
 
+from asc.predicate.expression import Expression
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.spark_types import ddl_of_type
-
-if TYPE_CHECKING:
-    from asc.predicate.expression import Expression
 
 Type: TypeAlias = "pa.DataType | None"
 

@@ -50,7 +50,7 @@ def countable_failures(frame: DataFrame, attributes: Iterable[PAttribute]) -> di
 
     One that Spark refuses is left out: what is counted beside is not worth a stream that stops.
     """
-    conditions = {slot: a.failure for slot, a in enumerate(attributes) if a.failure is not None}
+    conditions = {slot: a.error_condition for slot, a in enumerate(attributes) if a.error_condition is not None}
     if not conditions or not isinstance(_selected(frame, list(conditions.values()), False), str):
         return conditions
     return {slot: text for slot, text in conditions.items() if not isinstance(_selected(frame, [text], False), str)}

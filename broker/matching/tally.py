@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 from pyspark import Accumulator, SparkContext
 from pyspark.accumulators import AccumulatorParam
 
+from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.evaluation.executor import Matches
-from asc.evaluation.failed import Mask, failed_queries
 from asc.keys.attribute import PAttribute
+from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
 
 Counts = npt.NDArray[np.int64]
@@ -70,7 +71,7 @@ class Tally:
 
     ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
     and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``failed``: by the handle of a
-    query, the tuples on which evaluation failed for it (:func:`asc.evaluation.failed.failed_queries`).
+    query, the tuples on which evaluation failed for it (:func:`asc.evaluation.evaluation_errors.queries_with_errors`).
     """
 
     plan: int
@@ -164,7 +165,7 @@ class TaskTally:
                 return
             rows = np.flatnonzero(np.logical_or.reduce(list(failed.values())))
             taken = [column.take(pa.array(rows)) for column in columns]
-            handles, counts = failed_queries(plan, taken, {slot: mask[rows] for slot, mask in failed.items()})
+            handles, counts = queries_with_errors(plan, taken, {slot: mask[rows] for slot, mask in failed.items()})
             self._failed.update(dict(zip(handles.tolist(), counts.tolist(), strict=True)))
         except Exception:
             self._gave_up = True

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from asc.evaluation.failed import Mask
 from asc.keys.attribute import PAttribute
+from asc.keys.buffers import Mask
 
 FLAG_BITS = 63
 """Flags a word: the sign bit stays free."""

@@ -45,8 +45,8 @@ def compile_kernels() -> None:
 
 def _compile_measuring(queries: list[Query]) -> None:
     """What runs beside matching: the search for both sequences, the executor along micro-arrows, failures."""
+    from asc.evaluation.evaluation_errors import queries_with_errors
     from asc.evaluation.executor import match
-    from asc.evaluation.failed import failed_queries
     from asc.evaluation.regions import region_ids
     from asc.plan.compiler import compile_plan
     from monitor.hybrid import hybrid_sequence
@@ -66,4 +66,4 @@ def _compile_measuring(queries: list[Query]) -> None:
     walked(block, sample, sequence, arrows)
     dropping_ratio(block, sample, sequence)
     match(plan.with_sequences({0: (sequence, arrows)}), columns, len(values))
-    failed_queries(plan, columns, {0: np.ones(len(values), dtype=np.bool_)})
+    queries_with_errors(plan, columns, {0: np.ones(len(values), dtype=np.bool_)})

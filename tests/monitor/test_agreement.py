@@ -17,11 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by, evaluate
+from asc.evaluation.reference import accepted_by, evaluate, keys_of
 from asc.evaluation.regions import region_ids
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval, Key, merged
-from asc.keys.scalar import keys_of
 from asc.plan.block import static_sequence
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.construct import bits_of

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by
+from asc.evaluation.reference import accepted_by, keys_of
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
-from asc.keys.scalar import keys_of
 from asc.plan.block import static_sequence
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by
-from asc.keys.scalar import keys_of
+from asc.evaluation.reference import accepted_by, keys_of
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
@@ -122,7 +121,8 @@ def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
         }
         attributes = [attribute.sql for attribute in plans["exact"].p_attributes]
         columns = dict(zip(attributes, spark_values(df, attributes), strict=True))
-        conditions = [attribute.failure for attribute in plans["exact"].p_attributes if attribute.failure is not None]
+        own_attributes = plans["exact"].p_attributes
+        conditions = [own.error_condition for own in own_attributes if own.error_condition is not None]
         failed = spark_values(df, conditions)
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)

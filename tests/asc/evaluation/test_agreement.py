@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by, evaluate_block
+from asc.evaluation.reference import accepted_by, evaluate_block, keys_of
 from asc.evaluation.regions import region_ids
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
-from asc.keys.scalar import key_of, keys_of
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
@@ -43,7 +42,7 @@ POOLS: dict[str, tuple[pa.DataType, tuple[Any, ...]]] = {
 }  # fmt: skip
 ATTRIBUTES = {name: PAttribute(name, data_type, (name,)) for name, (data_type, _) in POOLS.items()}
 KEYS = {
-    name: sorted({key_of(ATTRIBUTES[name], pa.scalar(value, data_type)) for value in values})
+    name: sorted({ATTRIBUTES[name].key_of(pa.scalar(value, data_type)) for value in values})
     for name, (data_type, values) in POOLS.items()
 }
 BOUNDED = CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=3, bounded_rows=0, block_conjuncts=128)
@@ -103,7 +102,7 @@ def accepts(predicate: Predicate, values: dict[PAttribute, Key | None]) -> bool:
 def expected_ids(queries: Sequence[Query], table: pa.Table) -> list[list[str]]:
     found = []
     for row in range(table.num_rows):
-        values = {attribute: key_of(attribute, table[name][row]) for name, attribute in ATTRIBUTES.items()}
+        values = {attribute: attribute.key_of(table[name][row]) for name, attribute in ATTRIBUTES.items()}
         found.append(sorted(query.id for query in queries if accepts(query.predicate, values)))
     return found
 
@@ -119,7 +118,7 @@ def matched_ids(plan: Plan, table: pa.Table, *, count_cost: bool = False) -> lis
 def reference_ids(plan: Plan, table: pa.Table) -> list[list[str]]:
     found = []
     for row in range(table.num_rows):
-        found.append(accepted_by(plan, [key_of(p, table[p.sql][row]) for p in plan.p_attributes]))
+        found.append(accepted_by(plan, [p.key_of(table[p.sql][row]) for p in plan.p_attributes]))
     return found
 
 
@@ -145,7 +144,7 @@ def regions(plan: Plan, table: pa.Table) -> tuple[list[list[int]], list[list[int
     found, searched = region_ids(plan, columns, table.num_rows), []
     block = plan.blocks[0]
     for slot, construct in zip(block.slots.tolist(), plan.constructs(0), strict=True):
-        keys = [key_of(construct.attribute, value) for value in columns[slot]]
+        keys = [construct.attribute.key_of(value) for value in columns[slot]]
         searched.append([construct.region_of(key) for key in keys])
     return found[block.slots].tolist(), searched
 
@@ -201,7 +200,7 @@ def test_every_way_of_evaluation_agrees(
 @quickly
 @given(st.lists(predicates(), max_size=12), st.sampled_from(OPTIONS))
 def test_bits_are_those_of_definition_1(found: list[Predicate], options: CompileOptions) -> None:
-    """A bit is 0 exactly where no pool value of the region satisfies the conjunct, judged value by value."""
+    """A bit is 0 exactly where no pool value of the region satisfies the conjunct, asked value by value."""
     plan = compile_plan(numbered(found), options)
     for number, block in enumerate(plan.blocks):
         constructs = plan.constructs(number)

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.evaluation.kernels import float_keys
-from asc.keys.attribute import NAN_KEY, float_key
+from asc.keys.floats import NAN_KEY, float_key
+from asc.keys.kernels import float_keys
 
 
 def keys(values: list[float]) -> list[int]:

@@ -75,7 +75,7 @@ def test_a_condition_that_spark_refuses_is_not_counted_and_stops_nothing(spark: 
     frame = spark.range(10).selectExpr("CAST(id AS INT) AS n", "0 AS m", "'x' AS s")
     plan = compiled({"division": "n / m > 5", "cast": "CAST(s AS INT) > 5"})
     attributes = tuple(
-        replace(attribute, failure="no such (" if "m" in attribute.sql else attribute.failure)
+        replace(attribute, error_condition="no such (" if "m" in attribute.sql else attribute.error_condition)
         for attribute in plan.p_attributes
     )
     assert counted(spark, frame, replace(plan, p_attributes=attributes)) == {"division": 0, "cast": 10}
