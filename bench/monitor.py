@@ -17,7 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 from tqdm import tqdm
 
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import Order, Plan
+from asc.plan.format import to_bytes
+from asc.plan.order import Order
+from asc.plan.plan import Plan
 from bench.cpu_time import cpu_s
 from bench.machine import machine
 from bench.paired import loss_of
@@ -133,7 +135,7 @@ class _Pipeline:
         """Run a batch, and wait until the monitor has done with it: what it costs is not to fall on another mode."""
         plan = self._plan
         if self._shipped is None or self._shipped[0] is not plan:
-            old, self._shipped = self._shipped, (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
+            old, self._shipped = self._shipped, (plan, self._spark.sparkContext.broadcast(to_bytes(plan)))
             self._number += 1
             if old is not None:
                 old[1].unpersist()
@@ -149,7 +151,7 @@ class _Pipeline:
 
     def _swap(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
         # A plan is shipped anew after a swap, whatever its sequences are: that is a part of what the monitor costs.
-        self._plan = measured.with_sequences(orders) if self._mode == "on" else replace(measured)
+        self._plan = measured.with_orders(orders) if self._mode == "on" else replace(measured)
         return self._plan
 
 

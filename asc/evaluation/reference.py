@@ -81,7 +81,8 @@ def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Eva
     """Evaluate a tuple, its values in slot order, in a block of a plan, along the block's own sequence."""
     block = plan.blocks[number]
     own = [values[slot] for slot in block.slots.tolist()]
-    return evaluate(plan.constructs(number), bits_of(block.live), own, block.sequence.tolist(), block.micro_arrows())
+    arrows = {(construct, region): target for construct, region, target in block.micro_arrows()}
+    return evaluate(plan.constructs(number), bits_of(block.live), own, block.sequence.tolist(), arrows)
 
 
 def keys_of(

@@ -26,6 +26,7 @@ from asc.keys.dictionary import Dictionary
 from asc.keys.grid import Grid
 from asc.plan.block import Block
 from asc.plan.conjuncts import ConjunctTable
+from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan
 
 _MAGIC = b"ASCPLAN2"
@@ -126,7 +127,7 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
         table = ConjunctTable(*(arrays[f"table.{number}.{name}"] for name in ("first", "code", "low", "high", "owner")))
         names = ("slots", "bases", "matrix", "sequence", "arrows")
         slots, bases, matrix, sequence, arrows = (arrays[f"block.{number}.{name}"] for name in names)
-        blocks.append(Block(slots, bases, matrix, sequence, arrows, table))
+        blocks.append(Block(slots, bases, matrix, Order(sequence, arrows), table))
     return Plan(
         header["version"],
         CompileOptions(**header["options"]),

@@ -16,7 +16,8 @@ from pyspark.sql.types import StructType
 from asc.errors import PredicateError, SchemaError
 from asc.keys.attribute import PAttribute
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import CompileOptions, Plan, Query
+from asc.plan.format import from_bytes, to_bytes
+from asc.plan.plan import CompileOptions, Query
 from asc.predicate import Limits, normalise
 from asc.schema import Schema
 from broker.errors import MatchError
@@ -51,7 +52,7 @@ def match(
     compiled = compile_plan(judged, options)
     with _ansi_off(spark):
         _analysed(df, compiled.p_attributes, judged)
-    return match_plan(df, spark.sparkContext.broadcast(compiled.to_bytes()))
+    return match_plan(df, spark.sparkContext.broadcast(to_bytes(compiled)))
 
 
 def match_plan(
@@ -73,7 +74,7 @@ def match_plan(
     """
     column = DELIVERIES_COLUMN if output == "deliveries" else QUERIES_COLUMN
     _check_frame(df, column)
-    decoded = Plan.from_bytes(plan.value)
+    decoded = from_bytes(plan.value)
     with _ansi_off(df.sparkSession):
         nullable = _analysed(df, decoded.p_attributes)
         failures = {} if tallying is None else countable_failures(df, decoded.p_attributes)

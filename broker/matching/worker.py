@@ -15,6 +15,7 @@ from pyspark import Broadcast
 
 from asc.evaluation.executor import Matches
 from asc.evaluation.executor import match as execute
+from asc.plan.format import from_bytes
 from asc.plan.plan import Plan
 from broker.matching.tally import Tallying, TaskTally
 from broker.matching.transport import Transport
@@ -51,7 +52,7 @@ def judge_of(
     """
 
     def judge(batches: Iterator[Batch]) -> Iterator[pd.Series]:
-        decoded = Plan.from_bytes(plan.value)
+        decoded = from_bytes(plan.value)
         most = max(_FEWEST_ROWS, _PAIRS // max(1, len(decoded)))
         tally = None if tallying is None else TaskTally(tallying)
         for batch in batches:

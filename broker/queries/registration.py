@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from asc.errors import AscError
 from asc.plan.compiler import change_plan
-from asc.plan.plan import Order, Plan, Query
+from asc.plan.order import Order
+from asc.plan.plan import Plan, Query
 from asc.predicate.normal_form import Predicate
 from broker.config.config import Config
 from broker.kafka.cluster import KafkaCluster, Offsets, check_destination
@@ -205,7 +206,7 @@ class StandingQueries:
         """
         with self._lock:
             plan = self._jobs[stream].plan
-            arranged = plan.with_sequences_of(measured, orders)
+            arranged = plan.with_orders_of(measured, orders)
             if arranged is not plan:
                 self._jobs[stream].swap(arranged)
             return arranged

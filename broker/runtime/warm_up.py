@@ -62,8 +62,8 @@ def _compile_measuring(queries: list[Query]) -> None:
     sample = Sample.of(block, region_ids(plan, columns, len(values)))
     sequence = macro_sequence(block, sample).sequence
     refined(block, sample, hybrid_sequence(block, sample, sequence, min_visitors=1))
-    arrows = {(sequence[0], 0): sequence[-1]}
-    walked(block, sample, sequence, arrows)
+    order = block.order_of(sequence, [(sequence[0], 0, sequence[-1])])
+    walked(block, sample, order)
     dropping_ratio(block, sample, sequence)
-    match(plan.with_sequences({0: (sequence, arrows)}), columns, len(values))
+    match(plan.with_orders({0: order}), columns, len(values))
     queries_with_errors(plan, columns, {0: np.ones(len(values), dtype=np.bool_)})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from asc.plan.format import to_bytes
 from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.errors import BrokerError
@@ -319,7 +320,7 @@ class StreamJob:
     def _broadcast_of(self, plan: Plan) -> Any:
         if self._broadcast is None or self._broadcast[0] is not plan:
             old = self._broadcast
-            self._broadcast = (plan, self._spark.sparkContext.broadcast(plan.to_bytes()))
+            self._broadcast = (plan, self._spark.sparkContext.broadcast(to_bytes(plan)))
             self._plans_shipped += 1
             if old is not None:
                 # One batch runs at a time, so nothing uses the old one any more.

@@ -71,15 +71,15 @@ def matches_by_query(plan: Plan, columns: list[pa.ChunkedArray], rows: int) -> d
 
 def resequenced(plan: Plan, rng: np.random.Generator) -> Plan:
     """The plan with a random sequence and random micro-arrows in every block."""
-    sequences = {}
+    orders = {}
     for number, block in enumerate(plan.blocks):
         constructs = len(block.slots)
-        arrows = {
-            (construct, int(rng.integers(block.region_count(construct) + 1))): int(rng.integers(constructs))
+        arrows = [
+            (construct, int(rng.integers(block.region_count(construct) + 1)), int(rng.integers(constructs)))
             for construct in rng.integers(constructs, size=2 * constructs).tolist()
-        }
-        sequences[number] = (rng.permutation(constructs).tolist(), arrows)
-    return plan.with_sequences(sequences)
+        ]
+        orders[number] = block.order_of(rng.permutation(constructs).tolist(), arrows)
+    return plan.with_orders(orders)
 
 
 def matches_with_swaps(plan: Plan, columns: list[pa.ChunkedArray], rows: int) -> dict[str, set[int]]:

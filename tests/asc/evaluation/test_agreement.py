@@ -20,6 +20,7 @@ from asc.evaluation.regions import region_ids
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
 from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.format import from_bytes, to_bytes
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
 
@@ -156,7 +157,7 @@ def numbered(found: Sequence[Predicate]) -> list[Query]:
 @st.composite
 def resequenced(draw: st.DrawFn, plan: Plan) -> Plan:
     """The plan with a random sequence and random micro-arrows in every block."""
-    sequences = {}
+    orders = {}
     for number, block in enumerate(plan.blocks):
         places = range(len(block.slots))
         if not places:
@@ -167,9 +168,9 @@ def resequenced(draw: st.DrawFn, plan: Plan) -> Plan:
             target,
             st.integers(0, 99),
         )
-        arrows = draw(st.dictionaries(region, target, max_size=8))
-        sequences[number] = (draw(st.permutations(places)), arrows)
-    return plan.with_sequences(sequences)
+        arrows = draw(st.lists(st.builds(lambda place, to: (*place, to), region, target), max_size=8))
+        orders[number] = block.order_of(draw(st.permutations(places)), arrows)
+    return plan.with_orders(orders)
 
 
 @quickly
@@ -183,7 +184,7 @@ def test_every_way_of_evaluation_agrees(
     assert matched_ids(plan, table) == expected
     assert matched_ids(plan, table, count_cost=True) == expected
     assert reference_ids(plan, table) == expected
-    assert matched_ids(Plan.from_bytes(plan.to_bytes()), table) == expected
+    assert matched_ids(from_bytes(to_bytes(plan)), table) == expected
     hybrid = data.draw(resequenced(plan))
     assert matched_ids(hybrid, table) == expected
     assert reference_ids(hybrid, table) == expected
@@ -286,7 +287,7 @@ class Standing(RuleBasedStateMachine):
 
     @rule()
     def travel(self) -> None:
-        self.plan = Plan.from_bytes(self.plan.to_bytes())
+        self.plan = from_bytes(to_bytes(self.plan))
 
     @invariant()
     def plan_holds_the_queries(self) -> None:

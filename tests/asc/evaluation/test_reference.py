@@ -132,7 +132,8 @@ def test_example_7_hybrid_sequence(
     evaluation = walked(name, arrows=ARROWS)
     assert [step.construct for step in evaluation.steps] == path
     assert evaluation.dropped is (not result)
-    hybrid = worked_example.plan.with_sequences({0: ([0, 1, 2, 3], ARROWS)})
+    arrows = ((construct, region, target) for (construct, region), target in ARROWS.items())
+    hybrid = worked_example.plan.with_orders({0: worked_example.plan.blocks[0].order_of([0, 1, 2, 3], arrows)})
     assert accepted_by(hybrid, worked_example.tuples[name]) == result
     matches = match(hybrid, worked_example.columns([name]), 1)
     assert matches.evaluated == len(path)
@@ -158,7 +159,7 @@ def test_kernels_agree_with_the_example(worked_example: WorkedExample, options: 
 
 def test_exact_cost_of_the_kernels_is_the_papers(worked_example: WorkedExample, walked: Walked) -> None:
     names = list(worked_example.tuples)
-    in_order = worked_example.plan.with_sequences({0: ([0, 1, 2, 3], {})})
+    in_order = worked_example.plan.with_orders({0: worked_example.plan.blocks[0].order_of([0, 1, 2, 3])})
     costs = [match(in_order, worked_example.columns([name]), 1, count_cost=True).evaluated for name in names]
     assert costs == [walked(name).cost for name in names]
     assert match(in_order, worked_example.columns(names), len(names), count_cost=True).evaluated == sum(costs)

@@ -13,7 +13,8 @@ import pytest
 
 from asc.evaluation.executor import Matches, match
 from asc.plan.compiler import change_plan, compile_plan
-from asc.plan.plan import CompileOptions, Order, Plan
+from asc.plan.order import Order
+from asc.plan.plan import CompileOptions, Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import parse_config
 from broker.config.sections import ConfigError, MonitorConfig
@@ -40,7 +41,7 @@ class Stream:
 
     def swap(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
         """As ``StandingQueries.arrange`` does it."""
-        self.plan = self.plan.with_sequences_of(measured, orders)
+        self.plan = self.plan.with_orders_of(measured, orders)
         self.swaps += 1
         return self.plan
 

@@ -10,6 +10,7 @@ import pytest
 import broker
 from asc.errors import AscError, PlanError, PredicateError
 from asc.plan.compiler import compile_plan
+from asc.plan.format import to_bytes
 from asc.plan.plan import CompileOptions, Query
 from asc.predicate import Limits, normalise
 from broker.errors import MatchError
@@ -270,7 +271,7 @@ def test_a_stream_of_an_ansi_session_does_not_stop_at_an_evaluation_error(spark:
 def _shipped(df: DataFrame, queries: list[tuple[str, str, str]]) -> Broadcast[bytes]:
     schema = schema_of(df)
     plan = compile_plan([Query(name, normalise(text, schema), topic) for name, text, topic in queries])
-    return df.sparkSession.sparkContext.broadcast(plan.to_bytes())
+    return df.sparkSession.sparkContext.broadcast(to_bytes(plan))
 
 
 def test_deliveries_are_by_topic_with_sorted_ids_and_keep_every_row(rows: DataFrame) -> None:

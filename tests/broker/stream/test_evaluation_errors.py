@@ -12,6 +12,7 @@ from pyspark.accumulators import Accumulator
 
 from asc.evaluation.executor import match
 from asc.plan.compiler import compile_plan
+from asc.plan.format import to_bytes
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
@@ -37,7 +38,7 @@ def compiled(predicates: dict[str, str]) -> Plan:
 
 def counted(spark: SparkSession, frame: DataFrame, plan: Plan) -> dict[str, int]:
     accumulator = tally_accumulator(spark.sparkContext, 0)
-    shipped = spark.sparkContext.broadcast(plan.to_bytes())
+    shipped = spark.sparkContext.broadcast(to_bytes(plan))
     matched = match_plan(frame, shipped, tallying=Tallying(accumulator, 1, None))
     matched.write.format("noop").mode("overwrite").save()
     assert accumulator.value is not None
