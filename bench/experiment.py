@@ -78,11 +78,11 @@ def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float
 
 def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
     """The claim that a figure is close to that of SEQ_best: at most ``CLOSE`` times as much; seed by seed."""
-    judged = at_most(claim, paper, left, [CLOSE * cost for cost in right], evidence)
+    decided = at_most(claim, paper, left, [CLOSE * cost for cost in right], evidence)
     own, best = statistics.fmean(left), statistics.fmean(right)
     percent = (own / best - 1) * 100
     beside = f"{percent:+.1f} % above" if percent >= 0 else f"{-percent:.1f} % below"
-    return replace(judged, ours=f"{own:.3f} against {CLOSE:g} x {best:.3f} ({beside} SEQ_best)")
+    return replace(decided, ours=f"{own:.3f} against {CLOSE:g} x {best:.3f} ({beside} SEQ_best)")
 
 
 def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence: str = "") -> Claim:

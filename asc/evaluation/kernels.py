@@ -11,24 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled, trailing_zeros
+from asc.keys.grid import KEY_MAX, KEY_MIN
+from asc.plan.conjuncts import HIGH_OPEN, INEXACT, LOW_OPEN, SLOT_MASK
 
 Array = npt.NDArray[Any]
 
 _ONE = np.uint64(1)
-_SLOT = 0x0FFF
-_LOW_OPEN = 0x2000
-_HIGH_OPEN = 0x4000
-_INEXACT = 0x8000
-_KEY_MIN = np.iinfo(np.int64).min
-_KEY_MAX = np.iinfo(np.int64).max
 
 
 @compiled
 def _widened(bound: int, least: int, greatest: int) -> int:
     """A bound of a table whose type has these limits, which stand for no bound, as a bound of type int64."""
     if bound == least:
-        return _KEY_MIN
-    return _KEY_MAX if bound == greatest else bound
+        return KEY_MIN
+    return KEY_MAX if bound == greatest else bound
 
 
 @compiled
@@ -37,16 +33,16 @@ def _is_verified(conjunct: int, row: int, keys: Array, regions: Array, null_regi
     first, code, low, high = exact[0], exact[1], exact[2], exact[3]
     i = first[conjunct]
     end = first[conjunct + 1]
-    while i < end and code[i] & _INEXACT:
-        slot = code[i] & _SLOT
+    while i < end and code[i] & INEXACT:
+        slot = code[i] & SLOT_MASK
         key = keys[slot, row]
         inside = regions[slot, row] == null_regions[slot]
-        while i < end and code[i] & _SLOT == slot:
+        while i < end and code[i] & SLOT_MASK == slot:
             start = _widened(np.int64(low[i]), exact[4], exact[5])
             stop = _widened(np.int64(high[i]), exact[4], exact[5])
-            if code[i] & _LOW_OPEN:
+            if code[i] & LOW_OPEN:
                 start += 1
-            if code[i] & _HIGH_OPEN:
+            if code[i] & HIGH_OPEN:
                 stop -= 1
             inside |= start <= key <= stop
             i += 1

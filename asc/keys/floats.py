@@ -14,7 +14,7 @@ from asc.keys.domain import Domain
 from asc.keys.grid import Keys
 from asc.keys.key_space import KeySpace
 
-_SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
+SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
 NAN_KEY = 0x7FF8_0000_0000_0000
 """Key of every NaN: above the key of +infinity, as Spark orders it."""
 
@@ -28,12 +28,12 @@ def float_key(value: float) -> int:
     if math.isnan(value):
         return NAN_KEY
     bits: int = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
-    return bits if bits >= 0 else bits ^ _SIGN_MASK
+    return bits if bits >= 0 else bits ^ SIGN_MASK
 
 
 def float_of_key(key: int) -> float:
     """The double whose key this is (:func:`float_key`)."""
-    bits = key if key >= 0 else key ^ _SIGN_MASK
+    bits = key if key >= 0 else key ^ SIGN_MASK
     value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
     return value
 

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled
+from asc.keys.floats import NAN_KEY, SIGN_MASK
 
 Array = npt.NDArray[Any]
 
 _ONE = np.uint64(1)
-_SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
-_NAN_KEY = 0x7FF8_0000_0000_0000
 
 
 @compiled
@@ -24,9 +23,9 @@ def float_keys(values: Array, keys: Array) -> None:
     """The order-preserving int64 of each double: ``asc.keys.floats.float_key``."""
     bits = values.view(np.int64)
     for i in range(values.size):
-        key = bits[i] if bits[i] >= 0 else bits[i] ^ _SIGN_MASK
+        key = bits[i] if bits[i] >= 0 else bits[i] ^ SIGN_MASK
         if values[i] != values[i]:
-            key = _NAN_KEY
+            key = NAN_KEY
         elif values[i] == 0.0:
             key = 0
         keys[i] = key

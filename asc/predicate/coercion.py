@@ -28,8 +28,8 @@ from asc.keys.constraint import Constraint, Cut, Interval, Key
 from asc.keys.decimals import unscaled_of
 from asc.keys.key_space import KeySpace
 from asc.predicate.literal import INT64_MAX, INT64_MIN, TIMESTAMP, TIMESTAMP_NTZ, Literal, day_start_micros
+from asc.predicate.types import INTEGER_DIGITS
 
-_DIGITS = {pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 20}
 _DAY_MICROS = 86_400 * 10**6
 _FLOATS = (pa.float32(), pa.float64())
 
@@ -53,7 +53,7 @@ def position(space: KeySpace, literal: Literal, time_zone: str) -> Position | No
     if not literal.known:
         return None
     data_type, value, literal_type = space.type, literal.value, literal.type
-    if data_type in _DIGITS:
+    if data_type in INTEGER_DIGITS:
         return _among_integers(data_type, value, literal_type)
     if data_type in _FLOATS:
         return _among_floats(space, value, literal_type)
@@ -73,11 +73,11 @@ def position(space: KeySpace, literal: Literal, time_zone: str) -> Position | No
 
 
 def _among_integers(data_type: pa.DataType, value: object, literal_type: pa.DataType) -> Position | None:
-    if literal_type in _DIGITS:
+    if literal_type in INTEGER_DIGITS:
         return _at(value)
     if isinstance(value, Decimal):
         # beyond int64 Spark folds the comparison to TRUE or FALSE even for NULL
-        if not INT64_MIN <= value <= INT64_MAX or not _widened(_DIGITS[data_type], 0, literal_type):
+        if not INT64_MIN <= value <= INT64_MAX or not _widened(INTEGER_DIGITS[data_type], 0, literal_type):
             return None
         floor = math.floor(value)
         return _at(floor) if floor == value else _between(floor)
@@ -92,7 +92,7 @@ def _among_integers(data_type: pa.DataType, value: object, literal_type: pa.Data
 
 
 def _among_floats(space: KeySpace, value: object, literal_type: pa.DataType) -> Position | None:
-    if literal_type in _DIGITS:
+    if literal_type in INTEGER_DIGITS:
         assert isinstance(value, int)
         if space.type == pa.float32() and abs(value) > 2**24:
             return None
@@ -104,8 +104,8 @@ def _among_floats(space: KeySpace, value: object, literal_type: pa.DataType) -> 
 
 def _among_decimals(space: KeySpace, value: object, literal_type: pa.DataType) -> Position | None:
     data_type = space.type
-    if literal_type in _DIGITS:
-        if _DIGITS[literal_type] + data_type.scale > 38:
+    if literal_type in INTEGER_DIGITS:
+        if INTEGER_DIGITS[literal_type] + data_type.scale > 38:
             return None
         assert isinstance(value, int)
         unscaled, exact = value * 10**data_type.scale, True
@@ -157,12 +157,12 @@ def same_coercion(data_type: pa.DataType, literals: list[Literal]) -> bool:
     kinds = {literal.type for literal in literals}
     if len(kinds) == 1:
         return True
-    if data_type not in _DIGITS and not pa.types.is_decimal(data_type):
-        return data_type == pa.float64() and kinds <= set(_DIGITS)
+    if data_type not in INTEGER_DIGITS and not pa.types.is_decimal(data_type):
+        return data_type == pa.float64() and kinds <= set(INTEGER_DIGITS)
     digits = scale = 0
     for kind in (*kinds, data_type):
-        if kind in _DIGITS:
-            digits = max(digits, _DIGITS[kind])
+        if kind in INTEGER_DIGITS:
+            digits = max(digits, INTEGER_DIGITS[kind])
         elif pa.types.is_decimal(kind):
             digits, scale = max(digits, kind.precision - kind.scale), max(scale, kind.scale)
         else:

@@ -1,4 +1,4 @@
-"""How claims are judged: from the figures alone, in both directions."""
+"""How claims are decided: from the figures alone, in both directions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Every experiment once, at a hundredth of its size, through the command line. Whether a claim of the paper holds is
-never asserted: only that it is judged from the results.
+never asserted: only that it is decided from the results.
 """
 
 from __future__ import annotations
