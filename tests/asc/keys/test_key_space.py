@@ -60,7 +60,7 @@ def order(a: Any, b: Any) -> int:
 
 
 @every_type
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_keys_compare_as_values_do(data_type: pa.DataType, data: st.DataObject) -> None:
     values = data.draw(st.lists(TYPES[data_type], min_size=2, max_size=6))
@@ -75,7 +75,7 @@ def test_keys_compare_as_values_do(data_type: pa.DataType, data: st.DataObject) 
 
 
 @every_type
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None, max_examples=40)  # the first call compiles
 @given(st.data())
 def test_a_column_has_the_keys_of_its_values(data_type: pa.DataType, data: st.DataObject) -> None:
     own = space(data_type)
