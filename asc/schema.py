@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from asc.errors import SchemaError
-from asc.keys.attribute import kind_of_type
+from asc.keys.spaces import space_of
 from asc.spark_types import ddl_of_type, fields_of_ddl, folded, normalised_arrow_type, quoted_name, type_of_json
 
 
@@ -86,7 +86,7 @@ class Schema:
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
         """Every attribute that a p-attribute can be: the scalar leaves, depth first in schema order."""
-        return tuple(a for a in _walk(self.arrow, (), False) if kind_of_type(a.type) is not None)
+        return tuple(a for a in _walk(self.arrow, (), False) if space_of(a.type) is not None)
 
     @cached_property
     def _by_name(self) -> dict[tuple[str, ...], Attribute]:

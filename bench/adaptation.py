@@ -226,11 +226,11 @@ def _over_mu(
     """The trend over all mus; beside it which of them rearranged at all, and the trend over those that always did."""
     by_case = {(run["seed"], run["mu"]): run for run in runs}
 
-    def decided(mus: Sequence[float]) -> Claim:
+    def over(mus: Sequence[float]) -> Claim:
         lines: list[Line] = [(mus, [figure(by_case[seed, mu]) for mu in mus]) for seed in SEEDS]
         return trend(claim, "Fig. 9, no figure survives", lines, sign, evidence=_largest_change(runs))
 
-    over_all = decided(NUMBERS)
+    over_all = over(NUMBERS)
     means = [statistics.fmean(figure(by_case[seed, mu]) for seed in SEEDS) for mu in NUMBERS]
     shown = [f"mu {mu:g}: {mean:,.{0 if mean >= 100 else 1}f}" for mu, mean in zip(NUMBERS, means, strict=True)]
     ours = f"{', '.join(shown)} {unit}{UNSTEADY if over_all.ours.endswith(UNSTEADY) else ''}"
@@ -239,7 +239,7 @@ def _over_mu(
     ours += f"; rearranged at all: {', '.join(at_all) or 'none'}"
     always = [mu for mu, count in fired.items() if count == len(SEEDS)]
     if 1 < len(always) < len(NUMBERS):
-        among = decided(always)
+        among = over(always)
         verdict = "confirmed" if among.holds else "refuted"
         ours += f"; over those alone that did for every seed: {verdict}, holds for {among.seeds}"
     return replace(over_all, ours=ours)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from asc.plan.block import static_sequence
+from asc.plan.order import Order
 from bench.stream import Stream
-from monitor.adaptation import Adaptation, Change, Figures, Thresholds
+from monitor.adaptation import Adaptation, Cause, Figures, Thresholds
 from monitor.hybrid import hybrid_sequence
 from monitor.macro import macro_sequence
 from monitor.refinement import refined
 from monitor.sample import Sample
-from monitor.statistics import MicroArrows, costs_of, walked
+from monitor.statistics import costs_of, walked
 
 Costs = npt.NDArray[np.uint16]
 Kind = Literal["Macro", "Hybrid", "Hybrid, refined"]
@@ -28,31 +28,23 @@ REFINED: Final = "Hybrid, refined"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """A macro-sequence and the micro-arrows beside it; without any it is the macro-sequence alone."""
-
-    sequence: tuple[int, ...]
-    arrows: MicroArrows = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Rearrangement:
+class Exchange:
     """A sequence exchanged at a place of the stream: what called for it, what the new one did to the sample that it was
     made from, and the seconds that finding it took.
     """
 
     place: int
-    change: Change
+    cause: Cause
     after: Figures
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        before = self.change.before
+        before = self.cause.before
         return {
             "place": self.place,
-            "trigger": self.change.trigger.value,
+            "trigger": self.cause.trigger.value,
             "initial": None if before is None else _figures(before),
-            "current": _figures(self.change.now),
+            "current": _figures(self.cause.now),
             "after": _figures(self.after),
             "seconds": self.seconds,
         }
@@ -69,7 +61,7 @@ class AdaptiveRun:
     dropped: int
     micro_arrows: int
     macro_arrows: int
-    rearrangements: tuple[Rearrangement, ...]
+    rearrangements: tuple[Exchange, ...]
 
     @property
     def cost(self) -> float:
@@ -102,19 +94,19 @@ def adaptive_run(
     """
     block, rng = stream.block, np.random.default_rng(seed)
     state = Adaptation(thresholds)
-    order = first or Order(tuple(static_sequence(block)))
+    order = first or block.order
     if first is not None:
         state.put_in_place(figures(stream, stream.drawn(sample_tuples, rng, 0, thresholds.recompute_tuples), first))
     orders, costs, walks, rearrangements = [], [], [], []
     for start in range(0, len(stream), thresholds.recompute_tuples):
         stop = min(start + thresholds.recompute_tuples, len(stream))
         part = stream.part(start, stop)
-        walk = walked(block, part, order.sequence, order.arrows)
+        walk = walked(block, part, order)
         orders.append((start, stop, order))
-        costs.append(costs_of(block, part, order.sequence, order.arrows))
+        costs.append(costs_of(block, part, order))
         walks.append(walk)
-        change = state.count(walk.tuples, walk.dropped, walk.evaluated)
-        if change is None or stop == len(stream):
+        cause = state.count(walk.tuples, walk.dropped, walk.evaluated)
+        if cause is None or stop == len(stream):
             continue
         sample = stream.drawn(sample_tuples, rng, start, stop)
         began = time.perf_counter()
@@ -122,7 +114,7 @@ def adaptive_run(
         seconds = time.perf_counter() - began
         after = figures(stream, sample, order)
         state.put_in_place(after)
-        rearrangements.append(Rearrangement(stop, change, after, seconds))
+        rearrangements.append(Exchange(stop, cause, after, seconds))
     return AdaptiveRun(
         tuple(orders),
         np.concatenate(costs),
@@ -137,14 +129,14 @@ def found_on(stream: Stream, sample: Sample, kind: Kind) -> Order:
     """The sequence of a kind found from a sample."""
     sequence = macro_sequence(stream.block, sample).sequence
     if kind == MACRO:
-        return Order(sequence)
+        return stream.block.order_of(sequence)
     found = hybrid_sequence(stream.block, sample, sequence)
-    return Order(sequence, (refined(stream.block, sample, found) if kind == REFINED else found).arrows)
+    return (refined(stream.block, sample, found) if kind == REFINED else found).order
 
 
 def figures(stream: Stream, sample: Sample, order: Order) -> Figures:
     """What an order does to a sample."""
-    walk = walked(stream.block, sample, order.sequence, order.arrows)
+    walk = walked(stream.block, sample, order)
     return Figures(walk.dropping_ratio, walk.cost)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from asc.evaluation.executor import match
+from asc.plan.order import Order
 from asc.plan.plan import Plan
-from bench.adaptive import HYBRID, MACRO, REFINED, AdaptiveRun, Kind, Order, adaptive_run, figures
+from bench.adaptive import HYBRID, MACRO, REFINED, AdaptiveRun, Kind, adaptive_run, figures
 from bench.fixed_sequences import FixedSequences, fixed_sequences
 from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level
 from bench.stream import Stream
@@ -55,7 +56,7 @@ def compared(stream: Stream, measuring: Measuring, *, seed: int) -> dict[str, An
     macro, hybrid, refining = (
         adaptive_run(stream, thresholds, kind=kind, sample_tuples=measuring.sample_tuples, seed=seed) for kind in kinds
     )
-    best, worst = Order(fixed.best), Order(fixed.worst)
+    best, worst = stream.block.order_of(fixed.best), stream.block.order_of(fixed.worst)
     costs = {
         WORST: figures(stream, stream.whole, worst).cost,
         ROUTING: float(ticket_routing(stream.block, stream.whole, seed=seed).mean()),
@@ -99,12 +100,12 @@ def _explained(
     block = stream.block
     found = hybrid_sequence(block, drawn, macro_sequence(block, drawn).sequence)
     held = {
-        MACRO: Order(found.sequence),
-        HYBRID: Order(found.sequence, found.arrows),
-        BY_DROPPING: Order(found.sequence, by_dropping_ratio(found)),
-        REFINED: Order(found.sequence, refined(block, drawn, found).arrows),
+        MACRO: found.order.macro,
+        HYBRID: found.order,
+        BY_DROPPING: by_dropping_ratio(block, found).order,
+        REFINED: refined(block, drawn, found).order,
     }
-    samples = {BEST: Order(fixed.best), **held}
+    samples = {BEST: block.order_of(fixed.best), **held}
     return {
         "dropped": macro.dropped / len(stream),
         "least": fixed.least,
@@ -118,7 +119,7 @@ def _explained(
         },
         "exact": fixed.exact,
         "exact_tuples": fixed.tuples,
-        "micro_arrows": statistics.fmean(len(order.arrows) for _, _, order in hybrid.orders),
+        "micro_arrows": statistics.fmean(order.arrow_count for _, _, order in hybrid.orders),
         "search_s": {MACRO: macro.search_s, HYBRID: hybrid.search_s},
         "rearrangements": len(hybrid.rearrangements),
     }
@@ -137,10 +138,7 @@ def _times(
     differ in their matches, or the executor in its cost from what was walked.
     """
     plans = {
-        name: [
-            (start, stop, stream.plan.with_sequences({0: (order.sequence, order.arrows)}))
-            for start, stop, order in pieces
-        ]
+        name: [(start, stop, stream.plan.with_orders({0: order})) for start, stop, order in pieces]
         for name, pieces in orders.items()
     }
     found = {name: _matched(stream, segments, count_cost=True)[:2] for name, segments in plans.items()}

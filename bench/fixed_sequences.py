@@ -157,7 +157,7 @@ def _path_costs(alive: Array, sign: int, costs: Array) -> None:
 def _improved(block: Block, sample: Sample, start: Sequence[int], sign: int) -> tuple[int, ...]:
     """Move one construct to another place while that lowers (``sign`` -1) or raises (1) the cost."""
     order = tuple(start)
-    cost = walked(block, sample, order).evaluated
+    cost = walked(block, sample, block.order_of(order)).evaluated
     moved = True
     while moved:
         moved = False
@@ -165,7 +165,7 @@ def _improved(block: Block, sample: Sample, start: Sequence[int], sign: int) -> 
             rest = tuple(own for own in order if own != construct)
             for place in range(len(order)):
                 candidate = (*rest[:place], construct, *rest[place:])
-                found = walked(block, sample, candidate).evaluated
+                found = walked(block, sample, block.order_of(candidate)).evaluated
                 if sign * found > sign * cost:
                     order, cost, moved = candidate, found, True
     return order

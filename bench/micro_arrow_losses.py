@@ -11,18 +11,15 @@ from asc.compiled import compiled
 from asc.plan.block import Block
 from monitor.hybrid import HybridSequence
 from monitor.sample import Sample
-from monitor.statistics import Measure, MicroArrows
+from monitor.statistics import Measure
 
 Array = npt.NDArray[Any]
 
 
-def by_dropping_ratio(found: HybridSequence) -> MicroArrows:
-    """The micro-arrows that were chosen by dropping ratio, not by conditional selectivity."""
-    return {
-        (arrow.construct, arrow.region): arrow.target
-        for arrow in found.micro_arrows
-        if arrow.measure is Measure.DROPPING_RATIO
-    }
+def by_dropping_ratio(block: Block, found: HybridSequence) -> HybridSequence:
+    """Those micro-arrows alone that were chosen by dropping ratio, not by conditional selectivity."""
+    chosen = [arrow for arrow in found.micro_arrows if arrow.measure is Measure.DROPPING_RATIO]
+    return HybridSequence.of(block, found.order.sequence.tolist(), chosen)
 
 
 def cost_at_own_level(block: Block, sample: Sample, found: HybridSequence) -> float:
@@ -32,7 +29,7 @@ def cost_at_own_level(block: Block, sample: Sample, found: HybridSequence) -> fl
     targets = np.full((len(block.matrix), 2), -1, dtype=np.int64)
     for arrow in found.micro_arrows:
         targets[block.bases[arrow.construct] + 1 + arrow.region] = arrow.target, arrow.level
-    sequence = np.array(found.sequence, dtype=np.int64)
+    sequence = found.order.sequence.astype(np.int64)
     evaluated = _walk_by_level(sample.regions, block.matrix, sample.rows(block), sequence, targets)
     return evaluated / len(sample)
 

@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 from tqdm import tqdm
 
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import Order, Plan
+from asc.plan.order import Order
+from asc.plan.plan import Plan
 from bench.cpu_time import cpu_s
 from bench.machine import machine
 from bench.paired import loss_of

@@ -48,9 +48,9 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A call for a rearrangement: the trigger that fired, the figures that the sequence began with (None where nothing
-    was measured), those of the last ``tuples`` tuples.
+class Cause:
+    """What called for a rearrangement: the trigger that fired, the figures that the sequence began with (None where
+    nothing was measured), those of the last ``tuples`` tuples.
     """
 
     trigger: Trigger
@@ -69,8 +69,8 @@ class Adaptation:
     >>> state = Adaptation(Thresholds(recompute_tuples=100, rearrangement=0.5))
     >>> state.put_in_place(Figures(dropping_ratio=0.4, cost=3.0))
     >>> state.count(tuples=60, dropped=30, evaluated=180)
-    >>> change = state.count(tuples=60, dropped=54, evaluated=180)
-    >>> change.trigger.value, change.tuples, change.now
+    >>> cause = state.count(tuples=60, dropped=54, evaluated=180)
+    >>> cause.trigger.value, cause.tuples, cause.now
     ('dropping ratio', 120, Figures(dropping_ratio=0.7, cost=3.0))
     """
 
@@ -92,8 +92,8 @@ class Adaptation:
         self._before = figures
         self._begin()
 
-    def count(self, tuples: int, dropped: int, evaluated: int) -> Change | None:
-        """Add the counts of a batch; the change that calls for a rearrangement, None where there is none.
+    def count(self, tuples: int, dropped: int, evaluated: int) -> Cause | None:
+        """Add the counts of a batch; what calls for a rearrangement after it, None where nothing does.
 
         Raises MonitorError for counts that cannot be.
         """
@@ -110,7 +110,7 @@ class Adaptation:
         now = Figures(self._dropped / counted, self._evaluated / counted)
         self._begin()
         trigger = self._fired(now)
-        return None if trigger is None else Change(trigger, counted, self._before, now)
+        return None if trigger is None else Cause(trigger, counted, self._before, now)
 
     def _fired(self, now: Figures) -> Trigger | None:
         """The first trigger that fires: the dropping ratio's is asked before the cost's."""

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.plan.block import Block
+from asc.plan.order import Order
 from monitor.errors import MonitorError
 from monitor.kernels import follow, measure, narrow, visit
 from monitor.sample import Sample
-from monitor.statistics import Counts, Measure, checked
+from monitor.statistics import Counts, Measure
 
 Flags = npt.NDArray[np.bool_]
 
@@ -38,17 +39,20 @@ class MicroArrow:
     macro_value: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HybridSequence:
-    """A macro-sequence and the micro-arrows that do better than it, in the order they were found."""
+    """A macro-sequence and the micro-arrows that do better than it: the order that they make of a block, and what was
+    measured of each, as they were found.
+    """
 
-    sequence: tuple[int, ...]
+    order: Order
     micro_arrows: tuple[MicroArrow, ...]
 
-    @property
-    def arrows(self) -> dict[tuple[int, int], int]:
-        """(construct, region) -> construct, as a block takes them."""
-        return {(arrow.construct, arrow.region): arrow.target for arrow in self.micro_arrows}
+    @staticmethod
+    def of(block: Block, sequence: Sequence[int], micro_arrows: Sequence[MicroArrow]) -> HybridSequence:
+        """These micro-arrows over a macro-sequence of the block; PlanError where they do not fit it."""
+        arrows = ((arrow.construct, arrow.region, arrow.target) for arrow in micro_arrows)
+        return HybridSequence(block.order_of(sequence, arrows), tuple(micro_arrows))
 
 
 def hybrid_sequence(
@@ -74,7 +78,8 @@ def hybrid_sequence(
     along the macro-sequence. A construct whose values were not sampled rules nothing out, and its regions get no arrow.
 
     Cost: O(levels * live tuples * candidates * words) at most; 16 * words bytes a tuple. Raises MonitorError for a
-    sample without tuples, a sequence that is no permutation of the constructs, and ``min_visitors`` below 1.
+    sample without tuples and for ``min_visitors`` below 1, PlanError for a sequence that is no permutation of the
+    constructs.
     """
     if min_visitors < 1:
         raise MonitorError("least number of visitors", min_visitors, "at least 1")
@@ -85,7 +90,7 @@ def hybrid_sequence(
             break
         found += descent.decide(level, min_visitors)
         descent.follow()
-    return HybridSequence(tuple(sequence), tuple(found))
+    return HybridSequence.of(block, sequence, found)
 
 
 class _Descent:
@@ -95,7 +100,7 @@ class _Descent:
         self.block = block
         self.sample = sample
         self.rows = sample.rows(block)
-        self.sequence = checked(block, sequence)[0]
+        self.sequence = block.order_of(sequence).sequence
         self.qubs = block.qubs
         tuples = len(sample) if block.live.any() else 0
         self.live = np.arange(tuples, dtype=np.int64)

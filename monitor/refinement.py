@@ -10,7 +10,7 @@ from asc.plan.block import Block
 from monitor.hybrid import HybridSequence, MicroArrow
 from monitor.kernels import walk_sample
 from monitor.sample import Sample
-from monitor.statistics import checked, costs_of
+from monitor.statistics import costs_of
 
 Places = npt.NDArray[np.intp]
 
@@ -23,10 +23,10 @@ def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequen
     the order they were found, beside those kept before it, and kept where the tuples of its region cost less with it.
 
     The result costs the sample at most what the macro-sequence does. Cost: only the tuples that lie in a region can
-    change by its micro-arrow, so all tries together walk the sample once for each construct. Raises MonitorError as
-    :func:`monitor.hybrid.hybrid_sequence` does.
+    change by its micro-arrow, so all tries together walk the sample once for each construct. Raises MonitorError
+    for a sample without tuples.
     """
-    order, _ = checked(block, found.sequence)
+    macro = block.order_of(found.order.sequence.tolist())
     rows = sample.rows(block)
     table = np.full(len(block.matrix), -1, dtype=np.int32)
     # Read-only like every other table of micro-arrows, so that no second kernel is compiled for it.
@@ -35,22 +35,21 @@ def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequen
     geb = np.empty(len(block.slots), dtype=np.int64)
     grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
     members = _by_region(sample, found)
-    costs = costs_of(block, sample, found.sequence)
+    costs = costs_of(block, sample, macro)
     kept: list[MicroArrow] = []
     for arrow in found.micro_arrows:
         place = int(block.bases[arrow.construct]) + 1 + arrow.region
         own = members[arrow.construct, arrow.region]
         table[place] = arrow.target
         tried = np.empty(len(own), dtype=np.uint16)
-        walk_sample(
-            frozen(np.ascontiguousarray(sample.regions[:, own])), block.matrix, rows, order, arrows, geb, grb, tried
-        )
+        regions = frozen(np.ascontiguousarray(sample.regions[:, own]))
+        walk_sample(regions, block.matrix, rows, macro.sequence, arrows, geb, grb, tried)
         if tried.sum(dtype=np.int64) < costs[own].sum(dtype=np.int64):
             costs[own] = tried
             kept.append(arrow)
         else:
             table[place] = -1
-    return HybridSequence(found.sequence, tuple(kept))
+    return HybridSequence.of(block, macro.sequence.tolist(), kept)
 
 
 def _by_region(sample: Sample, found: HybridSequence) -> dict[tuple[int, int], Places]:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from asc.errors import PlanError
 from asc.plan.block import Block
-from asc.plan.conjuncts import Integers
 from asc.plan.construct import Words
+from asc.plan.order import Order
 from monitor.errors import MonitorError
 from monitor.kernels import drop_by_each, walk_sample
 from monitor.sample import Sample
 
 Costs = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int64]
-MicroArrows = Mapping[tuple[int, int], int]
-"""(construct, region) -> construct."""
 
 
 class Measure(enum.Enum):
@@ -87,21 +84,22 @@ def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> flo
     return by_sequence / len(sample)
 
 
-def walked(block: Block, sample: Sample, sequence: Sequence[int], arrows: MicroArrows | None = None) -> Walk:
-    """Evaluate the sample along a sequence: all constructs of the block in an order, and micro-arrows.
+def walked(block: Block, sample: Sample, order: Order) -> Walk:
+    """Evaluate the sample along an order of the block's, whatever order the block is in itself.
 
     A construct whose values were not sampled is visited and rules nothing out: with such constructs ``evaluated`` may
-    be too high and ``dropped`` too low, never the other way round.
+    be too high and ``dropped`` too low, never the other way round. Raises PlanError for an order that does not fit the
+    block.
     """
-    costs, dropped, micro_arrows = _walked(block, sample, sequence, arrows)
+    costs, dropped, micro_arrows = _walked(block, sample, order)
     evaluated = int(costs.sum(dtype=np.int64))
     followed = evaluated - int(np.count_nonzero(costs))
     return Walk(len(sample), dropped, evaluated, micro_arrows, followed - micro_arrows)
 
 
-def costs_of(block: Block, sample: Sample, sequence: Sequence[int], arrows: MicroArrows | None = None) -> Costs:
+def costs_of(block: Block, sample: Sample, order: Order) -> Costs:
     """The constructs evaluated of each tuple, as :func:`walked` counts them: uint16[tuples]."""
-    return _walked(block, sample, sequence, arrows)[0]
+    return _walked(block, sample, order)[0]
 
 
 def covered(block: Block, constructs: Sequence[int]) -> Words:
@@ -136,22 +134,13 @@ def check_distinct(block: Block, constructs: Sequence[int]) -> None:
         raise MonitorError("constructs", list(constructs), f"different ones out of the block's {len(block.slots)}")
 
 
-def checked(block: Block, sequence: Sequence[int], arrows: MicroArrows | None = None) -> tuple[Integers, Integers]:
-    """The sequence and the table of its micro-arrows as a block holds them; MonitorError where they do not fit it."""
-    try:
-        ordered = block.with_sequence(sequence, arrows)
-    except PlanError as error:
-        raise MonitorError(error.subject, error.value, error.remedy) from None
-    return ordered.sequence, ordered.arrows
-
-
-def _walked(
-    block: Block, sample: Sample, sequence: Sequence[int], arrows: MicroArrows | None
-) -> tuple[Costs, int, int]:
-    order, table = checked(block, sequence, arrows)
+def _walked(block: Block, sample: Sample, order: Order) -> tuple[Costs, int, int]:
+    ordered = block.with_order(order)
     costs = np.empty(len(sample), dtype=np.uint16)
     geb = np.empty(len(block.slots), dtype=np.int64)
     grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
     rows = sample.rows(block)
-    dropped, micro_arrows = walk_sample(sample.regions, block.matrix, rows, order, table, geb, grb, costs)
+    dropped, micro_arrows = walk_sample(
+        sample.regions, block.matrix, rows, ordered.sequence, ordered.arrows, geb, grb, costs
+    )
     return costs, dropped, micro_arrows

@@ -1,4 +1,4 @@
-"""Sequences from plan to plan: by p-attribute, where the numbers of constructs mean nothing any more."""
+"""Orders from plan to plan: by p-attribute, where the numbers of constructs mean nothing any more."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Cut
 from asc.plan.block import static_sequence
+from asc.plan.order import Order
 from asc.plan.plan import Plan
 
 Regions = tuple[bool, bytes | tuple[Cut, ...]]
@@ -17,79 +18,76 @@ labels, which may change from dictionary to dictionary while the cuts stay.
 
 
 @dataclass(frozen=True, slots=True)
-class SequenceByAttribute:
-    """The sequence of a block in terms that outlive its plan.
+class OrderByAttribute:
+    """The order of a block in terms that outlive its plan.
 
-    ``order``: the p-attributes in macro-sequence. ``arrows``: the micro-arrows, (p-attribute, region) -> p-attribute.
-    ``regions``: of each p-attribute that an arrow leaves from, what its regions were.
+    ``sequence``: the p-attributes in macro-sequence. ``micro_arrows``: (p-attribute, region, p-attribute that it leads
+    to). ``regions``: of each p-attribute that a micro-arrow leaves from, what its regions were.
     """
 
-    order: tuple[PAttribute, ...]
-    arrows: Mapping[tuple[PAttribute, int], PAttribute]
+    sequence: tuple[PAttribute, ...]
+    micro_arrows: tuple[tuple[PAttribute, int, PAttribute], ...]
     regions: Mapping[PAttribute, Regions]
 
     @staticmethod
-    def of(plan: Plan, number: int) -> SequenceByAttribute:
-        """The sequence of a block of a plan as it stands."""
+    def of(plan: Plan, number: int) -> OrderByAttribute:
+        """The order of a block of a plan as it stands."""
         block = plan.blocks[number]
         attributes = [plan.p_attributes[slot] for slot in block.slots.tolist()]
-        arrows = {
-            (attributes[construct], region): attributes[target]
-            for (construct, region), target in block.micro_arrows().items()
-        }
+        arrows = tuple(
+            (attributes[construct], region, attributes[target]) for construct, region, target in block.micro_arrows()
+        )
         slots = dict(zip(attributes, block.slots.tolist(), strict=True))
-        left = dict.fromkeys(attribute for attribute, _ in arrows)
-        return SequenceByAttribute(
+        left = dict.fromkeys(attribute for attribute, _, _ in arrows)
+        return OrderByAttribute(
             tuple(attributes[construct] for construct in block.sequence.tolist()),
             arrows,
             {attribute: _regions(plan, slots[attribute]) for attribute in left},
         )
 
 
-def transferred(
-    sequence: SequenceByAttribute, plan: Plan, number: int
-) -> tuple[tuple[int, ...], dict[tuple[int, int], int]]:
-    """The sequence for a block of another plan: an order of its constructs, and micro-arrows.
+def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
+    """The order for a block of another plan.
 
-    Constructs that the block has not are left out, those that the sequence has not come after the others in static
-    order. A micro-arrow is left out where the block has not both its constructs, where the regions it leaves from have
-    changed (other boundaries, other constants), and where its target has left the region's cab: it can fail nothing
-    there any more. Another grid of its target does not matter. ``Plan.with_sequences`` takes the result as it is.
+    Constructs that the block has not are left out, those that the order has not come after the others in static
+    sequence. A micro-arrow is left out where the block has not both its constructs, where the regions it leaves from
+    have changed (other boundaries, other constants), and where its target has left the region's cab: it can fail
+    nothing there any more. Another grid of its target does not matter.
     """
     block = plan.blocks[number]
     slots = block.slots.tolist()
     constructs = {plan.p_attributes[slot]: construct for construct, slot in enumerate(slots)}
-    order = [constructs[attribute] for attribute in sequence.order if attribute in constructs]
-    order += [construct for construct in static_sequence(block) if construct not in set(order)]
+    sequence = [constructs[attribute] for attribute in order.sequence if attribute in constructs]
+    sequence += [construct for construct in static_sequence(block) if construct not in set(sequence)]
     same = {
         attribute
-        for attribute, regions in sequence.regions.items()
+        for attribute, regions in order.regions.items()
         if attribute in constructs and _regions(plan, slots[constructs[attribute]]) == regions
     }
-    qubs, arrows = block.qubs, {}
-    for (attribute, region), target in sequence.arrows.items():
+    qubs, arrows = block.qubs, []
+    for attribute, region, target in order.micro_arrows:
         if attribute in same and target in constructs:
             construct, to = constructs[attribute], constructs[target]
             if (block.matrix[int(block.bases[construct]) + 1 + region] & qubs[to]).any():
-                arrows[construct, region] = to
-    return tuple(order), arrows
+                arrows.append((construct, region, to))
+    return block.order_of(sequence, arrows)
 
 
 def carried(old: Plan, new: Plan) -> Plan:
-    """A plan and the sequences of the one before it.
+    """A plan and the orders of the one before it.
 
     Where the new plan was compiled anew, each of its blocks takes over, from the old plan's block of the same number if
-    there is one, the order and the micro-arrows that still hold (:func:`transferred`). A plan that shares blocks with
-    the old one has their sequences already and is returned as it is.
+    there is one, what still holds of its order (:func:`transferred`). A plan that shares blocks with the old one has
+    their orders already and is returned as it is.
     """
     if new.changes:
         return new
-    sequences = {
-        number: transferred(SequenceByAttribute.of(old, number), new, number)
+    orders = {
+        number: transferred(OrderByAttribute.of(old, number), new, number)
         for number in range(min(len(old.blocks), len(new.blocks)))
         if new.blocks[number] is not old.blocks[number]
     }
-    return new.with_sequences(sequences) if sequences else new
+    return new.with_orders(orders) if orders else new
 
 
 def _regions(plan: Plan, slot: int) -> Regions:

@@ -50,17 +50,6 @@ class Matches:
         """Constructs evaluated, summed over tuples and blocks."""
         return int(self.block_evaluated.sum())
 
-    def accepted(self, names: pa.Array) -> tuple[Integers, pa.ListArray]:
-        """The accepted rows int32[m], ascending, and beside each the ``names`` (by ordinal) of the queries that accept
-        it.
-
-        No Python object is made for a row.
-        """
-        starts = np.flatnonzero(np.diff(self.rows, prepend=-1))
-        offsets = np.append(starts, len(self.rows)).astype(np.int32)
-        lists = pa.ListArray.from_arrays(pa.array(offsets), names.take(pa.array(self.queries)))
-        return self.rows[starts], lists
-
     def lists(self, names: pa.Array) -> pa.ListArray:
         """One list a tuple, accepted or not: the ``names`` (by ordinal) of the queries that accept it."""
         counts = np.bincount(self.rows, minlength=self.tuples)

@@ -9,10 +9,9 @@ import pyarrow as pa
 from asc.evaluation.reference import Evaluation, evaluate_block
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
-from asc.keys.scalar import key_of
 from asc.plan.construct import Construct
 from asc.plan.plan import Plan
-from asc.predicate.describe import constraint_text, value_text
+from asc.predicate.describe import constraint_text
 
 
 def explain(plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None = None) -> str:
@@ -35,7 +34,7 @@ def _lines(plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None) -> Ite
         return
     keys = None
     if values is not None:
-        keys = [key_of(attribute, value) for attribute, value in zip(plan.p_attributes, values, strict=True)]
+        keys = [attribute.key_of(value) for attribute, value in zip(plan.p_attributes, values, strict=True)]
     for number, bits in places:
         yield from _block_lines(plan, query_id, number, bits)
         if keys is not None:
@@ -72,12 +71,12 @@ def _way(plan: Plan, number: int, bits: Sequence[int], keys: Sequence[Key | None
     alive = list(bits)
     for position, step in enumerate(evaluation.steps, 1):
         construct = constructs[step.construct]
-        failed = [bits.index(bit) + 1 for bit in alive if not step.grb[bit]]
+        ended = [bits.index(bit) + 1 for bit in alive if not step.grb[bit]]
         alive = [bit for bit in alive if step.grb[bit]]
-        ended = f"; ends conjunct {', '.join(map(str, failed))}" if failed else ""
+        told = f"; ends conjunct {', '.join(map(str, ended))}" if ended else ""
         yield (
             f"  {position}. {construct.attribute.sql} = {_value_text(construct.attribute, of[construct.attribute])}, "
-            f"region {_region_text(construct, step.region)}: {step.grb.count()} left{ended}"
+            f"region {_region_text(construct, step.region)}: {step.grb.count()} left{told}"
         )
     left = {bits.index(bit) + 1: dict(plan.constraints(number, bit)) for bit in alive}
     yield _verdict(left, of, evaluation)
@@ -89,15 +88,15 @@ def _verdict(
     """What became of the query, given the exact constraints of its conjuncts that are left in the GRB."""
     cost = f"{_counted(evaluation.cost, 'construct')} evaluated"
     for conjunct, constraints in left.items():
-        failed = [attribute.sql for attribute, own in constraints.items() if not own.admits(of[attribute])]
-        if not failed:
+        ruling_out = [attribute.sql for attribute, own in constraints.items() if not own.admits(of[attribute])]
+        if not ruling_out:
             return f"accepted by conjunct {conjunct}; {cost}"
-        cost += f"; conjunct {conjunct} ended by verifying {', '.join(failed)}"
+        cost += f"; conjunct {conjunct} ended by verifying {', '.join(ruling_out)}"
     return f"not accepted; {cost}{'; the tuple is dropped by this block' if evaluation.dropped else ''}"
 
 
 def _value_text(attribute: PAttribute, key: Key | None) -> str:
-    return "NULL" if key is None else value_text(key, attribute.type)
+    return "NULL" if key is None else attribute.space.text(key)
 
 
 def _region_text(construct: Construct, region: int) -> str:

@@ -1,6 +1,6 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The compiled inner loops. Nothing here allocates for a tuple or knows of Arrow; shapes and dtypes are the callers'
-duty.
+"""The compiled loops that evaluate tuples. Nothing here allocates for a tuple or knows of Arrow; shapes and dtypes are
+the callers' duty.
 """
 
 from __future__ import annotations
@@ -11,125 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled, trailing_zeros
+from asc.keys.grid import KEY_MAX, KEY_MIN
+from asc.plan.conjuncts import HIGH_OPEN, INEXACT, LOW_OPEN, SLOT_MASK
 
 Array = npt.NDArray[Any]
 
-_FULL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _ONE = np.uint64(1)
-_SLOT = 0x0FFF
-_LOW_OPEN = 0x2000
-_HIGH_OPEN = 0x4000
-_INEXACT = 0x8000
-_KEY_MIN = np.iinfo(np.int64).min
-_KEY_MAX = np.iinfo(np.int64).max
-_SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
-_NAN_KEY = 0x7FF8_0000_0000_0000
-
-
-@compiled
-def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> None:
-    """Set bit ``bits[i]`` in the rows ``lows[i]`` to ``highs[i]`` of uint64[rows, words]."""
-    for i in range(bits.size):
-        word = bits[i] >> 6
-        mask = _ONE << np.uint64(bits[i] & 63)
-        for row in range(lows[i], highs[i] + 1):
-            regions[row, word] |= mask
-
-
-@compiled
-def float_keys(values: Array, keys: Array) -> None:
-    """The order-preserving int64 of each double: ``asc.keys.attribute.float_key``."""
-    bits = values.view(np.int64)
-    for i in range(values.size):
-        key = bits[i] if bits[i] >= 0 else bits[i] ^ _SIGN_MASK
-        if values[i] != values[i]:
-            key = _NAN_KEY
-        elif values[i] == 0.0:
-            key = 0
-        keys[i] = key
-
-
-@compiled
-def bytes_keys(
-    offsets: Array, data: Array, ends: Array, constants: Array, heads: Array, labels: Array, keys: Array
-) -> None:
-    """The label of each byte string ``data[offsets[i]:offsets[i + 1]]``: ``asc.keys.dictionary.Dictionary.label``."""
-    for i in range(offsets.size - 1):
-        start = offsets[i]
-        length = offsets[i + 1] - start
-        head = np.uint64(0)
-        for j in range(min(length, 8)):
-            head |= np.uint64(data[start + j]) << np.uint64(56 - 8 * j)
-        low = 0
-        high = heads.size
-        found = False
-        while low < high:
-            middle = (low + high) >> 1
-            order = 0
-            if heads[middle] != head:
-                order = -1 if heads[middle] < head else 1
-            else:
-                order = _compare(constants, ends[middle], ends[middle + 1] - ends[middle], data, start, length)
-            if order == 0:
-                low = middle
-                found = True
-                break
-            if order < 0:
-                low = middle + 1
-            else:
-                high = middle
-        if found:
-            keys[i] = labels[low]
-        elif low > 0:
-            keys[i] = labels[low - 1] + 1
-        else:
-            keys[i] = labels[0] - 1 if labels.size > 0 else 0
-
-
-@compiled
-def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, length_b: int) -> int:
-    """-1, 0, 1 as the byte string in ``a`` sorts before, with or after the one in ``b``."""
-    for j in range(min(length_a, length_b)):
-        if a[start_a + j] != b[start_b + j]:
-            return -1 if a[start_a + j] < b[start_b + j] else 1
-    return 0 if length_a == length_b else (-1 if length_a < length_b else 1)
-
-
-@compiled
-def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> None:
-    """The region of each key where a table holds those of the keys from ``origin`` on."""
-    last = origin + table.size - 1
-    for i in range(keys.size):
-        regions[i] = table[np.uint64(min(max(keys[i], origin), last) - origin)]
-
-
-@compiled
-def regions_by_cells(keys: Array, boundaries: Array, origin: int, shift: int, table: Array, regions: Array) -> None:
-    """The region of each key by a search between the regions of the ends of its cell, 2**shift keys from ``origin`` on.
-
-    ``table`` holds the region of the first key of each cell, and that of the last boundary after them.
-    """
-    last = boundaries[-1]
-    for i in range(keys.size):
-        key = keys[i]
-        cell = (np.uint64(min(max(key, origin), last)) - np.uint64(origin)) >> np.uint64(shift)
-        low = np.uint64(table[cell])
-        high = np.uint64(table[cell + _ONE])
-        while low < high:
-            middle = (low + high) >> _ONE
-            if boundaries[middle] <= key:
-                low = middle + _ONE
-            else:
-                high = middle
-        regions[i] = low
 
 
 @compiled
 def _widened(bound: int, least: int, greatest: int) -> int:
     """A bound of a table whose type has these limits, which stand for no bound, as a bound of type int64."""
     if bound == least:
-        return _KEY_MIN
-    return _KEY_MAX if bound == greatest else bound
+        return KEY_MIN
+    return KEY_MAX if bound == greatest else bound
 
 
 @compiled
@@ -138,16 +33,16 @@ def _is_verified(conjunct: int, row: int, keys: Array, regions: Array, null_regi
     first, code, low, high = exact[0], exact[1], exact[2], exact[3]
     i = first[conjunct]
     end = first[conjunct + 1]
-    while i < end and code[i] & _INEXACT:
-        slot = code[i] & _SLOT
+    while i < end and code[i] & INEXACT:
+        slot = code[i] & SLOT_MASK
         key = keys[slot, row]
         inside = regions[slot, row] == null_regions[slot]
-        while i < end and code[i] & _SLOT == slot:
+        while i < end and code[i] & SLOT_MASK == slot:
             start = _widened(np.int64(low[i]), exact[4], exact[5])
             stop = _widened(np.int64(high[i]), exact[4], exact[5])
-            if code[i] & _LOW_OPEN:
+            if code[i] & LOW_OPEN:
                 start += 1
-            if code[i] & _HIGH_OPEN:
+            if code[i] & HIGH_OPEN:
                 stop -= 1
             inside |= start <= key <= stop
             i += 1

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from bitarray import bitarray
 from bitarray.util import zeros
 
+from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Key
 from asc.plan.construct import Construct, bits_of
 from asc.plan.plan import Plan
@@ -79,7 +81,15 @@ def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Eva
     """Evaluate a tuple, its values in slot order, in a block of a plan, along the block's own sequence."""
     block = plan.blocks[number]
     own = [values[slot] for slot in block.slots.tolist()]
-    return evaluate(plan.constructs(number), bits_of(block.live), own, block.sequence.tolist(), block.micro_arrows())
+    arrows = {(construct, region): target for construct, region, target in block.micro_arrows()}
+    return evaluate(plan.constructs(number), bits_of(block.live), own, block.sequence.tolist(), arrows)
+
+
+def keys_of(
+    attributes: Sequence[PAttribute], columns: Sequence[pa.Array | pa.ChunkedArray], row: int
+) -> list[Key | None]:
+    """The keys of one row of some columns, one a p-attribute."""
+    return [attribute.key_of(column[row]) for attribute, column in zip(attributes, columns, strict=True)]
 
 
 def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.errors import PlanError
-from asc.evaluation.kernels import regions_by_cells, regions_by_table
 from asc.keys.column import NO_CONSTANTS, Column, column
 from asc.keys.grid import Grid, Keys
+from asc.keys.kernels import regions_by_cells, regions_by_table
 from asc.plan.plan import Plan
 
 RegionIds = npt.NDArray[np.uint16]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Key = Any
-"""A value in key form: int for the kinds INT and FLOAT, bytes for BYTES (``asc.keys.attribute.Kind``); never mixed."""
+"""A value in key form: int or bytes, as the key space of its type has it (``asc.keys.key_space``); never mixed."""
 
 Cut = tuple[Key, int]
 """A point between values: ``(c, 0)`` lies just before the constant c, ``(c, 1)`` just after it. Cuts sort as tuples."""
@@ -132,9 +132,6 @@ def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
         result.append((low, high))
     return tuple(result)
 
-
-FULL = Constraint(((None, None),), True)
-"""Every value, and NULL."""
 
 EMPTY = Constraint((), False)
 """No value at all."""

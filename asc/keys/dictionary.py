@@ -15,7 +15,7 @@ _LEAST_GAP = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dictionary:
-    """The constants of a BYTES p-attribute, sorted, each with a label; labels sort as the constants do.
+    """The constants of a p-attribute whose keys are bytes, sorted, each with a label; labels sort as the constants do.
 
     A value that is no constant has the label of the greatest constant below it plus one (of the smallest constant minus
     one where there is none below), so every interval over byte strings is an interval over labels.

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
-import pyarrow as pa
-
-from asc.keys.attribute import NAN_KEY, Kind, decimal_key, float_key, kind_of_type
 from asc.keys.constraint import EMPTY, Constraint, Interval, Key
 
 
@@ -19,34 +15,12 @@ class Domain(NamedTuple):
     discrete: bool
 
 
-@cache
-def domain_of(data_type: pa.DataType) -> Domain:
-    """The domain of a scalar type.
-
-    >>> domain_of(pa.int8())
-    Domain(low=-128, high=127, discrete=True)
-    """
-    types = pa.types
-    if types.is_decimal(data_type):
-        limit = 10**data_type.precision - 1
-        if kind_of_type(data_type) is Kind.BYTES:
-            return Domain(decimal_key(-limit), decimal_key(limit), False)
-        return Domain(-limit, limit, True)
-    if types.is_boolean(data_type):
-        return Domain(0, 1, True)
-    if kind_of_type(data_type) is Kind.INT:
-        return Domain(-(1 << (data_type.bit_width - 1)), (1 << (data_type.bit_width - 1)) - 1, True)
-    if kind_of_type(data_type) is Kind.FLOAT:
-        return Domain(float_key(float("-inf")), NAN_KEY, True)
-    return Domain(b"", None, False)
-
-
 def clipped(constraint: Constraint, domain: Domain) -> Constraint:
     """The same set of values of the domain, ends at or beyond the domain's left out and what is empty there dropped.
 
-    >>> clipped(Constraint((((5, 1), (6, 0)),)), domain_of(pa.int32())).is_empty
+    >>> clipped(Constraint((((5, 1), (6, 0)),)), Domain(-128, 127, discrete=True)).is_empty
     True
-    >>> clipped(Constraint(((None, (1000, 0)),)), domain_of(pa.int8()))
+    >>> clipped(Constraint(((None, (1000, 0)),)), Domain(-128, 127, discrete=True))
     Constraint(intervals=((None, None),), null=False)
     """
     kept: list[Interval] = []

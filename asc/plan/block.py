@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from asc.errors import PlanError
-from asc.evaluation.kernels import admit_regions
 from asc.frozen import frozen, frozen_int32
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid
 from asc.plan.conjuncts import ADMITS_NULL, ConjunctTable, Integers, joined
 from asc.plan.construct import Words
+from asc.plan.kernels import admit_regions
+from asc.plan.order import Order
 
 WORD = 64
 
@@ -26,9 +27,8 @@ class Block:
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
     from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
-    ``sequence`` int32[c]: the macro-sequence, a permutation of the constructs. ``arrows`` int32[rows]: for a region's
-    row the construct its micro-arrow leads to, -1 for none; empty when the block has no micro-arrow at all. ``table``:
-    the exact constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals.
+    ``order``: what they are visited in, its ``sequence`` int32[c] and its ``arrows`` int32[rows]. ``table``: the exact
+    constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals.
 
     Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's
     region exactly when it admits NULL; a bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
@@ -39,14 +39,23 @@ class Block:
     slots: Integers
     bases: Integers
     matrix: Words
-    sequence: Integers
-    arrows: Integers
+    order: Order
     table: ConjunctTable
 
     @property
     def capacity(self) -> int:
         """The number of bits."""
         return int(self.matrix.shape[1]) * WORD
+
+    @property
+    def sequence(self) -> Integers:
+        """The macro-sequence."""
+        return self.order.sequence
+
+    @property
+    def arrows(self) -> Integers:
+        """The micro-arrows by row."""
+        return self.order.arrows
 
     @property
     def live(self) -> Words:
@@ -73,27 +82,27 @@ class Block:
         arrays = (self.slots, self.bases, self.matrix, self.sequence, self.arrows)
         return sum(array.nbytes for array in arrays) + self.table.nbytes
 
-    def with_sequence(self, sequence: Sequence[int], arrows: Mapping[tuple[int, int], int] | None = None) -> Block:
-        """The block in another order: a permutation of its constructs, and micro-arrows (construct, region) ->
-        construct.
-        """
-        order = np.array(sequence, dtype=np.int32)
-        if sorted(order.tolist()) != list(range(len(self.slots))):
-            raise PlanError("sequence", list(sequence), f"a permutation of the block's {len(self.slots)} constructs")
-        table = np.full(len(self.matrix) if arrows else 0, -1, dtype=np.int32)
-        for (construct, region), target in (arrows or {}).items():
-            regions = self.region_count(construct)
-            if not (0 <= region <= regions and 0 <= target < len(self.slots)):
-                raise PlanError("micro-arrow", (construct, region, target), "from a region to a construct of the block")
-            table[int(self.bases[construct]) + 1 + region] = target
-        return replace(self, sequence=frozen_int32(order), arrows=frozen_int32(table))
+    def order_of(self, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()) -> Order:
+        """The order of its constructs: a permutation of them, and micro-arrows (construct, region, construct).
 
-    def micro_arrows(self) -> dict[tuple[int, int], int]:
-        """The micro-arrows: (construct, region) -> construct."""
-        found = {}
+        Raises PlanError for what does not fit the block.
+        """
+        return Order.of(self.bases, len(self.matrix), sequence, micro_arrows)
+
+    def with_order(self, order: Order) -> Block:
+        """The block in another order. Raises PlanError for one of a block with other constructs or rows."""
+        constructs, rows = len(order.sequence), len(order.arrows)
+        if constructs != len(self.slots) or rows not in (0, len(self.matrix)):
+            needed = f"the block has {len(self.slots)} constructs in {len(self.matrix)} rows"
+            raise PlanError("order of constructs and rows", (constructs, rows), needed)
+        return replace(self, order=order)
+
+    def micro_arrows(self) -> list[tuple[int, int, int]]:
+        """The micro-arrows: (construct, region, construct that it leads to), by row."""
+        found = []
         for row in np.flatnonzero(self.arrows >= 0).tolist():
             construct = int(np.searchsorted(self.bases, row, side="right")) - 1
-            found[construct, row - int(self.bases[construct]) - 1] = int(self.arrows[row])
+            found.append((construct, row - int(self.bases[construct]) - 1, int(self.arrows[row])))
         return found
 
     def region_count(self, construct: int) -> int:
@@ -150,15 +159,12 @@ class Block:
         rows = int(bases[-1]) + grids[int(slots[-1])].regions + 2 - len(self.matrix)
         ones = np.full((rows, self.matrix.shape[1]), ~np.uint64(0))
         ones[bases - len(self.matrix)] = 0
-        old = len(self.slots)
-        arrows = np.concatenate([self.arrows, np.full(rows, -1)]) if len(self.arrows) else self.arrows
         return replace(
             self,
             slots=frozen_int32(np.concatenate([self.slots, slots])),
             bases=frozen_int32(np.concatenate([self.bases, bases])),
             matrix=frozen(np.concatenate([self.matrix, ones])),
-            sequence=frozen_int32(np.concatenate([self.sequence, np.arange(old, old + len(slots))])),
-            arrows=frozen_int32(arrows),
+            order=self.order.with_constructs(len(slots), rows),
         )
 
 
@@ -182,11 +188,10 @@ def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int) -> Bloc
         frozen_int32(slots),
         frozen_int32(bases),
         frozen(matrix),
-        frozen_int32(np.arange(len(slots))),
-        frozen_int32(np.empty(0)),
+        Order.of(frozen_int32(bases), rows, range(len(slots))),
         padded.with_inexact(is_inexact(padded, grids)).compact(),
     )
-    return block.with_sequence(static_sequence(block))
+    return block.with_order(block.order_of(static_sequence(block)))
 
 
 def static_sequence(block: Block) -> list[int]:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from asc.errors import PlanError
 from asc.frozen import frozen_int32
-from asc.keys.attribute import Kind, PAttribute
+from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
 from asc.plan.block import build_block
@@ -300,12 +300,12 @@ def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Intege
 
 
 def _byte_constants(queries: Iterable[Query], slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
-    """The constants of each BYTES p-attribute that the queries constrain, by slot."""
+    """The constants of each p-attribute with labels that the queries constrain, by slot."""
     found: dict[int, set[bytes]] = {}
     for query in queries:
         for conjunct in query.predicate.conjuncts:
             for attribute, constraint in conjunct:
-                if attribute.kind is Kind.BYTES:
+                if attribute.space.labelled:
                     found.setdefault(slots[attribute], set()).update(constraint.constants())
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asc.keys.attribute import Kind, PAttribute
+from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Keys
@@ -144,7 +144,7 @@ def encoded(
     slots: Mapping[PAttribute, int],
     labels: Mapping[int, Callable[[bytes], int]],
 ) -> ConjunctTable:
-    """The table of (query handle, conjunct) pairs; ``labels`` gives, by slot, the label of a BYTES constant.
+    """The table of (query handle, conjunct) pairs; ``labels`` gives, by slot, the label of a constant that is bytes.
 
     An interval that holds no key (below the least int64, say) is left out.
     """
@@ -185,9 +185,9 @@ def encoded(
 
 
 def decoded(
-    table: ConjunctTable, conjunct: int, attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary]
+    table: ConjunctTable, conjunct: int, dictionaries: Mapping[int, Dictionary]
 ) -> Iterator[tuple[int, Constraint]]:
-    """The constraints of one conjunct by slot, constants in key form again (bytes for BYTES)."""
+    """The constraints of one conjunct by slot, constants in key form again (bytes for labels)."""
     span = slice(int(table.first[conjunct]), int(table.first[conjunct + 1]))
     wide = ConjunctTable(table.first, table.code[span], table.low[span], table.high[span], table.owner).wide()
     found: dict[int, tuple[list[Interval], bool]] = {}
@@ -195,7 +195,7 @@ def decoded(
         slot = code & SLOT_MASK
         intervals, _ = found.setdefault(slot, ([], bool(code & ADMITS_NULL)))
         if (low, high) != (KEY_MAX, KEY_MIN):
-            dictionary = dictionaries.get(slot) if attributes[slot].kind is Kind.BYTES else None
+            dictionary = dictionaries.get(slot)
             start = None if low == KEY_MIN and not code & LOW_OPEN else _cut(low, bool(code & LOW_OPEN), dictionary)
             end = None if high == KEY_MAX and not code & HIGH_OPEN else _cut(high, not code & HIGH_OPEN, dictionary)
             intervals.append((start, end))

@@ -26,6 +26,7 @@ from asc.keys.dictionary import Dictionary
 from asc.keys.grid import Grid
 from asc.plan.block import Block
 from asc.plan.conjuncts import ConjunctTable
+from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan
 
 _MAGIC = b"ASCPLAN2"
@@ -86,7 +87,7 @@ def from_bytes(buffer: bytes | memoryview) -> Plan:
 
 def _arrays(plan: Plan) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     fields = [
-        pa.field(own.sql, own.type, metadata={b"origin": json.dumps([own.path, own.failure]).encode()})
+        pa.field(own.sql, own.type, metadata={b"origin": json.dumps([own.path, own.error_condition]).encode()})
         for own in plan.p_attributes
     ]
     yield "p_attributes", np.frombuffer(pa.schema(fields).serialize(), dtype=np.uint8)
@@ -111,8 +112,8 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
     schema = pa.ipc.read_schema(pa.py_buffer(arrays["p_attributes"]))
     attributes = []
     for own in schema:
-        path, failure = json.loads(own.metadata[b"origin"])
-        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path), failure))
+        path, condition = json.loads(own.metadata[b"origin"])
+        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path), condition))
     grids = [
         Grid(arrays[f"grid.{slot}.boundaries"], exact, origin, shift, arrays[f"grid.{slot}.table"])
         for slot, (exact, origin, shift) in enumerate(header["grids"])
@@ -126,7 +127,7 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
         table = ConjunctTable(*(arrays[f"table.{number}.{name}"] for name in ("first", "code", "low", "high", "owner")))
         names = ("slots", "bases", "matrix", "sequence", "arrows")
         slots, bases, matrix, sequence, arrows = (arrays[f"block.{number}.{name}"] for name in names)
-        blocks.append(Block(slots, bases, matrix, sequence, arrows, table))
+        blocks.append(Block(slots, bases, matrix, Order(sequence, arrows), table))
     return Plan(
         header["version"],
         CompileOptions(**header["options"]),

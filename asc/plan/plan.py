@@ -16,10 +16,8 @@ from asc.keys.grid import Grid
 from asc.plan.block import Block
 from asc.plan.conjuncts import Integers, decoded
 from asc.plan.construct import Construct, RegionArray, bits_of
+from asc.plan.order import Order
 from asc.predicate.normal_form import Predicate
-
-Order = tuple[Sequence[int], Mapping[tuple[int, int], int]]
-"""A macro-sequence and micro-arrows, as a block takes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ class Plan:
 
     def constraints(self, block: int, bit: int) -> Iterator[tuple[PAttribute, Constraint]]:
         """The exact constraints of the conjunct that has a bit of a block."""
-        for slot, constraint in decoded(self.blocks[block].table, bit, self.p_attributes, self.dictionaries):
+        for slot, constraint in decoded(self.blocks[block].table, bit, self.dictionaries):
             yield self.p_attributes[slot], constraint
 
     def constructs(self, number: int) -> tuple[Construct, ...]:
@@ -158,23 +156,23 @@ class Plan:
             )
         return tuple(found)
 
-    def with_sequences(self, sequences: Mapping[int, Order]) -> Plan:
-        """The plan with other sequences: by block, the order of its constructs and its micro-arrows."""
+    def with_orders(self, orders: Mapping[int, Order]) -> Plan:
+        """The plan with other orders of some blocks, by number. Raises PlanError for one that does not fit."""
         blocks = list(self.blocks)
-        for number, (sequence, arrows) in sequences.items():
-            blocks[number] = blocks[number].with_sequence(sequence, arrows)
+        for number, order in orders.items():
+            blocks[number] = blocks[number].with_order(order)
         return replace(self, blocks=tuple(blocks))
 
-    def with_sequences_of(self, other: Plan, sequences: Mapping[int, Order]) -> Plan:
-        """The plan with sequences that were found for blocks of another one, where it has those blocks as well (under
+    def with_orders_of(self, other: Plan, orders: Mapping[int, Order]) -> Plan:
+        """The plan with orders that were found for blocks of another one, where it has those blocks as well (under
         whatever number); itself where it has none of them. Cost: the number of blocks.
 
         A block is known by its ``matrix``, which stays the same array as long as the conjuncts do.
         """
         places = {id(block.matrix): number for number, block in enumerate(self.blocks)}
-        found = {places.get(id(other.blocks[number].matrix)): sequence for number, sequence in sequences.items()}
-        still = {place: sequence for place, sequence in found.items() if place is not None}
-        return self.with_sequences(still) if still else self
+        found = {places.get(id(other.blocks[number].matrix)): order for number, order in orders.items()}
+        still = {place: order for place, order in found.items() if place is not None}
+        return self.with_orders(still) if still else self
 
     def cuts(self, slot: int) -> tuple[Cut, ...]:
         """The points where the regions of a p-attribute meet, constants in key form."""
@@ -186,19 +184,6 @@ class Plan:
             return tuple((boundary, 0) for boundary in grid.boundaries.tolist())
         values = (dictionary.value(label) for label in grid.boundaries.tolist())
         return tuple((constant, 0 if is_constant else 1) for constant, is_constant in values)
-
-    def to_bytes(self) -> bytes:
-        """The plan as bytes, for another process: :meth:`from_bytes` reads them in place."""
-        from asc.plan.format import to_bytes
-
-        return to_bytes(self)
-
-    @staticmethod
-    def from_bytes(buffer: bytes | memoryview) -> Plan:
-        """The plan that :meth:`to_bytes` wrote; its arrays are views of ``buffer``. PlanError for anything else."""
-        from asc.plan.format import from_bytes
-
-        return from_bytes(buffer)
 
 
 def insertion_point(ids: pa.StringArray, query_id: str) -> int:

@@ -1,7 +1,7 @@
 """Where a constant falls among the values of a p-attribute when Spark (ANSI mode off) compares the two.
 
 The fast path is exact or not taken: a position is given only where Spark casts the constant, or casts the p-attribute
-without loss, or where the loss cannot change the outcome. Everything else is None: Spark judges the comparison whole.
+without loss, or where the loss cannot change the outcome. Everything else is None: Spark computes the comparison whole.
 
 * An integer beside an integer: in the wider type, exact. Beside a decimal within int64: in a decimal that holds
   both, up to 38 digits. Beside a double or float: in that type. That is exact for 8 and 16 bits, for 32 bits beside
@@ -24,11 +24,12 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from asc.keys.attribute import decimal_key, float_key
-from asc.keys.constraint import Constraint, Cut, Interval
+from asc.keys.constraint import Constraint, Cut, Interval, Key
+from asc.keys.decimals import unscaled_of
+from asc.keys.key_space import KeySpace
 from asc.predicate.literal import INT64_MAX, INT64_MIN, TIMESTAMP, TIMESTAMP_NTZ, Literal, day_start_micros
+from asc.predicate.types import INTEGER_DIGITS
 
-_DIGITS = {pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 20}
 _DAY_MICROS = 86_400 * 10**6
 _FLOATS = (pa.float32(), pa.float64())
 
@@ -36,33 +37,30 @@ Position = tuple[Cut, Cut]
 """The cuts just below and just above a constant; the same cut twice where it lies between two values."""
 
 
-def _at(key: object) -> Position:
+def _at(key: Key) -> Position:
     return (key, 0), (key, 1)
 
 
-def _between(key: object) -> Position:
+def _between(key: Key) -> Position:
     """Just above ``key``, below its successor."""
     return (key, 1), (key, 1)
 
 
-def integer_digits(data_type: pa.DataType) -> int | None:
-    """Digits of the decimal an integer type is cast to; None for other types."""
-    return _DIGITS.get(data_type)
-
-
-def position(data_type: pa.DataType, literal: Literal, time_zone: str) -> Position | None:
-    """Where the constant falls among keys of the type; None where only Spark can tell. The constant is not NULL."""
+def position(space: KeySpace, literal: Literal, time_zone: str) -> Position | None:
+    """Where the constant falls among the keys of a p-attribute; None where only Spark can tell. The constant is not
+    NULL.
+    """
     if not literal.known:
         return None
-    value, literal_type = literal.value, literal.type
-    if data_type in _DIGITS:
+    data_type, value, literal_type = space.type, literal.value, literal.type
+    if data_type in INTEGER_DIGITS:
         return _among_integers(data_type, value, literal_type)
     if data_type in _FLOATS:
-        return _among_floats(data_type, value, literal_type)
+        return _among_floats(space, value, literal_type)
     if pa.types.is_decimal(data_type):
-        return _among_decimals(data_type, value, literal_type)
+        return _among_decimals(space, value, literal_type)
     if data_type == literal_type:
-        return _at(value.encode() if data_type == pa.string() else int(value) if data_type == pa.bool_() else value)
+        return _at(space.key(value))
     if data_type in (TIMESTAMP, TIMESTAMP_NTZ) and literal_type == pa.date32():
         micros = day_start_micros(value, time_zone if data_type == TIMESTAMP else None)
         return None if micros is None else _at(micros)
@@ -75,11 +73,11 @@ def position(data_type: pa.DataType, literal: Literal, time_zone: str) -> Positi
 
 
 def _among_integers(data_type: pa.DataType, value: object, literal_type: pa.DataType) -> Position | None:
-    if literal_type in _DIGITS:
+    if literal_type in INTEGER_DIGITS:
         return _at(value)
     if isinstance(value, Decimal):
         # beyond int64 Spark folds the comparison to TRUE or FALSE even for NULL
-        if not INT64_MIN <= value <= INT64_MAX or not _widened(_DIGITS[data_type], 0, literal_type):
+        if not INT64_MIN <= value <= INT64_MAX or not _widened(INTEGER_DIGITS[data_type], 0, literal_type):
             return None
         floor = math.floor(value)
         return _at(floor) if floor == value else _between(floor)
@@ -93,20 +91,21 @@ def _among_integers(data_type: pa.DataType, value: object, literal_type: pa.Data
     return None
 
 
-def _among_floats(data_type: pa.DataType, value: object, literal_type: pa.DataType) -> Position | None:
-    if literal_type in _DIGITS:
+def _among_floats(space: KeySpace, value: object, literal_type: pa.DataType) -> Position | None:
+    if literal_type in INTEGER_DIGITS:
         assert isinstance(value, int)
-        if data_type == pa.float32() and abs(value) > 2**24:
+        if space.type == pa.float32() and abs(value) > 2**24:
             return None
-        return _at(float_key(float(value)))
+        return _at(space.key(value))
     if literal_type in _FLOATS or isinstance(value, Decimal):
-        return _at(float_key(float(value)))  # type: ignore[arg-type]
+        return _at(space.key(value))
     return None
 
 
-def _among_decimals(data_type: pa.DataType, value: object, literal_type: pa.DataType) -> Position | None:
-    if literal_type in _DIGITS:
-        if _DIGITS[literal_type] + data_type.scale > 38:
+def _among_decimals(space: KeySpace, value: object, literal_type: pa.DataType) -> Position | None:
+    data_type = space.type
+    if literal_type in INTEGER_DIGITS:
+        if INTEGER_DIGITS[literal_type] + data_type.scale > 38:
             return None
         assert isinstance(value, int)
         unscaled, exact = value * 10**data_type.scale, True
@@ -116,20 +115,8 @@ def _among_decimals(data_type: pa.DataType, value: object, literal_type: pa.Data
         exact = rest == 0
     else:
         return None
-    key = unscaled if data_type.precision <= 18 else decimal_key(unscaled)
+    key = space.key(unscaled)
     return _at(key) if exact else _between(key)
-
-
-def unscaled_of(value: Decimal) -> int:
-    """The digits of a decimal as an integer, exactly (its scale is that of its literal's type).
-
-    >>> unscaled_of(Decimal("-5.50"))
-    -550
-    """
-    sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    magnitude: int = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
-    return -magnitude if sign else magnitude
 
 
 def _widened(integer_digits_of_type: int, scale: int, literal_type: pa.DataType) -> bool:
@@ -170,12 +157,12 @@ def same_coercion(data_type: pa.DataType, literals: list[Literal]) -> bool:
     kinds = {literal.type for literal in literals}
     if len(kinds) == 1:
         return True
-    if data_type not in _DIGITS and not pa.types.is_decimal(data_type):
-        return data_type == pa.float64() and kinds <= set(_DIGITS)
+    if data_type not in INTEGER_DIGITS and not pa.types.is_decimal(data_type):
+        return data_type == pa.float64() and kinds <= set(INTEGER_DIGITS)
     digits = scale = 0
     for kind in (*kinds, data_type):
-        if kind in _DIGITS:
-            digits = max(digits, _DIGITS[kind])
+        if kind in INTEGER_DIGITS:
+            digits = max(digits, INTEGER_DIGITS[kind])
         elif pa.types.is_decimal(kind):
             digits, scale = max(digits, kind.precision - kind.scale), max(scale, kind.scale)
         else:

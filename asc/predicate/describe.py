@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 
-from asc.keys.attribute import Kind, PAttribute, float_of_key, kind_of_type
+from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval, Key
-from asc.predicate.literal import quoted
+from asc.keys.key_space import KeySpace
 from asc.predicate.normal_form import Predicate
 from asc.spark_types import ddl_of_type
 
-_EPOCH = dt.datetime(1970, 1, 1)
 _MANY = 12
 
 
@@ -100,21 +97,21 @@ def constraint_text(attribute: PAttribute, constraint: Constraint) -> str:
         return f"{name} IS NULL" if constraint.null else "FALSE"
     if constraint.intervals == ((None, None),):
         return "TRUE" if constraint.null else f"{name} IS NOT NULL"
-    others = _text_of_intervals(name, attribute.type, constraint.intervals)
+    others = _text_of_intervals(name, attribute.space, constraint.intervals)
     return f"{others} OR {name} IS NULL" if constraint.null else others
 
 
-def _text_of_intervals(name: str, data_type: pa.DataType, intervals: tuple[Interval, ...]) -> str:
+def _text_of_intervals(name: str, space: KeySpace, intervals: tuple[Interval, ...]) -> str:
     excluded = _points(_gaps(intervals)) if intervals[0][0] is None and intervals[-1][1] is None else None
     if excluded is not None:
-        return _listed(name, data_type, excluded, negated=True)
+        return _listed(name, space, excluded, negated=True)
     points = [point for interval in intervals if (point := _point(interval)) is not None]
     ranges = [interval for interval in intervals if _point(interval) is None]
-    terms = [_range_text(name, data_type, interval) for interval in ranges[:_MANY]]
+    terms = [_range_text(name, space, interval) for interval in ranges[:_MANY]]
     if len(ranges) > _MANY:
         terms.append(f"... {len(ranges) - _MANY} more intervals")
     if points:
-        terms.append(_listed(name, data_type, points, negated=False))
+        terms.append(_listed(name, space, points, negated=False))
     return " OR ".join(terms)
 
 
@@ -133,57 +130,21 @@ def _point(interval: Interval) -> Key | None:
     return low[0] if low is not None and high is not None and low[0] == high[0] else None
 
 
-def _listed(name: str, data_type: pa.DataType, keys: list[Key], negated: bool) -> str:
+def _listed(name: str, space: KeySpace, keys: list[Key], negated: bool) -> str:
     if len(keys) == 1:
-        return f"{name} {'<>' if negated else '='} {value_text(keys[0], data_type)}"
-    shown = [value_text(key, data_type) for key in keys[:_MANY]]
+        return f"{name} {'<>' if negated else '='} {space.text(keys[0])}"
+    shown = [space.text(key) for key in keys[:_MANY]]
     if len(keys) > _MANY:
         shown.append(f"... {len(keys) - _MANY} more")
     return f"{name} {'NOT ' if negated else ''}IN ({', '.join(shown)})"
 
 
-def _range_text(name: str, data_type: pa.DataType, interval: Interval) -> str:
+def _range_text(name: str, space: KeySpace, interval: Interval) -> str:
     low, high = interval
     if low is None:
         assert high is not None
-        return f"{name} {'<=' if high[1] else '<'} {value_text(high[0], data_type)}"
+        return f"{name} {'<=' if high[1] else '<'} {space.text(high[0])}"
     if high is None:
-        return f"{name} {'>' if low[1] else '>='} {value_text(low[0], data_type)}"
-    left = f"{value_text(low[0], data_type)} {'<' if low[1] else '<='}"
-    return f"{left} {name} {'<=' if high[1] else '<'} {value_text(high[0], data_type)}"
-
-
-def value_text(key: Key, data_type: pa.DataType) -> str:
-    """A key as the constant it stands for.
-
-    >>> value_text(1_000_000, pa.timestamp("us", tz="UTC")), value_text(550, pa.decimal128(10, 2))
-    ("TIMESTAMP '1970-01-01 00:00:01Z'", '5.50')
-    """
-    types = pa.types
-    if types.is_decimal(data_type):
-        unscaled = int.from_bytes(key, "big") - (1 << 127) if isinstance(key, bytes) else key
-        digits = tuple(int(digit) for digit in str(abs(unscaled)))
-        return format(Decimal((int(unscaled < 0), digits, -data_type.scale)), "f")
-    if types.is_boolean(data_type):
-        return "TRUE" if key else "FALSE"
-    if types.is_date(data_type):
-        return _instant_text("DATE", key * 86_400_000_000, key)
-    if types.is_timestamp(data_type):
-        word = "TIMESTAMP" if data_type.tz else "TIMESTAMP_NTZ"
-        return _instant_text(word, key, key, zone="Z" if data_type.tz else "")
-    if kind_of_type(data_type) is Kind.FLOAT:
-        return repr(float_of_key(key))
-    if types.is_string(data_type):
-        return quoted(key.decode("utf-8", errors="backslashreplace"))
-    if types.is_binary(data_type):
-        return f"X'{key.hex().upper()}'"
-    return str(key)
-
-
-def _instant_text(word: str, micros: int, key: int, zone: str = "") -> str:
-    try:
-        moment = _EPOCH + dt.timedelta(microseconds=micros)
-    except OverflowError:
-        return f"{word} {key} {'days' if word == 'DATE' else 'microseconds'} from 1970"
-    text = moment.date().isoformat() if word == "DATE" else moment.isoformat(sep=" ")
-    return f"{word} '{text}{zone}'"
+        return f"{name} {'>' if low[1] else '>='} {space.text(low[0])}"
+    left = f"{space.text(low[0])} {'<' if low[1] else '<='}"
+    return f"{left} {name} {'<=' if high[1] else '<'} {space.text(high[0])}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, merged
-from asc.keys.domain import clipped, domain_of
+from asc.keys.domain import clipped
 
 TRUE, FALSE, NULL = 1, 2, 4
 ANY = TRUE | FALSE | NULL
@@ -147,7 +147,7 @@ def _of_atom(atom: Atom, outcome: int) -> list[Conjunction]:
             admitted = atom.true.union(false)
             if outcome == NULL:
                 admitted = admitted.complement()
-    admitted = clipped(admitted, domain_of(atom.attribute.type))
+    admitted = clipped(admitted, atom.attribute.space.domain)
     if admitted.is_empty:
         return []
     return [{}] if admitted.is_full else [{atom.attribute: admitted}]
@@ -180,7 +180,7 @@ def _both(left: Conjunction, right: Conjunction) -> Conjunction | None:
     for attribute, constraint in right.items():
         other = both.get(attribute)
         if other is not None:
-            constraint = clipped(other.intersect(constraint), domain_of(attribute.type))  # noqa: PLW2901
+            constraint = clipped(other.intersect(constraint), attribute.space.domain)  # noqa: PLW2901
             if constraint.is_empty:
                 return None
         both[attribute] = constraint
@@ -204,7 +204,7 @@ def _any_of(forms: Iterable[list[Conjunction]], limit: int) -> list[Conjunction]
             raise TooManyConjunctsError
     result: list[Conjunction] = []
     for attribute, constraints in single.items():
-        united = clipped(union_of(constraints), domain_of(attribute.type))
+        united = clipped(union_of(constraints), attribute.space.domain)
         if united.is_full:
             return [{}]
         result.append({attribute: united})
@@ -263,7 +263,7 @@ def _merged_once(conjuncts: list[Conjunction]) -> tuple[list[Conjunction], bool]
             continue
         result = [conjunct for conjunct in conjuncts if attribute not in conjunct]
         for group in groups.values():
-            united = clipped(union_of([conjunct[attribute] for conjunct in group]), domain_of(attribute.type))
+            united = clipped(union_of([conjunct[attribute] for conjunct in group]), attribute.space.domain)
             made = dict(group[0])
             made[attribute] = united
             if united.is_full:

@@ -13,7 +13,7 @@ class Limits:
     """Bounds on one predicate.
 
     ``length_chars``: characters of its text. ``nesting_depth``: levels of its syntax tree, AND and OR of any number of
-    terms counting one. ``conjuncts``: of its normal form; a predicate with more is judged whole by Spark, not refused.
+    terms counting one. ``conjuncts``: of its normal form; one with more is not refused, Spark computes it whole.
     """
 
     length_chars: int = 20_000

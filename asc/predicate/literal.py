@@ -130,12 +130,6 @@ def _unescaped(match: re.Match[str]) -> str:
     return _ESCAPES.get(other, other)
 
 
-def quoted(value: str) -> str:
-    """A string as a Spark literal that decodes to it."""
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\u0000")
-    return f"'{escaped}'"
-
-
 def date(text: str) -> int | None:
     """Days since 1970-01-01 of a ``yyyy-mm-dd`` text; None for any other spelling."""
     match = _DATE.match(text)

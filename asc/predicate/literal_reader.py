@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from asc.keys.byte_strings import quoted
 from asc.predicate.limits import Limits
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, number, quoted, string, timestamp
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, number, string, timestamp
 from asc.predicate.reader import TokenReader
 from asc.predicate.syntax import Node, Source, shortened
 from asc.predicate.tokens import RAW_STRING, STRING, Token

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from asc.errors import AscError
-from asc.predicate.analysis import Analysis
 from asc.predicate.formula import Conjunction, TooManyConjunctsError, conjuncts_of
+from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
 from asc.predicate.parser import parse
@@ -27,22 +27,22 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
     """
     _check_time_zone(time_zone)
     tree, source = parse(text, limits, time_zone)
-    analysis = Analysis(source, schema, time_zone)
-    formula = analysis.formula(tree)
+    builder = FormulaBuilder(source, schema, time_zone)
+    formula = builder.formula(tree)
     try:
         conjuncts = conjuncts_of(formula, limits.conjuncts)
     except TooManyConjunctsError:
-        analysis.warnings[
-            f"the normal form has more than {limits.conjuncts} conjuncts: Spark judges the predicate whole"
+        builder.warnings[
+            f"the normal form has more than {limits.conjuncts} conjuncts: Spark computes the predicate whole"
         ] = None
-        conjuncts = conjuncts_of(analysis.whole(tree), limits.conjuncts)
+        conjuncts = conjuncts_of(builder.whole(tree), limits.conjuncts)
     match_all = conjuncts == [{}]
     if match_all:
         conjuncts = []
-        analysis.warnings["a tautology: it accepts every record"] = None
+        builder.warnings["a tautology: it accepts every record"] = None
     elif not conjuncts:
-        analysis.warnings["a contradiction: it accepts no record"] = None
-    return Predicate(text, _frozen(conjuncts), match_all, tuple(analysis.warnings))
+        builder.warnings["a contradiction: it accepts no record"] = None
+    return Predicate(text, _frozen(conjuncts), match_all, tuple(builder.warnings))
 
 
 def _frozen(conjuncts: list[Conjunction]) -> tuple[Conjunct, ...]:

@@ -1,28 +1,27 @@
 """What Spark (ANSI mode off) does with types: names, comparability, results of operators, casts.
 
-Where a rule's outcome is not certain the type is None (unknown): the comparison around it is then judged whole by
-Spark.
+Where a rule's outcome is not certain the type is None (unknown): Spark then computes the comparison around it
+whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pyarrow as pa
 
+from asc.predicate.expression import Expression
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.spark_types import ddl_of_type
-
-if TYPE_CHECKING:
-    from asc.predicate.expression import Expression
 
 Type: TypeAlias = "pa.DataType | None"
 
 _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _NUMERIC_ORDER = (*_INTEGERS, pa.float32(), pa.float64())
 INTEGERS = frozenset(_INTEGERS)
-_INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
+INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
+"""Digits of the decimal that an integer becomes beside a decimal."""
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 
 
@@ -55,11 +54,11 @@ def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, i
     """Precision and scale of the decimal that a number becomes beside a decimal; None for floats and others."""
     if pa.types.is_decimal(data_type):
         return data_type.precision, data_type.scale
-    if data_type not in _INTEGER_DIGITS:
+    if data_type not in INTEGER_DIGITS:
         return None
     if literal is not None:
         return max(len(str(abs(literal.value))), 1), 0
-    return _INTEGER_DIGITS[data_type], 0
+    return INTEGER_DIGITS[data_type], 0
 
 
 def arithmetic(operator: str, left: Type, right: Type, constants: tuple[Literal | None, Literal | None]) -> Type:

@@ -12,7 +12,8 @@ import pyarrow as pa
 from asc.evaluation.executor import Matches, match
 from asc.evaluation.regions import RegionIds, region_ids
 from asc.plan.block import Block
-from asc.plan.plan import Order, Plan
+from asc.plan.order import Order
+from asc.plan.plan import Plan
 from monitor.hybrid import hybrid_sequence
 from monitor.refinement import refined
 from monitor.sample import Sample
@@ -80,10 +81,10 @@ def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequ
     Fewer constructs are not always less time: the executor evaluates a macro-sequence several constructs a pass, a
     hybrid-sequence one at a time.
     """
-    arrows = refined(block, sample, hybrid_sequence(block, sample, sequence)).arrows
-    orders: dict[Kind, Order] = {"macro": (sequence, {})}
-    if arrows:
-        orders["hybrid"] = (sequence, arrows)
+    hybrid = refined(block, sample, hybrid_sequence(block, sample, sequence))
+    orders: dict[Kind, Order] = {"macro": hybrid.order.macro}
+    if hybrid.micro_arrows:
+        orders["hybrid"] = hybrid.order
     seconds, counted = _timed(block, tuples, orders)
     kind = min(orders, key=lambda name: seconds[name])
     rows, known = len(sample), len(sample.known) == len(block.slots)
@@ -91,9 +92,9 @@ def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequ
         orders[kind],
         kind,
         seconds["macro"] / rows * 1e6,
-        seconds["hybrid"] / rows * 1e6 if arrows else None,
-        walked(block, sample, block.sequence.tolist(), block.micro_arrows()).cost,
-        walked(block, sample, *orders[kind]).cost,
+        seconds["hybrid"] / rows * 1e6 if hybrid.micro_arrows else None,
+        walked(block, sample, block.order).cost,
+        walked(block, sample, orders[kind]).cost,
         counted[kind].evaluated / rows if known else None,
     )
 
@@ -102,7 +103,7 @@ def _timed(
     block: Block, tuples: SampledTuples, orders: Mapping[Kind, Order]
 ) -> tuple[dict[Kind, float], dict[Kind, Matches]]:
     """The fastest run of each order over the sample, in seconds, and what it found."""
-    blocks = {kind: block.with_sequence(*order) for kind, order in orders.items()}
+    blocks = {kind: block.with_order(order) for kind, order in orders.items()}
     # The first run of each is not measured: it may have a kernel to load.
     counted = {kind: tuples.evaluated_by(candidate) for kind, candidate in blocks.items()}
     seconds: dict[Kind, float] = dict.fromkeys(blocks, float("inf"))

@@ -10,7 +10,7 @@ from asc.plan.construct import Words
 from asc.plan.plan import Plan
 from broker.config.sections import MonitorConfig
 from broker.matching.tally import Tally
-from monitor.adaptation import Adaptation, Change, Figures, Thresholds
+from monitor.adaptation import Adaptation, Cause, Figures, Thresholds
 from monitor.macro import MacroSearch
 
 
@@ -25,7 +25,7 @@ class BlockState:
 
     matrix: Words
     adaptation: Adaptation
-    change: Change | None = None
+    change: Cause | None = None
     search: MacroSearch | None = None
 
     @property

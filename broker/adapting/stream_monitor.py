@@ -22,7 +22,7 @@ from broker.config.sections import MonitorConfig
 from broker.failure import one_line
 from broker.matching.tally import Draw, Sampling, Tally
 from broker.plans.running_plan import RunningPlan
-from monitor.adaptation import Change, Figures
+from monitor.adaptation import Cause, Figures
 from monitor.macro import MacroSearch, macro_sequence
 from monitor.sample import Sample
 
@@ -73,7 +73,7 @@ class _Found:
 
     number: int
     state: BlockState
-    change: Change
+    change: Cause
     arrangement: Arrangement
     spent_s: float
 
@@ -289,7 +289,6 @@ class StreamMonitor:
     def _event(self, plan: Plan, found: _Found, sample_tuples: int) -> Rearrangement:
         block, change, arrangement = plan.blocks[found.number], found.change, found.arrangement
         names = [plan.p_attributes[slot].sql for slot in block.slots.tolist()]
-        sequence, arrows = arrangement.order
         return Rearrangement(
             at=datetime.now(timezone.utc),
             stream=self.stream,
@@ -303,9 +302,9 @@ class StreamMonitor:
             cost_before=arrangement.cost_before,
             cost_after=arrangement.cost_after,
             old_sequence=tuple(names[construct] for construct in block.sequence.tolist()),
-            old_micro_arrows=len(block.micro_arrows()),
-            new_sequence=tuple(names[construct] for construct in sequence),
-            new_micro_arrows=len(arrows),
+            old_micro_arrows=block.order.arrow_count,
+            new_sequence=tuple(names[construct] for construct in arrangement.order.sequence.tolist()),
+            new_micro_arrows=arrangement.order.arrow_count,
             kind=arrangement.kind,
             macro_us=arrangement.macro_us,
             hybrid_us=arrangement.hybrid_us,

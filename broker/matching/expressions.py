@@ -45,12 +45,12 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
     return _by_type(found)
 
 
-def countable_failures(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:
+def countable_errors(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:
     """By slot, the conditions under which p-attributes fail to evaluate.
 
     One that Spark refuses is left out: what is counted beside is not worth a stream that stops.
     """
-    conditions = {slot: a.failure for slot, a in enumerate(attributes) if a.failure is not None}
+    conditions = {slot: a.error_condition for slot, a in enumerate(attributes) if a.error_condition is not None}
     if not conditions or not isinstance(_selected(frame, list(conditions.values()), False), str):
         return conditions
     return {slot: text for slot, text in conditions.items() if not isinstance(_selected(frame, [text], False), str)}

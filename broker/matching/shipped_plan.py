@@ -10,9 +10,10 @@ from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 
 from asc.keys.attribute import PAttribute
+from asc.plan.format import to_bytes
 from asc.plan.plan import Plan, Query
 from broker.errors import MatchError
-from broker.matching.expressions import analyse, countable_failures
+from broker.matching.expressions import analyse, countable_errors
 from broker.matching.transport import Transport
 
 
@@ -29,22 +30,20 @@ class ShippedPlan:
     transport: Transport
 
     @staticmethod
-    def of(
-        frame: DataFrame, plan: Plan, queries: Iterable[Query] = (), *, counts_failures: bool = False
-    ) -> ShippedPlan:
+    def of(frame: DataFrame, plan: Plan, queries: Iterable[Query] = (), *, counts_errors: bool = False) -> ShippedPlan:
         """Have Spark analyse the plan's expressions over a frame, and ship the plan.
 
-        ``counts_failures``: the conditions under which they fail travel as well. Raises MatchError where Spark refuses
-        an expression or finds it of another type, naming those of the ``queries`` that use it.
+        ``counts_errors``: the conditions of their evaluation errors travel as well. Raises MatchError where Spark
+        refuses an expression or finds it of another type, naming those of the ``queries`` that use it.
         """
         with ansi_off(frame.sparkSession):
             found = analyse(frame, plan.p_attributes)
             for attribute, remedy in found.refusals.items():
                 raise MatchError(_subject(attribute, queries), attribute.sql, remedy)
-            failures: Mapping[int, str] = countable_failures(frame, plan.p_attributes) if counts_failures else {}
+            conditions: Mapping[int, str] = countable_errors(frame, plan.p_attributes) if counts_errors else {}
         nullable = [found.nullable[attribute] for attribute in plan.p_attributes]
-        transport = Transport.of(plan.p_attributes, nullable, failures)
-        return ShippedPlan(plan, frame.sparkSession.sparkContext.broadcast(plan.to_bytes()), transport)
+        transport = Transport.of(plan.p_attributes, nullable, conditions)
+        return ShippedPlan(plan, frame.sparkSession.sparkContext.broadcast(to_bytes(plan)), transport)
 
     def unpersist(self) -> None:
         """Let the workers forget the bytes; only when no batch runs with them."""

@@ -1,4 +1,4 @@
-"""What a batch tells besides its matches: counts by block, a bounded uniform sample of its tuples, what failed."""
+"""What a batch tells besides its matches: counts by block, a bounded uniform sample, evaluation errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 from pyspark import Accumulator, SparkContext
 from pyspark.accumulators import AccumulatorParam
 
+from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.evaluation.executor import Matches
-from asc.evaluation.failed import Mask, failed_queries
 from asc.keys.attribute import PAttribute
+from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
 
 Counts = npt.NDArray[np.int64]
@@ -69,8 +70,8 @@ class Tally:
     """Counts and sample of some tuples under one plan.
 
     ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
-    and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``failed``: by the handle of a
-    query, the tuples on which evaluation failed for it (:func:`asc.evaluation.failed.failed_queries`).
+    and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``errors``: by the handle of a
+    query, the tuples on which evaluation failed for it (:func:`asc.evaluation.evaluation_errors.queries_with_errors`).
     """
 
     plan: int
@@ -79,14 +80,14 @@ class Tally:
     dropped: Counts
     evaluated: Counts
     draw: Draw | None
-    failed: Mapping[int, int] = field(default_factory=dict)
+    errors: Mapping[int, int] = field(default_factory=dict)
 
-    def failed_ids(self, plan: Plan) -> dict[str, int]:
-        """``failed`` by the id of a query, under the plan that was tallied."""
-        if not self.failed:
+    def error_counts(self, plan: Plan) -> dict[str, int]:
+        """``errors`` by the id of a query, under the plan that was tallied."""
+        if not self.errors:
             return {}
-        ids = plan.query_ids.take(pa.array(plan.ranks[list(self.failed)])).to_pylist()
-        return dict(zip(ids, self.failed.values(), strict=True))
+        ids = plan.query_ids.take(pa.array(plan.ranks[list(self.errors)])).to_pylist()
+        return dict(zip(ids, self.errors.values(), strict=True))
 
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
         """The sum of two; what was counted under an older plan (a task of a failed batch came late) is left out."""
@@ -100,7 +101,7 @@ class Tally:
             self.dropped + other.dropped,
             self.evaluated + other.evaluated,
             draws[0].merged(draws[1], sample_tuples) if len(draws) == 2 else next(iter(draws), None),
-            Counter(self.failed) + Counter(other.failed) if self.failed or other.failed else {},
+            Counter(self.errors) + Counter(other.errors) if self.errors or other.errors else {},
         )
 
 
@@ -148,7 +149,7 @@ class TaskTally:
         self._random = np.random.default_rng()
         self._counts: Tally | None = None
         self._draws: list[Draw] = []
-        self._failed: Counter[int] = Counter()
+        self._errors: Counter[int] = Counter()
         self._below = tallying.sampling.share if tallying.sampling else 0.0
         self._gave_up = False
 
@@ -161,18 +162,18 @@ class TaskTally:
         except Exception:
             self._gave_up = True
 
-    def add_failures(self, plan: Plan, columns: Sequence[pa.Array], failures: Callable[[], Mapping[int, Mask]]) -> None:
-        """Count what failed in a batch: ``failures`` tells where, bool[rows] by slot, for the slots where any did."""
+    def add_errors(self, plan: Plan, columns: Sequence[pa.Array], errors: Callable[[], Mapping[int, Mask]]) -> None:
+        """Count the evaluation errors of a batch: ``errors`` tells where: bool[rows] by slot that has any."""
         if self._gave_up:
             return
         try:
-            failed = failures()
-            if not failed:
+            found = errors()
+            if not found:
                 return
-            rows = np.flatnonzero(np.logical_or.reduce(list(failed.values())))
+            rows = np.flatnonzero(np.logical_or.reduce(list(found.values())))
             taken = [column.take(pa.array(rows)) for column in columns]
-            handles, counts = failed_queries(plan, taken, {slot: mask[rows] for slot, mask in failed.items()})
-            self._failed.update(dict(zip(handles.tolist(), counts.tolist(), strict=True)))
+            handles, counts = queries_with_errors(plan, taken, {slot: mask[rows] for slot, mask in found.items()})
+            self._errors.update(dict(zip(handles.tolist(), counts.tolist(), strict=True)))
         except Exception:
             self._gave_up = True
 
@@ -183,7 +184,7 @@ class TaskTally:
         sampling = self._tallying.sampling
         with suppress(Exception):
             draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
-            self._tallying.accumulator.add(replace(self._counts, draw=draw, failed=dict(self._failed)))
+            self._tallying.accumulator.add(replace(self._counts, draw=draw, errors=dict(self._errors)))
 
     def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
         accepted = int(np.count_nonzero(np.diff(matches.rows, prepend=-1)))

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from asc.evaluation.failed import Mask
 from asc.keys.attribute import PAttribute
+from asc.keys.buffers import Mask
 
 FLAG_BITS = 63
 """Flags a word: the sign bit stays free."""
@@ -65,7 +65,7 @@ FLAGGED_DIGITS = 18
 @dataclass(frozen=True, slots=True)
 class Transport:
     """The p-attributes of a plan on their way, in slot order, the words of NULL flags after them, and after these the
-    words of failures, if they are to be counted: a bit for each slot of ``fallible``.
+    words of evaluation errors, if they are to be counted: a bit for each slot of ``fallible``.
 
     ``arguments``: SQL texts, the arguments of the UDF; at least one, for the row count.
     """
@@ -73,15 +73,18 @@ class Transport:
     carriers: tuple[Carrier, ...]
     flag_words: tuple[str, ...]
     fallible: tuple[int, ...] = ()
-    failure_words: tuple[str, ...] = ()
+    error_words: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, attributes: Iterable[PAttribute], nullable: Iterable[bool], failures: Mapping[int, str] | None = None
+        cls,
+        attributes: Iterable[PAttribute],
+        nullable: Iterable[bool],
+        error_conditions: Mapping[int, str] | None = None,
     ) -> Transport:
         """The transport of p-attributes; a column that cannot be NULL needs no flag.
 
-        ``failures``: the conditions to count, by slot.
+        ``error_conditions``: those to count, by slot.
         """
         carriers: list[Carrier] = []
         flags: list[str] = []
@@ -90,12 +93,12 @@ class Transport:
             carriers.append(Carrier(sql, attribute.type, len(flags) if flagged else None))
             if flagged:
                 flags.append(f"isnull({attribute.sql})")
-        failures = failures or {}
-        return cls(tuple(carriers), _words(flags), tuple(failures), _words(list(failures.values())))
+        conditions = error_conditions or {}
+        return cls(tuple(carriers), _words(flags), tuple(conditions), _words(list(conditions.values())))
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return (*(carrier.sql for carrier in self.carriers), *self.flag_words, *self.failure_words) or ("0",)
+        return (*(carrier.sql for carrier in self.carriers), *self.flag_words, *self.error_words) or ("0",)
 
     def read(self, arrived: Sequence[pd.Series]) -> list[pa.Array]:
         """The columns of a batch in slot order, from the arguments as they arrived in the UDF."""
@@ -105,7 +108,7 @@ class Transport:
         values = arrived[: len(self.carriers)]
         return [carrier.read(series, flags) for carrier, series in zip(self.carriers, values, strict=True)]
 
-    def failed(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
+    def errors(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
         """The slots whose evaluation failed somewhere in a batch, and where: bool[rows]."""
         found = {}
         for place, series in enumerate(arrived[len(self.carriers) + len(self.flag_words) :]):

@@ -15,6 +15,7 @@ from pyspark import Broadcast
 
 from asc.evaluation.executor import Matches
 from asc.evaluation.executor import match as execute
+from asc.plan.format import from_bytes
 from asc.plan.plan import Plan
 from broker.matching.tally import Tallying, TaskTally
 from broker.matching.transport import Transport
@@ -51,7 +52,7 @@ def matching_task(
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
-        decoded = Plan.from_bytes(plan.value)
+        decoded = from_bytes(plan.value)
         most = max(_FEWEST_ROWS, _PAIRS // max(1, len(decoded)))
         tally = None if tallying is None else TaskTally(tallying)
         for batch in batches:
@@ -59,7 +60,7 @@ def matching_task(
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
             if tally is not None:
-                tally.add_failures(decoded, columns, partial(transport.failed, arrived))
+                tally.add_errors(decoded, columns, partial(transport.errors, arrived))
             for start in range(0, max(1, count), most):
                 part = [column.slice(start, most) for column in columns] if count > most else columns
                 matches = execute(decoded, part, min(most, count - start))

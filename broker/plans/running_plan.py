@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import Order, Plan
+from asc.plan.order import Order
+from asc.plan.plan import Plan
 from broker.errors import BrokerError
 from broker.plans.binding import BatchBindings
 from broker.plans.offsets import Offsets
@@ -76,8 +77,7 @@ class RunningPlan:
             before = self._plan
             after = carried(before, plan)
             if made_from is not None and before is not made_from:
-                orders = {i: (block.sequence.tolist(), block.micro_arrows()) for i, block in enumerate(before.blocks)}
-                after = after.with_sequences_of(before, orders)
+                after = after.with_orders_of(before, {i: block.order for i, block in enumerate(before.blocks)})
             with self._lock:
                 if self._plan is before:
                     self._plan = after
@@ -89,7 +89,7 @@ class RunningPlan:
         A block that has changed since it was measured is left as it is.
         """
         with self._lock:
-            self._plan = self._plan.with_sequences_of(measured, orders)
+            self._plan = self._plan.with_orders_of(measured, orders)
             return self._plan
 
     def effective_offsets(self) -> Offsets:

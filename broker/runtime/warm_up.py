@@ -45,8 +45,8 @@ def compile_kernels() -> None:
 
 def _compile_measuring(queries: list[Query]) -> None:
     """What runs beside matching: the search for both sequences, the executor along micro-arrows, failures."""
+    from asc.evaluation.evaluation_errors import queries_with_errors
     from asc.evaluation.executor import match
-    from asc.evaluation.failed import failed_queries
     from asc.evaluation.regions import region_ids
     from asc.plan.compiler import compile_plan
     from monitor.hybrid import hybrid_sequence
@@ -62,8 +62,8 @@ def _compile_measuring(queries: list[Query]) -> None:
     sample = Sample.of(block, region_ids(plan, columns, len(values)))
     sequence = macro_sequence(block, sample).sequence
     refined(block, sample, hybrid_sequence(block, sample, sequence, min_visitors=1))
-    arrows = {(sequence[0], 0): sequence[-1]}
-    walked(block, sample, sequence, arrows)
+    order = block.order_of(sequence, [(sequence[0], 0, sequence[-1])])
+    walked(block, sample, order)
     dropping_ratio(block, sample, sequence)
-    match(plan.with_sequences({0: (sequence, arrows)}), columns, len(values))
-    failed_queries(plan, columns, {0: np.ones(len(values), dtype=np.bool_)})
+    match(plan.with_orders({0: order}), columns, len(values))
+    queries_with_errors(plan, columns, {0: np.ones(len(values), dtype=np.bool_)})

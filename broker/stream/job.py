@@ -254,7 +254,7 @@ class StreamJob:
         # Of a batch that failed a task may come late, with counts of the plan before.
         own = tally if tally is not None and tally.plan == tallying.plan else None
         try:
-            self._evaluation_errors.end_batch({} if own is None else own.failed_ids(batch.plan))
+            self._evaluation_errors.end_batch({} if own is None else own.error_counts(batch.plan))
             # A plan made for a replay has sequences of its own, which say nothing of those in place.
             if own is not None and not batch.is_replay:
                 self._monitor.offer(batch.plan, own)
@@ -290,7 +290,7 @@ class StreamJob:
 
         if self._shipped is None or self._shipped.plan is not plan:
             old = self._shipped
-            self._shipped = ShippedPlan.of(attributes, plan, counts_failures=True)
+            self._shipped = ShippedPlan.of(attributes, plan, counts_errors=True)
             self._plans_shipped += 1
             if old is not None:
                 # One batch runs at a time, so nothing uses the old one any more.

@@ -17,7 +17,7 @@ Make = Callable[..., Stream]
 
 
 def cost(stream: Stream, order: tuple[int, ...]) -> int:
-    return walked(stream.block, stream.whole, order).evaluated
+    return walked(stream.block, stream.whole, stream.block.order_of(order)).evaluated
 
 
 @pytest.mark.parametrize("attributes", [1, 2, 3, 4, 5, 6])

@@ -26,29 +26,27 @@ def found(stream: Stream) -> HybridSequence:
 
 
 def test_without_micro_arrows_it_is_the_macro_sequence(stream: Stream, found: HybridSequence) -> None:
-    bare = HybridSequence(found.sequence, ())
-    expected = walked(stream.block, stream.whole, found.sequence).cost
+    bare = HybridSequence.of(stream.block, found.order.sequence.tolist(), ())
+    expected = walked(stream.block, stream.whole, found.order.macro).cost
     assert cost_at_own_level(stream.block, stream.whole, bare) == pytest.approx(expected)
 
 
 def test_arrows_of_the_first_level_are_followed_as_ever(stream: Stream, found: HybridSequence) -> None:
     first = tuple(arrow for arrow in found.micro_arrows if arrow.level == 1)
     assert first
-    own = HybridSequence(found.sequence, first)
-    expected = walked(stream.block, stream.whole, own.sequence, own.arrows).cost
+    own = HybridSequence.of(stream.block, found.order.sequence.tolist(), first)
+    expected = walked(stream.block, stream.whole, own.order).cost
     assert cost_at_own_level(stream.block, stream.whole, own) == pytest.approx(expected)
 
 
 def test_arrows_of_later_levels_are_not_followed_by_all(stream: Stream, found: HybridSequence) -> None:
-    plain = walked(stream.block, stream.whole, found.sequence, found.arrows).cost
+    plain = walked(stream.block, stream.whole, found.order).cost
     assert cost_at_own_level(stream.block, stream.whole, found) != pytest.approx(plain)
 
 
-def test_those_chosen_by_dropping_ratio_are_a_part(found: HybridSequence) -> None:
+def test_those_chosen_by_dropping_ratio_are_a_part(stream: Stream, found: HybridSequence) -> None:
     # What was chosen beats the macro successor: by more for a dropping ratio, by less for a selectivity.
-    more = {
-        (arrow.construct, arrow.region): arrow.target for arrow in found.micro_arrows if arrow.value > arrow.macro_value
-    }
-    kept = by_dropping_ratio(found)
-    assert kept == more
-    assert 0 < len(kept) < len(found.arrows)
+    more = [arrow for arrow in found.micro_arrows if arrow.value > arrow.macro_value]
+    kept = by_dropping_ratio(stream.block, found)
+    assert list(kept.micro_arrows) == more
+    assert 0 < kept.order.arrow_count < found.order.arrow_count

@@ -188,7 +188,7 @@ def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a Kafka that would not answer either if it were given time."""
-    monkeypatch.setattr("cli.kafka_client.ANSWERS_WITHIN_MS", 300)
+    monkeypatch.setattr("cli.client.KAFKA_ANSWERS_WITHIN_S", 0.3)
 
 
 @pytest.fixture

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from datetime import date, datetime, timezone
+from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from asc.schema import Schema
 from cli.failure import CommandError
-from cli.records import column_warnings, csv_field, json_text, read_records
+from cli.records import column_warnings, read_records
 
 SCHEMA = Schema.from_ddl(
     "n INT, price DECIMAL(10,2), ok BOOLEAN, name STRING, at TIMESTAMP, place STRUCT<city: STRING>"
@@ -116,29 +111,3 @@ def test_parquet_becomes_json(tmp_path: Path) -> None:
     first, second = (value for _, value in records(path))
     assert first == b'{"n":1,"price":1.10,"at":"2013-01-01T10:00:00.000005Z","place":{"city":"Oslo"}}'
     assert set(json.loads(second).values()) == {None}
-
-
-@settings(deadline=None)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0")), min_size=1))
-def test_csv_fields_read_back(texts: list[str]) -> None:
-    line = ",".join(map(csv_field, texts))
-    assert next(csv.reader(io.StringIO(line + "\n", newline=""))) == texts
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-)
-
-
-@settings(deadline=None)
-@given(json_values)
-def test_json_text_is_json(value: Any) -> None:
-    assert json.loads(json_text(value)) == value
-
-
-def test_json_text_of_what_json_has_no_words_for() -> None:
-    assert (
-        json_text([float("nan"), float("-inf"), b"\x00\xff", date(1, 1, 1)])
-        == '["NaN","-Infinity","AP8=","0001-01-01"]'
-    )

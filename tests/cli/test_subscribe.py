@@ -85,4 +85,4 @@ def test_subscribing_to_an_unknown_topic_is_one_line(asc: Asc) -> None:
 def test_a_kafka_that_does_not_answer_is_one_line(run: Callable[..., Result], address: Address) -> None:
     result = run("subscribe", "asc.late", "--server", address.url)
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
-    assert result.stderr.startswith("error: Kafka refuses or does not answer at '127.0.0.1:9': is it running? ")
+    assert result.stderr.startswith("error: Kafka '127.0.0.1:9': does not answer: check the address and that it runs (")

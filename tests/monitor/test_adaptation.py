@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.adaptation import Adaptation, Change, Figures, Thresholds, Trigger
+from monitor.adaptation import Adaptation, Cause, Figures, Thresholds, Trigger
 from monitor.errors import MonitorError
 
 
@@ -55,17 +55,17 @@ def test_counts_that_cannot_be_are_refused(counts: tuple[int, int, int]) -> None
     ],
 )
 def test_triggers(dropped: int, evaluated: int, dropping: bool, cost: bool, expected: Trigger | None) -> None:
-    change = state(0.5, Figures(0.5, 2.0), dropping=dropping, cost=cost).count(100, dropped, evaluated)
-    assert (None if change is None else change.trigger) is expected
-    if change is not None:
+    cause = state(0.5, Figures(0.5, 2.0), dropping=dropping, cost=cost).count(100, dropped, evaluated)
+    assert (None if cause is None else cause.trigger) is expected
+    if cause is not None:
         now = Figures(dropped / 100, evaluated / 100)
-        assert change == Change(change.trigger, 100, Figures(0.5, 2.0), now)
+        assert cause == Cause(cause.trigger, 100, Figures(0.5, 2.0), now)
 
 
 @pytest.mark.parametrize(("dropped", "expected"), [(0, None), (1, Trigger.DROPPING_RATIO)])
 def test_from_zero_anything_more_is_a_change(dropped: int, expected: Trigger | None) -> None:
-    change = state(1_000.0, Figures(0.0, 2.0)).count(100, dropped, 200)
-    assert (None if change is None else change.trigger) is expected
+    cause = state(1_000.0, Figures(0.0, 2.0)).count(100, dropped, 200)
+    assert (None if cause is None else cause.trigger) is expected
 
 
 @pytest.mark.parametrize("before", [Figures(0.0, 2.0), Figures(0.5, 2.0), Figures(0.0, 0.0)])
@@ -78,23 +78,23 @@ def test_mu_0_rearranges_every_lambda(before: Figures, dropping: bool, cost: boo
     for _ in range(3):
         dropped, evaluated = int(before.dropping_ratio * 100), int(before.cost * 100)
         assert adaptation.count(99, dropped, evaluated) is None
-        change = adaptation.count(1, 0, 0)
-        assert (None if change is None else change.trigger) is expected
+        cause = adaptation.count(1, 0, 0)
+        assert (None if cause is None else cause.trigger) is expected
 
 
 def test_counts_add_up_to_lambda_and_begin_anew() -> None:
     adaptation = state(0.5, Figures(0.5, 2.0))
     assert adaptation.count(99, 99, 99) is None
-    change = adaptation.count(61, 61, 61)
-    assert change is not None
-    assert (change.tuples, change.now) == (160, Figures(1.0, 1.0))
+    cause = adaptation.count(61, 61, 61)
+    assert cause is not None
+    assert (cause.tuples, cause.now) == (160, Figures(1.0, 1.0))
     assert adaptation.count(99, 99, 99) is None
 
 
 def test_nothing_measured_of_the_sequence_in_place() -> None:
     """The first look fires, for there is nothing to compare with; without any trigger nothing does."""
-    change = Adaptation(Thresholds(100, 0.5)).count(100, 50, 200)
-    assert change == Change(Trigger.UNMEASURED, 100, None, Figures(0.5, 2.0))
+    cause = Adaptation(Thresholds(100, 0.5)).count(100, 50, 200)
+    assert cause == Cause(Trigger.UNMEASURED, 100, None, Figures(0.5, 2.0))
     assert Adaptation(Thresholds(100, 0.5, False, False)).count(100, 50, 200) is None
 
 
@@ -105,18 +105,18 @@ def test_another_sequence_begins_with_its_own_figures() -> None:
     assert adaptation.before == Figures(0.9, 1.0)
     assert adaptation.count(99, 90, 99) is None
     assert adaptation.count(1, 0, 1) is None
-    change = adaptation.count(100, 10, 100)
-    assert change is not None
-    assert change.before == Figures(0.9, 1.0)
+    cause = adaptation.count(100, 10, 100)
+    assert cause is not None
+    assert cause.before == Figures(0.9, 1.0)
 
 
 def test_thresholds_change_on_a_running_state() -> None:
     adaptation = state(0.5, Figures(0.5, 2.0))
     assert adaptation.count(60, 0, 120) is None
     adaptation.thresholds = Thresholds(70, 0.5)
-    change = adaptation.count(10, 0, 20)
-    assert change is not None
-    assert change.tuples == 70
+    cause = adaptation.count(10, 0, 20)
+    assert cause is not None
+    assert cause.tuples == 70
     adaptation.thresholds = Thresholds(70, 5.0)
     assert adaptation.count(70, 0, 140) is None
 
@@ -135,12 +135,12 @@ def test_looks_are_where_lambda_is_reached(recompute: int, mu: float, batches: l
     for size, share, cost in batches:
         gone = int(share * size)
         tuples, dropped, evaluated = tuples + size, dropped + gone, evaluated + cost * size
-        change = adaptation.count(size, gone, cost * size)
+        cause = adaptation.count(size, gone, cost * size)
         if tuples < recompute:
-            assert change is None
+            assert cause is None
             continue
         now = Figures(dropped / tuples, evaluated / tuples)
         shares = [abs(now.dropping_ratio - 0.4) / 0.4, abs(now.cost - 2.0) / 2.0]
         expected = next((t for t, s in zip(Trigger, shares, strict=False) if s >= mu), None)
-        assert (None if change is None else change.trigger) is expected
+        assert (None if cause is None else cause.trigger) is expected
         tuples = dropped = evaluated = 0

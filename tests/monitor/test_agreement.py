@@ -17,18 +17,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by, evaluate
+from asc.evaluation.reference import accepted_by, evaluate, keys_of
 from asc.evaluation.regions import region_ids
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval, Key, merged
-from asc.keys.scalar import keys_of
-from asc.plan.block import static_sequence
+from asc.plan.block import Block, static_sequence
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.construct import bits_of
+from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
 from monitor.errors import MonitorError
-from monitor.hybrid import hybrid_sequence
+from monitor.hybrid import HybridSequence, hybrid_sequence
 from monitor.macro import MacroSearch, macro_sequence
 from monitor.sample import Sample
 from monitor.statistics import conditional_selectivity, costs_of, dropping_ratio, walked
@@ -91,7 +91,7 @@ def random_table(rng: random.Random, rows: int) -> pa.Table:
     return pa.table(columns)
 
 
-def random_sequence(rng: random.Random, plan: Plan, number: int) -> tuple[list[int], Arrows]:
+def random_order(rng: random.Random, plan: Plan, number: int) -> tuple[list[int], Arrows]:
     block = plan.blocks[number]
     constructs = list(range(len(block.slots)))
     arrows = {}
@@ -99,6 +99,14 @@ def random_sequence(rng: random.Random, plan: Plan, number: int) -> tuple[list[i
         construct = rng.choice(constructs)
         arrows[construct, rng.randint(0, block.region_count(construct))] = rng.choice(constructs)
     return rng.sample(constructs, len(constructs)), arrows
+
+
+def order_of(block: Block, sequence: Sequence[int], arrows: Arrows) -> Order:
+    return block.order_of(sequence, ((construct, region, target) for (construct, region), target in arrows.items()))
+
+
+def arrows_of(found: HybridSequence) -> Arrows:
+    return {(arrow.construct, arrow.region): arrow.target for arrow in found.micro_arrows}
 
 
 def columns_of(plan: Plan, table: pa.Table) -> list[pa.ChunkedArray]:
@@ -268,11 +276,12 @@ def test_hybrid_sequence(seed: int) -> None:
     rng = random.Random(seed)
     naive = random_problem(rng, partly_known=True)
     block, sample = naive.plan.blocks[naive.number], naive.sample
-    sequence = rng.choice((naive.macro(), random_sequence(rng, naive.plan, naive.number)[0]))
+    sequence = rng.choice((naive.macro(), random_order(rng, naive.plan, naive.number)[0]))
     min_visitors = rng.choice((1, 1, 2, 5, 30))
     found = hybrid_sequence(block, sample, sequence, min_visitors)
-    assert list(found.sequence) == sequence
-    assert found.arrows == naive.hybrid(sequence, min_visitors)
+    assert found.order.sequence.tolist() == sequence
+    assert arrows_of(found) == naive.hybrid(sequence, min_visitors)
+    assert found.order.arrow_count == len(found.micro_arrows)
     for arrow in found.micro_arrows:
         assert arrow.visitors >= min_visitors
         sign = 1 if arrow.measure.value == "conditional selectivity" else -1
@@ -287,8 +296,8 @@ def test_hybrid_sequence_where_tuples_of_many_ways_meet(seed: int) -> None:
     plan = compile_plan(random_queries(rng, 12, ATTRIBUTES, "q"))
     block, rows = plan.blocks[0], 150
     sample = Sample.of(block, region_ids(plan, columns_of(plan, random_table(rng, rows)), rows))
-    sequence = random_sequence(rng, plan, 0)[0]
-    assert hybrid_sequence(block, sample, sequence, 2).arrows == Naive(plan, 0, sample).hybrid(sequence, 2)
+    sequence = random_order(rng, plan, 0)[0]
+    assert arrows_of(hybrid_sequence(block, sample, sequence, 2)) == Naive(plan, 0, sample).hybrid(sequence, 2)
 
 
 @quickly
@@ -301,7 +310,7 @@ def test_walks_are_the_references(seed: int) -> None:
     columns = columns_of(plan, random_table(rng, rows))
     for number, block in enumerate(plan.blocks):
         sample = Sample.of(block, region_ids(plan, columns, rows))
-        sequence, arrows = random_sequence(rng, plan, number)
+        sequence, arrows = random_order(rng, plan, number)
         ways, micro = [], 0
         for row in range(rows):
             keys = keys_of(plan.p_attributes, columns, row)
@@ -309,8 +318,9 @@ def test_walks_are_the_references(seed: int) -> None:
             ways.append(evaluate(plan.constructs(number), bits_of(block.live), own, sequence, arrows))
             steps = ways[-1].steps
             micro += sum(arrows.get((a.construct, a.region)) == b.construct for a, b in pairwise(steps))
-        walk = walked(block, sample, sequence, arrows)
-        assert costs_of(block, sample, sequence, arrows).tolist() == [way.cost for way in ways]
+        order = order_of(block, sequence, arrows)
+        walk = walked(block, sample, order)
+        assert costs_of(block, sample, order).tolist() == [way.cost for way in ways]
         assert (walk.tuples, walk.dropped) == (rows, sum(way.dropped for way in ways))
         assert walk.evaluated == sum(way.cost for way in ways)
         assert (walk.micro_arrows, walk.macro_arrows) == (micro, sum(max(0, way.cost - 1) for way in ways) - micro)
@@ -329,12 +339,11 @@ def test_sequences_never_change_matches(seed: int) -> None:
         chunk = table.slice(start, 6)
         found += match(plan, columns_of(plan, chunk), 6).lists(plan.query_ids).to_pylist()
         ids = region_ids(plan, columns_of(plan, chunk), 6)
-        sequences = {}
+        orders = {}
         for number, block in enumerate(plan.blocks):
-            sequences[number] = random_sequence(rng, plan, number)
+            orders[number] = order_of(block, *random_order(rng, plan, number))
             if rng.random() < 0.5:
                 sample = Sample.of(block, ids)
-                hybrid = hybrid_sequence(block, sample, macro_sequence(block, sample).sequence, 1)
-                sequences[number] = (list(hybrid.sequence), hybrid.arrows)
-        plan = plan.with_sequences(sequences)
+                orders[number] = hybrid_sequence(block, sample, macro_sequence(block, sample).sequence, 1).order
+        plan = plan.with_orders(orders)
     assert found == expected

@@ -14,7 +14,7 @@ from monitor.statistics import Measure, Walk, conditional_selectivity, costs_of,
 
 A1, A2, A3, A4 = range(4)
 SampleOf = Callable[[Sequence[str]], Sample]
-ARROWS = {(A1, 4): A2, (A2, 4): A4, (A4, 4): A3}
+ARROWS = [(A1, 4, A2), (A2, 4, A4), (A4, 4, A3)]
 
 
 def test_example_4_dropping_ratio(example: Plan, sample_of: SampleOf) -> None:
@@ -55,14 +55,16 @@ def test_example_5_each_figure_by_itself(example: Plan, sample_of: SampleOf) -> 
     ],
 )
 def test_example_7_cost_of_the_hybrid_sequence(example: Plan, sample_of: SampleOf, name: str, expected: Walk) -> None:
-    assert walked(example.blocks[0], sample_of([name]), (A1, A2, A3, A4), ARROWS) == expected
+    block = example.blocks[0]
+    assert walked(block, sample_of([name]), block.order_of((A1, A2, A3, A4), ARROWS)) == expected
 
 
 def test_example_7_both_tuples_together(example: Plan, sample_of: SampleOf) -> None:
-    sample = sample_of(["t6", "t7"])
-    walk = walked(example.blocks[0], sample, (A1, A2, A3, A4), ARROWS)
+    block, sample = example.blocks[0], sample_of(["t6", "t7"])
+    order = block.order_of((A1, A2, A3, A4), ARROWS)
+    walk = walked(block, sample, order)
     assert (walk.tuples, walk.evaluated, walk.cost, walk.dropping_ratio, walk.micro_ratio) == (2, 7, 3.5, 0.5, 0.6)
-    assert costs_of(example.blocks[0], sample, (A1, A2, A3, A4), ARROWS).tolist() == [3, 4]
+    assert costs_of(block, sample, order).tolist() == [3, 4]
 
 
 def test_example_6_first_micro_arrow(example: Plan, sample_of: SampleOf) -> None:
@@ -72,14 +74,15 @@ def test_example_6_first_micro_arrow(example: Plan, sample_of: SampleOf) -> None
 
 def test_example_6_both_micro_arrows(example: Plan, sample_of: SampleOf) -> None:
     """After A1.ra[5] -> A2 only t5 is left, covered by A1 and A2: the second arrow is a matter of dropping ratios."""
-    found = hybrid_sequence(example.blocks[0], sample_of(["t4", "t5"]), (A1, A3, A2, A4), min_visitors=1)
-    assert found.sequence == (A1, A3, A2, A4)
-    assert found.arrows == {(A1, 4): A2, (A2, 4): A4}
+    block, sample = example.blocks[0], sample_of(["t4", "t5"])
+    found = hybrid_sequence(block, sample, (A1, A3, A2, A4), min_visitors=1)
+    assert found.order.sequence.tolist() == [A1, A3, A2, A4]
+    assert block.with_order(found.order).micro_arrows() == [(A1, 4, A2), (A2, 4, A4)]
     assert found.micro_arrows[1] == MicroArrow(A2, 4, A4, 2, 1, Measure.DROPPING_RATIO, 1, 0)
-    walk = walked(example.blocks[0], sample_of(["t4", "t5"]), found.sequence, found.arrows)
+    walk = walked(block, sample, found.order)
     assert (walk.cost, walk.dropped, walk.micro_ratio) == (2.5, 2, 1.0)
 
 
 def test_example_6_no_arrow_where_the_macro_successor_is_as_good(example: Plan, sample_of: SampleOf) -> None:
     found = hybrid_sequence(example.blocks[0], sample_of(["t4"]), (A1, A2, A3, A4), min_visitors=1)
-    assert found.arrows == {}
+    assert found.micro_arrows == ()

@@ -10,7 +10,7 @@ from asc.evaluation.regions import region_ids
 from asc.plan.block import Block
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions
-from monitor.hybrid import HybridSequence, hybrid_sequence
+from monitor.hybrid import HybridSequence, MicroArrow, hybrid_sequence
 from monitor.macro import macro_sequence
 from monitor.refinement import refined
 from monitor.sample import Sample
@@ -35,14 +35,14 @@ def problem(
     return block, Sample.of(block, region_ids(plan, columns, tuples), set(range(known)))
 
 
-def naive(block: Block, sample: Sample, found: HybridSequence) -> dict[tuple[int, int], int]:
-    kept: dict[tuple[int, int], int] = {}
-    least = walked(block, sample, found.sequence).evaluated
+def naive(block: Block, sample: Sample, found: HybridSequence) -> list[MicroArrow]:
+    sequence, kept = found.order.sequence.tolist(), list[MicroArrow]()
+    least = walked(block, sample, found.order.macro).evaluated
     for arrow in found.micro_arrows:
-        tried = {**kept, (arrow.construct, arrow.region): arrow.target}
-        evaluated = walked(block, sample, found.sequence, tried).evaluated
+        tried = HybridSequence.of(block, sequence, [*kept, arrow])
+        evaluated = walked(block, sample, tried.order).evaluated
         if evaluated < least:
-            kept, least = tried, evaluated
+            kept, least = [*kept, arrow], evaluated
     return kept
 
 
@@ -55,10 +55,10 @@ def test_kept_is_what_lowers_the_cost_of_the_whole_sample(
     block, sample = problem(queries, options, known=known)
     found = hybrid_sequence(block, sample, macro_sequence(block, sample).sequence, min_visitors=5)
     kept = refined(block, sample, found)
-    assert kept.sequence == found.sequence
-    assert kept.arrows == naive(block, sample, found)
-    macro = walked(block, sample, found.sequence).cost
-    cost = walked(block, sample, found.sequence, kept.arrows).cost
+    assert kept.order.sequence.tolist() == found.order.sequence.tolist()
+    assert list(kept.micro_arrows) == naive(block, sample, found)
+    macro = walked(block, sample, found.order.macro).cost
+    cost = walked(block, sample, kept.order).cost
     assert cost < macro if kept.micro_arrows else cost == macro
 
 
@@ -67,11 +67,13 @@ def test_micro_arrows_that_cost_more_than_they_save_are_left_out() -> None:
     found = hybrid_sequence(block, sample, macro_sequence(block, sample).sequence)
     kept = refined(block, sample, found)
     assert 0 < len(kept.micro_arrows) < len(found.micro_arrows)
-    costs = [walked(block, sample, found.sequence, arrows).cost for arrows in (kept.arrows, {}, found.arrows)]
+    costs = [walked(block, sample, order).cost for order in (kept.order, found.order.macro, found.order)]
     assert costs[0] < costs[1] < costs[2]
 
 
 def test_without_micro_arrows_there_is_nothing_to_keep() -> None:
     block, sample = problem(10)
-    bare = HybridSequence(macro_sequence(block, sample).sequence, ())
-    assert refined(block, sample, bare) == bare
+    bare = HybridSequence.of(block, macro_sequence(block, sample).sequence, ())
+    kept = refined(block, sample, bare)
+    assert kept.micro_arrows == ()
+    assert kept.order.sequence.tolist() == bare.order.sequence.tolist()

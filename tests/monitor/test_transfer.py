@@ -1,4 +1,4 @@
-"""Sequences from plan to plan: what still holds is kept, what does not is left out, matches never change."""
+"""Orders from plan to plan: what still holds is kept, what does not is left out, matches never change."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by
+from asc.evaluation.reference import accepted_by, keys_of
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
-from asc.keys.scalar import keys_of
 from asc.plan.block import static_sequence
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
-from monitor.transfer import SequenceByAttribute, carried, transferred
+from monitor.transfer import OrderByAttribute, carried, transferred
 
 A, B, C, D = (PAttribute(name, pa.int32(), (name,)) for name in "abcd")
 S = PAttribute("s", pa.string(), ("s",))
@@ -38,14 +37,14 @@ def query(query_id: str, *terms: tuple[PAttribute, Key]) -> Query:
 def sequenced(plan: Plan, order: list[PAttribute], arrows: dict[tuple[PAttribute, int], PAttribute]) -> Plan:
     """The plan, its first block in an order of p-attributes."""
     constructs = {plan.p_attributes[slot]: own for own, slot in enumerate(plan.blocks[0].slots.tolist())}
-    by_construct = {(constructs[own], region): constructs[target] for (own, region), target in arrows.items()}
-    return plan.with_sequences({0: ([constructs[own] for own in order], by_construct)})
+    by_construct = [(constructs[own], region, constructs[target]) for (own, region), target in arrows.items()]
+    return plan.with_orders({0: plan.blocks[0].order_of([constructs[own] for own in order], by_construct)})
 
 
 def named(plan: Plan) -> tuple[list[PAttribute], dict[tuple[PAttribute, int], PAttribute]]:
     """The sequence of the first block by p-attribute."""
-    sequence = SequenceByAttribute.of(plan, 0)
-    return list(sequence.order), dict(sequence.arrows)
+    order = OrderByAttribute.of(plan, 0)
+    return list(order.sequence), {(own, region): target for own, region, target in order.micro_arrows}
 
 
 @pytest.fixture
@@ -127,7 +126,8 @@ def test_by_block_of_the_same_number() -> None:
     queries = [query(f"q{number:03d}", (A, number), (B, number)) for number in range(192)]
     old = compile_plan(queries[:128], replace(BOUNDED, rebuild_share=0.0))
     assert [block.sequence.tolist() for block in old.blocks] == [[0, 1], [0, 1]]
-    old = old.with_sequences({0: ([1, 0], {}), 1: ([0, 1], {(0, 1): 1})})
+    first, second = old.blocks
+    old = old.with_orders({0: first.order_of([1, 0]), 1: second.order_of([0, 1], [(0, 1, 1)])})
     new = carried(old, change_plan(old, add=queries[128:]))
     assert [block.sequence.tolist() for block in new.blocks] == [[1, 0], [0, 1], [0, 1]]
     assert carried(old, compile_plan([])).blocks == ()
@@ -135,9 +135,9 @@ def test_by_block_of_the_same_number() -> None:
 
 
 def test_transferred_is_what_plans_take(old: Plan) -> None:
-    order, arrows = transferred(SequenceByAttribute.of(old, 0), old, 0)
-    assert sorted(order) == [0, 1, 2]
-    assert old.with_sequences({0: (order, arrows)}).blocks[0].sequence.tolist() == list(order)
+    order = transferred(OrderByAttribute.of(old, 0), old, 0)
+    assert sorted(order.sequence.tolist()) == [0, 1, 2]
+    assert old.with_orders({0: order}).blocks[0].sequence.tolist() == order.sequence.tolist()
 
 
 def drawn_query(rng: random.Random, query_id: str) -> Query:
@@ -188,22 +188,23 @@ class Carrying(RuleBasedStateMachine):
         self.plan = carried(before, changed)
         self.queries = {name: own for name, own in (self.queries | added).items() if name not in gone}
         for number in range(min(len(before.blocks), len(self.plan.blocks)) if not changed.changes else 0):
-            old, new = SequenceByAttribute.of(before, number), SequenceByAttribute.of(self.plan, number)
-            kept = [attribute for attribute in old.order if attribute in new.order]
-            assert list(new.order[: len(kept)]) == kept
-            assert new.arrows.items() <= old.arrows.items()
+            old, new = OrderByAttribute.of(before, number), OrderByAttribute.of(self.plan, number)
+            kept = [attribute for attribute in old.sequence if attribute in new.sequence]
+            assert list(new.sequence[: len(kept)]) == kept
+            assert set(new.micro_arrows) <= set(old.micro_arrows)
 
     @rule()
     def resequence(self) -> None:
-        sequences = {}
+        orders = {}
         for number, block in enumerate(self.plan.blocks):
             constructs = list(range(len(block.slots)))
-            arrows: dict[tuple[int, int], int] = {}
-            for construct in constructs:
-                regions = range(block.region_count(construct) + 1)
-                arrows |= {(construct, region): self.rng.choice(constructs) for region in regions}
-            sequences[number] = (self.rng.sample(constructs, len(constructs)), arrows)
-        self.plan = self.plan.with_sequences(sequences)
+            arrows = [
+                (construct, region, self.rng.choice(constructs))
+                for construct in constructs
+                for region in range(block.region_count(construct) + 1)
+            ]
+            orders[number] = block.order_of(self.rng.sample(constructs, len(constructs)), arrows)
+        self.plan = self.plan.with_orders(orders)
 
     @invariant()
     def matches_are_those_of_the_queries(self) -> None:

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by
-from asc.keys.scalar import keys_of
+from asc.evaluation.reference import accepted_by, keys_of
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
@@ -72,15 +71,15 @@ def matches_by_query(plan: Plan, columns: list[pa.ChunkedArray], rows: int) -> d
 
 def resequenced(plan: Plan, rng: np.random.Generator) -> Plan:
     """The plan with a random sequence and random micro-arrows in every block."""
-    sequences = {}
+    orders = {}
     for number, block in enumerate(plan.blocks):
         constructs = len(block.slots)
-        arrows = {
-            (construct, int(rng.integers(block.region_count(construct) + 1))): int(rng.integers(constructs))
+        arrows = [
+            (construct, int(rng.integers(block.region_count(construct) + 1)), int(rng.integers(constructs)))
             for construct in rng.integers(constructs, size=2 * constructs).tolist()
-        }
-        sequences[number] = (rng.permutation(constructs).tolist(), arrows)
-    return plan.with_sequences(sequences)
+        ]
+        orders[number] = block.order_of(rng.permutation(constructs).tolist(), arrows)
+    return plan.with_orders(orders)
 
 
 def matches_with_swaps(plan: Plan, columns: list[pa.ChunkedArray], rows: int) -> dict[str, set[int]]:
@@ -122,7 +121,8 @@ def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
         }
         attributes = [attribute.sql for attribute in plans["exact"].p_attributes]
         columns = dict(zip(attributes, spark_values(df, attributes), strict=True))
-        conditions = [attribute.failure for attribute in plans["exact"].p_attributes if attribute.failure is not None]
+        own_attributes = plans["exact"].p_attributes
+        conditions = [own.error_condition for own in own_attributes if own.error_condition is not None]
         failed = spark_values(df, conditions)
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)

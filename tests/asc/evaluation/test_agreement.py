@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by, evaluate_block
+from asc.evaluation.reference import accepted_by, evaluate_block, keys_of
 from asc.evaluation.regions import region_ids
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
-from asc.keys.scalar import key_of, keys_of
 from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.format import from_bytes, to_bytes
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
 
@@ -43,7 +43,7 @@ POOLS: dict[str, tuple[pa.DataType, tuple[Any, ...]]] = {
 }  # fmt: skip
 ATTRIBUTES = {name: PAttribute(name, data_type, (name,)) for name, (data_type, _) in POOLS.items()}
 KEYS = {
-    name: sorted({key_of(ATTRIBUTES[name], pa.scalar(value, data_type)) for value in values})
+    name: sorted({ATTRIBUTES[name].key_of(pa.scalar(value, data_type)) for value in values})
     for name, (data_type, values) in POOLS.items()
 }
 BOUNDED = CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=3, bounded_rows=0, block_conjuncts=128)
@@ -103,7 +103,7 @@ def accepts(predicate: Predicate, values: dict[PAttribute, Key | None]) -> bool:
 def expected_ids(queries: Sequence[Query], table: pa.Table) -> list[list[str]]:
     found = []
     for row in range(table.num_rows):
-        values = {attribute: key_of(attribute, table[name][row]) for name, attribute in ATTRIBUTES.items()}
+        values = {attribute: attribute.key_of(table[name][row]) for name, attribute in ATTRIBUTES.items()}
         found.append(sorted(query.id for query in queries if accepts(query.predicate, values)))
     return found
 
@@ -119,7 +119,7 @@ def matched_ids(plan: Plan, table: pa.Table, *, count_cost: bool = False) -> lis
 def reference_ids(plan: Plan, table: pa.Table) -> list[list[str]]:
     found = []
     for row in range(table.num_rows):
-        found.append(accepted_by(plan, [key_of(p, table[p.sql][row]) for p in plan.p_attributes]))
+        found.append(accepted_by(plan, [p.key_of(table[p.sql][row]) for p in plan.p_attributes]))
     return found
 
 
@@ -145,7 +145,7 @@ def regions(plan: Plan, table: pa.Table) -> tuple[list[list[int]], list[list[int
     found, searched = region_ids(plan, columns, table.num_rows), []
     block = plan.blocks[0]
     for slot, construct in zip(block.slots.tolist(), plan.constructs(0), strict=True):
-        keys = [key_of(construct.attribute, value) for value in columns[slot]]
+        keys = [construct.attribute.key_of(value) for value in columns[slot]]
         searched.append([construct.region_of(key) for key in keys])
     return found[block.slots].tolist(), searched
 
@@ -157,7 +157,7 @@ def numbered(found: Sequence[Predicate]) -> list[Query]:
 @st.composite
 def resequenced(draw: st.DrawFn, plan: Plan) -> Plan:
     """The plan with a random sequence and random micro-arrows in every block."""
-    sequences = {}
+    orders = {}
     for number, block in enumerate(plan.blocks):
         places = range(len(block.slots))
         if not places:
@@ -168,9 +168,9 @@ def resequenced(draw: st.DrawFn, plan: Plan) -> Plan:
             target,
             st.integers(0, 99),
         )
-        arrows = draw(st.dictionaries(region, target, max_size=8))
-        sequences[number] = (draw(st.permutations(places)), arrows)
-    return plan.with_sequences(sequences)
+        arrows = draw(st.lists(st.builds(lambda place, to: (*place, to), region, target), max_size=8))
+        orders[number] = block.order_of(draw(st.permutations(places)), arrows)
+    return plan.with_orders(orders)
 
 
 @quickly
@@ -184,7 +184,7 @@ def test_every_way_of_evaluation_agrees(
     assert matched_ids(plan, table) == expected
     assert matched_ids(plan, table, count_cost=True) == expected
     assert reference_ids(plan, table) == expected
-    assert matched_ids(Plan.from_bytes(plan.to_bytes()), table) == expected
+    assert matched_ids(from_bytes(to_bytes(plan)), table) == expected
     hybrid = data.draw(resequenced(plan))
     assert matched_ids(hybrid, table) == expected
     assert reference_ids(hybrid, table) == expected
@@ -201,7 +201,7 @@ def test_every_way_of_evaluation_agrees(
 @quickly
 @given(st.lists(predicates(), max_size=12), st.sampled_from(OPTIONS))
 def test_bits_are_those_of_definition_1(found: list[Predicate], options: CompileOptions) -> None:
-    """A bit is 0 exactly where no pool value of the region satisfies the conjunct, judged value by value."""
+    """A bit is 0 exactly where no pool value of the region satisfies the conjunct, asked value by value."""
     plan = compile_plan(numbered(found), options)
     for number, block in enumerate(plan.blocks):
         constructs = plan.constructs(number)
@@ -287,7 +287,7 @@ class Standing(RuleBasedStateMachine):
 
     @rule()
     def travel(self) -> None:
-        self.plan = Plan.from_bytes(self.plan.to_bytes())
+        self.plan = from_bytes(to_bytes(self.plan))
 
     @invariant()
     def plan_holds_the_queries(self) -> None:

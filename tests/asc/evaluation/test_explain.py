@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from decimal import Decimal
-
 import pyarrow as pa
 import pytest
 
@@ -12,10 +9,8 @@ from asc.errors import PlanError
 from asc.evaluation.explain import explain
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
-from asc.keys.scalar import key_of
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.describe import value_text
 from asc.predicate.normal_form import Predicate
 
 DELAY = PAttribute("delay", pa.int32(), ("delay",))
@@ -76,28 +71,3 @@ def test_queries_in_no_construct() -> None:
     assert explain(plan, "none") == "none accepts no tuple: it is in no construct"
     with pytest.raises(PlanError, match="unknown query 'nobody'"):
         explain(plan, "nobody")
-
-
-@pytest.mark.parametrize(
-    ("data_type", "value", "text"),
-    [
-        (pa.bool_(), True, "TRUE"),
-        (pa.int64(), -(2**63), "-9223372036854775808"),
-        (pa.float32(), 0.5, "0.5"),
-        (pa.float64(), float("nan"), "nan"),
-        (pa.decimal128(10, 2), Decimal("-0.05"), "-0.05"),
-        (pa.decimal128(38, 5), Decimal(LONG), LONG),
-        (pa.decimal128(38, 0), Decimal(10**37), "1" + "0" * 37),
-        (pa.string(), "東京", "'東京'"),
-        (pa.binary(), b"\x00\xff", "X'00FF'"),
-        (pa.date32(), dt.date(1, 1, 1), "DATE '0001-01-01'"),
-        (pa.timestamp("us"), dt.datetime(2013, 7, 4, microsecond=1), "TIMESTAMP_NTZ '2013-07-04 00:00:00.000001'"),
-    ],
-)
-def test_keys_of_values_are_those_of_constants(data_type: pa.DataType, value: object, text: str) -> None:
-    key = key_of(PAttribute("x", data_type), pa.scalar(value, data_type))
-    assert value_text(key, data_type) == text
-
-
-def test_null_has_no_key() -> None:
-    assert key_of(DELAY, pa.scalar(None, pa.int32())) is None

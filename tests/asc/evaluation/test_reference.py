@@ -9,9 +9,8 @@ import pytest
 
 from asc.evaluation.executor import match
 from asc.evaluation.reference import Evaluation, accepted_by, evaluate
-from asc.keys.constraint import Cut
 from asc.plan.compiler import compile_plan
-from asc.plan.construct import Construct, bits_of
+from asc.plan.construct import bits_of
 from asc.plan.plan import CompileOptions, Plan
 
 if TYPE_CHECKING:
@@ -24,11 +23,6 @@ ARROWS = {(0, 4): 1, (1, 4): 3, (3, 4): 2}
 @pytest.fixture(scope="module")
 def plan(worked_example: WorkedExample) -> Plan:
     return worked_example.plan
-
-
-@pytest.fixture(scope="module")
-def constructs(plan: Plan) -> dict[str, Construct]:
-    return {construct.attribute.sql: construct for construct in plan.constructs(0)}
 
 
 Walked = Callable[..., Evaluation]
@@ -48,55 +42,6 @@ def walked(worked_example: WorkedExample, plan: Plan) -> Walked:
 
 def grbs(evaluation: Evaluation) -> list[str]:
     return [step.grb[:4].to01() for step in evaluation.steps]
-
-
-def test_the_plan_is_one_block_over_the_four_attributes(plan: Plan) -> None:
-    assert [attribute.sql for attribute in plan.p_attributes] == ["A1", "A2", "A3", "A4"]
-    assert len(plan.blocks) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "qub", "constants", "qrbs"),
-    [
-        ("A1", "1010", (30, 50), ["1111", "1101", "1101", "1101", "0101"]),
-        ("A2", "0101", (20, 50), ["1110", "1110", "1010", "1010", "1011"]),
-        ("A3", "1010", (40, 60), ["0111", "0101", "0101", "1101", "1101"]),
-        ("A4", "0101", (10, 80), ["1110", "1010", "1010", "1011", "1011"]),
-    ],
-)
-def test_constructs(
-    constructs: dict[str, Construct], name: str, qub: str, constants: tuple[int, ...], qrbs: list[str]
-) -> None:
-    construct = constructs[name]
-    assert construct.qub[:4].to01() == qub
-    assert construct.constants == constants
-    assert [construct.ra.qrb(region)[:4].to01() for region in range(5)] == qrbs
-    assert len(construct.ra) == 2 * len(constants) + 1
-
-
-def test_cuts_lie_before_and_after_every_constant(constructs: dict[str, Construct]) -> None:
-    expected: tuple[Cut, ...] = ((30, 0), (30, 1), (50, 0), (50, 1))
-    assert constructs["A1"].cuts == expected
-
-
-def test_null_satisfies_none_of_the_predicates_on_it(constructs: dict[str, Construct]) -> None:
-    assert constructs["A1"].ra.qrb(constructs["A1"].null)[:4].to01() == "0101"
-    assert constructs["A4"].region_of(None) == 5
-
-
-def test_example_1(constructs: dict[str, Construct]) -> None:
-    second, third = constructs["A2"].ra[1], constructs["A2"].ra[2]
-    assert second.qrb[:4].to01() == "1110"
-    assert third.cab.to01() == "1010"
-
-
-@pytest.mark.parametrize(
-    ("cover", "covers"),
-    [("A1 A2", True), ("A3 A4", True), ("A1 A4", True), ("A2 A3", True), ("A1 A3", False), ("A2 A4", False)],
-)
-def test_example_3_cover_sets_of_two(constructs: dict[str, Construct], cover: str, covers: bool) -> None:
-    first, second = (constructs[name].qub for name in cover.split())
-    assert (first | second)[:4].all() is covers
 
 
 @pytest.mark.parametrize(
@@ -132,7 +77,8 @@ def test_example_7_hybrid_sequence(
     evaluation = walked(name, arrows=ARROWS)
     assert [step.construct for step in evaluation.steps] == path
     assert evaluation.dropped is (not result)
-    hybrid = worked_example.plan.with_sequences({0: ([0, 1, 2, 3], ARROWS)})
+    arrows = ((construct, region, target) for (construct, region), target in ARROWS.items())
+    hybrid = worked_example.plan.with_orders({0: worked_example.plan.blocks[0].order_of([0, 1, 2, 3], arrows)})
     assert accepted_by(hybrid, worked_example.tuples[name]) == result
     matches = match(hybrid, worked_example.columns([name]), 1)
     assert matches.evaluated == len(path)
@@ -158,7 +104,7 @@ def test_kernels_agree_with_the_example(worked_example: WorkedExample, options: 
 
 def test_exact_cost_of_the_kernels_is_the_papers(worked_example: WorkedExample, walked: Walked) -> None:
     names = list(worked_example.tuples)
-    in_order = worked_example.plan.with_sequences({0: ([0, 1, 2, 3], {})})
+    in_order = worked_example.plan.with_orders({0: worked_example.plan.blocks[0].order_of([0, 1, 2, 3])})
     costs = [match(in_order, worked_example.columns([name]), 1, count_cost=True).evaluated for name in names]
     assert costs == [walked(name).cost for name in names]
     assert match(in_order, worked_example.columns(names), len(names), count_cost=True).evaluated == sum(costs)

@@ -1,35 +1,56 @@
-"""Columns as keys: the kernels give the keys that single values have."""
+"""Columns of any form as keys, slice by slice."""
 
 from __future__ import annotations
 
-import struct
-
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pyarrow as pa
+import pytest
 
-from asc.evaluation.kernels import float_keys
-from asc.keys.attribute import NAN_KEY, float_key
+from asc.errors import PlanError
+from asc.keys.attribute import PAttribute
+from asc.keys.column import NO_CONSTANTS, column
+from asc.keys.dictionary import Dictionary
 
-
-def keys(values: list[float]) -> list[int]:
-    out = np.empty(len(values), dtype=np.int64)
-    float_keys(np.array(values, dtype=np.float64), out)
-    return out.tolist()
-
-
-@settings(deadline=None)  # the first call compiles
-@given(st.lists(st.floats()))
-def test_float_keys_of_a_column_are_those_of_its_values(values: list[float]) -> None:
-    assert keys(values) == [float_key(value) for value in values]
+CITY = PAttribute("city", pa.string(), ("city",))
+CITIES = ["oslo", None, "bergen", "", "oslo", "hamar"]
+CONSTANTS = Dictionary.of([b"bergen", b"oslo"])
+PLAIN = pa.array(CITIES)
 
 
-def test_every_nan_is_the_same_value() -> None:
-    patterns = (0x7FF8_0000_0000_0000, 0xFFF8_0000_0000_0000, 0x7FF0_0000_0000_0001, 0xFFFF_FFFF_FFFF_FFFF)
-    values = [struct.unpack("<d", struct.pack("<Q", pattern))[0] for pattern in patterns]
-    assert keys(values) == [NAN_KEY] * len(patterns)
-    assert keys([float("inf")])[0] < NAN_KEY
+@pytest.mark.parametrize(
+    "values",
+    [
+        PLAIN,
+        pa.chunked_array([PLAIN]),
+        pa.chunked_array([PLAIN.slice(0, 2), PLAIN.slice(2)]),
+        pa.array(["x", *CITIES, "x"]).slice(1, len(CITIES)),
+        PLAIN.dictionary_encode(),
+        pa.array(["x", *CITIES]).dictionary_encode().slice(1),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, 0, 4], pa.int8()), PLAIN.unique()),
+        pa.array(CITIES, pa.large_string()),
+        pa.array(CITIES, pa.string_view()),
+    ],
+    ids=["plain", "chunk", "chunks", "slice", "encoded", "encoded slice", "NULL in the dictionary", "large", "view"],
+)
+def test_forms_have_the_same_keys(values: pa.Array | pa.ChunkedArray) -> None:
+    made = column(CITY, CONSTANTS, values)
+    for start, stop in ((0, 6), (1, 2), (2, 5), (3, 3)):
+        out = np.empty(stop - start, dtype=np.int64)
+        nulls = made.keys(start, stop, out)
+        for place, city in enumerate(CITIES[start:stop]):
+            assert (nulls is not None and bool(nulls[place])) == (city is None)
+            if city is not None:
+                assert out[place] == CONSTANTS.label(city.encode())
 
 
-def test_zeros_are_one_value() -> None:
-    assert keys([0.0, -0.0]) == [0, 0]
+def test_a_dictionary_without_values_is_all_null() -> None:
+    empty = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string()))
+    nulls = column(CITY, CONSTANTS, empty).keys(0, 2, np.empty(2, dtype=np.int64))
+    assert nulls is not None
+    assert nulls.all()
+
+
+@pytest.mark.parametrize("values", [pa.array([1]), pa.array([b"x"]), pa.array([1]).dictionary_encode()])
+def test_another_type_is_refused(values: pa.Array) -> None:
+    with pytest.raises(PlanError, match=r"column of p-attribute city has type '(int64|binary)': expected string"):
+        column(CITY, NO_CONSTANTS, values)

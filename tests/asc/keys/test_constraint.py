@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.keys.constraint import Constraint, Cut, Interval, merged
-from asc.keys.domain import clipped, domain_of
 from asc.predicate.formula import union_of
 
 KEYS = range(-1, 12)
@@ -71,22 +69,3 @@ def test_admits_empty_full_and_twice_complement(a: Constraint) -> None:
     assert a.complement().complement() == a
     assert a.is_empty == (not members(a))
     assert a.is_full == (members(a) == UNIVERSE)
-
-
-@given(constraints())
-def test_clipped_keeps_the_values_of_the_domain(a: Constraint) -> None:
-    """Booleans: the domain is 0 and 1 only."""
-    made = clipped(a, domain_of(pa.bool_()))
-    assert [made.admits(key) for key in (0, 1, None)] == [a.admits(key) for key in (0, 1, None)]
-    assert valid(made)
-    if not any(a.admits(key) for key in (0, 1, None)):
-        assert made.is_empty
-    if all(a.admits(key) for key in (0, 1, None)):
-        assert made.is_full
-
-
-@given(constraints())
-def test_clipped_does_not_touch_what_lies_inside(a: Constraint) -> None:
-    made = clipped(a, domain_of(pa.int64()))
-    assert [made.admits(key) for key in KEYS] == [a.admits(key) for key in KEYS]
-    assert made.is_empty == (not any(a.admits(key) for key in [*KEYS, None]))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.errors import PlanError
-from asc.evaluation.kernels import regions_by_cells, regions_by_table
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
+from asc.keys.kernels import regions_by_cells, regions_by_table
 
 keys = st.one_of(
     st.integers(-50, 50),

@@ -8,8 +8,9 @@ import re
 import pyarrow as pa
 import pytest
 
-from asc.keys.attribute import NAN_KEY, decimal_key, float_key
 from asc.keys.constraint import Constraint, Key
+from asc.keys.decimals import decimal_key
+from asc.keys.floats import NAN_KEY, float_key
 from asc.predicate import Limits, normalise
 from asc.predicate.describe import describe
 from asc.predicate.pattern import like_regex, rlike_trouble
@@ -182,7 +183,7 @@ def test_timestamps_are_local(local: str, utc: str) -> None:
         ("day > TIMESTAMP '2013-07-04 00:00:00'", "Europe/Berlin"),
     ],
 )
-def test_where_time_zones_are_uncertain_spark_judges(text: str, time_zone: str) -> None:
+def test_where_time_zones_are_uncertain_spark_computes(text: str, time_zone: str) -> None:
     (((attribute, _),),) = normalise(text, SCHEMA, time_zone=time_zone).conjuncts
     assert attribute.path is None
     near = text.replace("1919", "2019").replace("1999", "2019").replace("-11-04", "-11-05").replace("12-30", "12-31")

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import PredicateError
-from asc.predicate.expression import Typer, column_sql
+from asc.predicate.expression import column_sql
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
+from asc.predicate.typer import Typer
 from asc.predicate.types import castable, comparable, is_container, listable
 from asc.schema import Schema
 
@@ -242,10 +243,10 @@ def analysed(df: DataFrame, *texts: str) -> bool:
 
 
 def analysed_of(df: DataFrame, texts: Iterable[str], expected: Iterable[bool]) -> list[str]:
-    """The texts that Spark does not judge as expected. Those that it should take, it is asked fifty at a time."""
-    judged = list(zip(texts, expected, strict=True))
-    wrong = [text for text, takes in judged if not takes and analysed(df, text)]
-    taken = [text for text, takes in judged if takes]
+    """The texts that Spark does not take or refuse as expected. Those that it should take are asked fifty at a time."""
+    asked = list(zip(texts, expected, strict=True))
+    wrong = [text for text, takes in asked if not takes and analysed(df, text)]
+    taken = [text for text, takes in asked if takes]
     for start in range(0, len(taken), 50):
         chunk = taken[start : start + 50]
         if not analysed(df, *chunk):

@@ -6,14 +6,14 @@ The constraints are applied value by value here, so that a difference is the fro
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Context
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
-from asc.keys.attribute import Kind, decimal_key, float_key, kind_of_type
 from asc.keys.constraint import Key
+from asc.keys.spaces import space_of
 from asc.predicate import Predicate, normalise
 from asc.schema import Schema
 from workloads.random_tuples import ALL_TYPES_DDL, random_tuples
@@ -181,12 +181,11 @@ def keys(column: pa.ChunkedArray, data_type: pa.DataType) -> list[Key | None]:
 
 
 def key(value: object, data_type: pa.DataType) -> Key:
-    if pa.types.is_decimal(data_type):
-        unscaled = int(value.scaleb(data_type.scale, Context(prec=60)))  # type: ignore[attr-defined]
-        return unscaled if data_type.precision <= 18 else decimal_key(unscaled)
-    if kind_of_type(data_type) is Kind.FLOAT:
-        return float_key(value)  # type: ignore[arg-type]
-    return value.encode() if isinstance(value, str) else value
+    space = space_of(data_type)
+    assert space is not None
+    if isinstance(value, Decimal):
+        return space.key(int(value.scaleb(data_type.scale, Context(prec=60))))
+    return space.key(value)
 
 
 def accepted(predicate: Predicate, values: dict[str, list[Key | None]]) -> set[int]:

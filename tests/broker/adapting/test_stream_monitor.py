@@ -14,7 +14,8 @@ import pytest
 
 from asc.evaluation.executor import Matches, match
 from asc.plan.compiler import change_plan, compile_plan
-from asc.plan.plan import CompileOptions, Order, Plan
+from asc.plan.order import Order
+from asc.plan.plan import CompileOptions, Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import parse_config
 from broker.config.sections import MonitorConfig

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import csv
+import io
 
-from broker.formats.csv import Csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker.formats.csv import Csv, csv_field
 
 
 @pytest.mark.parametrize(
@@ -25,3 +30,10 @@ def test_options_that_contradict_each_other_are_found_without_spark(
     ((found, _, remedy),) = Csv().wrong_options(options)
     assert found == option
     assert said in remedy
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0")), min_size=1))
+def test_csv_fields_read_back(texts: list[str]) -> None:
+    line = ",".join(map(csv_field, texts))
+    assert next(csv.reader(io.StringIO(line + "\n", newline=""))) == texts

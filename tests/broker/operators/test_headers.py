@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from broker.operators.headers import delivered_by
+from broker.operators.headers import dead_letter_error, delivered_by
 
 Header = tuple[str, "bytes | None"]
 FIRST_HOP: list[Header] = [("asc-query", b"a"), ("asc-query", b"b"), ("asc-source", b"flights-0-7")]
+DEAD: list[Header] = [*FIRST_HOP, ("asc-error", b"value is empty"), ("asc-source", b"asc.a-0-3")]
 
 
 @pytest.mark.parametrize(
@@ -27,3 +28,17 @@ def test_the_last_source_counts_and_the_queries_just_before_it(
     headers: list[Header], queries: list[str], source: str | None
 ) -> None:
     assert delivered_by(headers) == (queries, source)
+
+
+@pytest.mark.parametrize(
+    ("headers", "error"),
+    [
+        ([], None),
+        (FIRST_HOP, None),
+        (DEAD, "value is empty"),
+        ([*DEAD, ("asc-query", b"c"), ("asc-source", b"dead-0-1")], None),
+        ([("asc-error", b"no source")], None),
+    ],
+)
+def test_only_the_last_hop_says_whether_it_is_a_dead_letter(headers: list[Header], error: str | None) -> None:
+    assert dead_letter_error(headers) == error

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from asc.plan.compiler import change_plan, compile_plan
+from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan
 from broker.errors import BrokerError
 from broker.plans.binding import BatchBindings
@@ -43,6 +44,11 @@ def spark_commits(folder: Path, batch_id: int) -> None:
 def begun(folder: Path) -> RunningPlan:
     """As a daemon that starts finds it."""
     return RunningPlan("s", BatchBindings(folder / "bindings", folder / "spark"), {0: 3})
+
+
+def reversed_order(plan: Plan, number: int) -> Order:
+    block = plan.blocks[number]
+    return block.order_of(block.sequence.tolist()[::-1])
 
 
 def test_a_plan_holds_from_the_end_of_the_last_batch_that_was_bound(tmp_path: Path) -> None:
@@ -104,13 +110,13 @@ def test_an_order_that_was_found_while_a_change_was_made_is_kept(tmp_path: Path)
     running = begun(tmp_path)
     running.replace(compiled(1))
     read = running.plan
-    found = read.blocks[1].sequence.tolist()[::-1]
+    found = reversed_order(read, 1)
     changed = change_plan(read, remove=[QUERIES[0].id], version=2)
     assert changed.blocks[1] is read.blocks[1]
-    running.arrange(read, {1: (found, {}), 0: (read.blocks[0].sequence.tolist()[::-1], {})})
+    running.arrange(read, {1: found, 0: reversed_order(read, 0)})
     running.replace(changed, read)
     assert running.plan.version == 2
-    assert running.plan.blocks[1].sequence.tolist() == found
+    assert running.plan.blocks[1].order is found
     # The first block lost a query: it is another one, and what was found for it does not hold for it.
     assert running.plan.blocks[0].sequence.tolist() == changed.blocks[0].sequence.tolist()
 
@@ -121,7 +127,7 @@ def test_orders_for_a_block_that_has_changed_meanwhile_change_nothing(tmp_path: 
     read = running.plan
     changed = change_plan(read, remove=[QUERIES[0].id], version=2)
     running.replace(changed, read)
-    assert running.arrange(read, {0: (read.blocks[0].sequence.tolist()[::-1], {})}) is running.plan
+    assert running.arrange(read, {0: reversed_order(read, 0)}) is running.plan
     assert running.plan.blocks[0].sequence.tolist() == changed.blocks[0].sequence.tolist()
 
 

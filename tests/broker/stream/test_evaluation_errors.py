@@ -32,12 +32,12 @@ def compiled(predicates: dict[str, str]) -> Plan:
 
 def counted(spark: SparkSession, frame: DataFrame, plan: Plan) -> dict[str, int]:
     accumulator = tally_accumulator(spark.sparkContext, 0)
-    shipped = ShippedPlan.of(frame, plan, counts_failures=True)
+    shipped = ShippedPlan.of(frame, plan, counts_errors=True)
     matched = match_plan(frame, shipped, tallying=Tallying(accumulator, 1, None))
     matched.write.format("noop").mode("overwrite").save()
     assert accumulator.value is not None
-    failed = accumulator.value.failed
-    return {query_id: failed.get(plan.handle(query_id), 0) for query_id in plan.query_ids.to_pylist()}
+    errors = accumulator.value.errors
+    return {query_id: errors.get(plan.handle(query_id), 0) for query_id in plan.query_ids.to_pylist()}
 
 
 @pytest.mark.spark
@@ -70,7 +70,7 @@ def test_a_condition_that_spark_refuses_is_not_counted_and_stops_nothing(spark: 
     frame = spark.range(10).selectExpr("CAST(id AS INT) AS n", "0 AS m", "'x' AS s")
     plan = compiled({"division": "n / m > 5", "cast": "CAST(s AS INT) > 5"})
     attributes = tuple(
-        replace(attribute, failure="no such (" if "m" in attribute.sql else attribute.failure)
+        replace(attribute, error_condition="no such (" if "m" in attribute.sql else attribute.error_condition)
         for attribute in plan.p_attributes
     )
     assert counted(spark, frame, replace(plan, p_attributes=attributes)) == {"division": 0, "cast": 10}
@@ -85,7 +85,7 @@ def test_a_task_that_cannot_count_goes_on() -> None:
     def fails() -> dict[int, Any]:
         raise RuntimeError("no word today")
 
-    task.add_failures(plan, columns, fails)
+    task.add_errors(plan, columns, fails)
     task.add(plan.p_attributes, columns, match(plan, columns, 2))
     task.hand_over()
     assert arrived.value is None
@@ -93,11 +93,11 @@ def test_a_task_that_cannot_count_goes_on() -> None:
 
 def test_tallies_of_one_plan_add_up(tallied: Callable[..., Tally]) -> None:
     plan = compiled({"q": "n > 1"})
-    one = replace(tallied(plan, [pa.array([1, 2], pa.int32())], 2, None), failed={1: 2, 3: 1})
-    other = replace(one, failed={1: 5})
-    assert one.merged(other, 0).failed == {1: 7, 3: 1}
-    assert one.merged(replace(other, plan=2), 0).failed == {1: 5}
-    assert replace(one, failed={}).merged(replace(other, failed={}), 0).failed == {}
+    one = replace(tallied(plan, [pa.array([1, 2], pa.int32())], 2, None), errors={1: 2, 3: 1})
+    other = replace(one, errors={1: 5})
+    assert one.merged(other, 0).errors == {1: 7, 3: 1}
+    assert one.merged(replace(other, plan=2), 0).errors == {1: 5}
+    assert replace(one, errors={}).merged(replace(other, errors={}), 0).errors == {}
 
 
 def test_a_batch_counts_for_the_queries_that_its_plan_has(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Which queries an evaluation that failed concerns: their value hangs on what could not be evaluated."""
+"""Which queries an evaluation error concerns: their value hangs on what could not be evaluated."""
 
 from __future__ import annotations
 
@@ -12,41 +12,40 @@ import pyarrow as pa
 
 from asc.compiled import compiled, trailing_zeros
 from asc.evaluation.regions import RegionIds, region_ids
+from asc.keys.buffers import Mask
 from asc.plan.block import Block
 from asc.plan.plan import Plan
 
-Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
 
 
-def failed_queries(plan: Plan, columns: Sequence[pa.Array], failed: Mapping[int, Mask]) -> tuple[Counts, Counts]:
-    """For tuples on which p-attributes failed to evaluate, the queries that this concerns: handles, ascending, and for
-    each the number of tuples.
+def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask]) -> tuple[Counts, Counts]:
+    """For tuples on which evaluating p-attributes was an error, the queries that this concerns: handles, ascending, and
+    for each the number of tuples.
 
-    ``columns`` as for :func:`asc.evaluation.executor.match`, of these tuples alone; ``failed`` bool[tuples] by slot.
-    A tuple concerns a query where a conjunct of it constrains a p-attribute that failed, and every other p-attribute of
-    that conjunct admits the tuple or failed as well. So what another term excludes (``b <> 0 AND a / b > 1``) is no
-    failure.
-    A conjunct whose p-attributes have bounded regions is taken to admit the whole of a region.
+    ``columns`` as for :func:`asc.evaluation.executor.match`, of these tuples alone; ``errors`` bool[tuples] by slot.
+    A tuple concerns a query where a conjunct of it constrains a p-attribute with an error, and every other p-attribute
+    of that conjunct admits the tuple or has an error as well. So what another term excludes (``b <> 0 AND a / b > 1``)
+    is none. A conjunct whose p-attributes have bounded regions is taken to admit the whole of a region.
 
     Cost: as evaluating the tuples along a macro-sequence, word by word, and a step for each query concerned.
     """
-    tuples = len(next(iter(failed.values())))
+    tuples = len(next(iter(errors.values())))
     regions = region_ids(plan, columns, tuples)
     counts = np.zeros(len(plan.ranks), dtype=np.int64)
     for block in plan.blocks:
-        _count(block, regions, failed, counts)
+        _count(block, regions, errors, counts)
     found = np.flatnonzero(counts)
     return found, counts[found]
 
 
-def _count(block: Block, regions: RegionIds, failed: Mapping[int, Mask], counts: Counts) -> None:
+def _count(block: Block, regions: RegionIds, errors: Mapping[int, Mask], counts: Counts) -> None:
     slots = block.slots.tolist()
     masks = np.zeros((len(slots), regions.shape[1]), dtype=np.bool_)
     for construct, slot in enumerate(slots):
-        if slot in failed:
-            masks[construct] = failed[slot]
+        if slot in errors:
+            masks[construct] = errors[slot]
     if masks.any():
         bases, owner = block.bases.astype(np.int64), block.table.owner.astype(np.int64)
         last = np.full(len(counts), -1, dtype=np.int64)

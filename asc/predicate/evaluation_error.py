@@ -1,9 +1,9 @@
-"""Where the evaluation of an expression fails: with ANSI mode off its value is NULL then, like that of a NULL operand.
+"""Where evaluating an expression is an error: with ANSI mode off its value is NULL then, like that of a NULL operand.
 
-An operation fails on a record where its value is NULL though none of its operands is: a division by zero, a cast that
-the value does not fit, a decimal beyond its digits, a string that is no number beside one. What is NULL by its own
-meaning (``nullif``, an entry that a map lacks, ``TRY_CAST``) does not fail, nor does what Spark does not come to: a
-branch that is not taken, the right side of ``FALSE AND``.
+An operation is an evaluation error on a record where its value is NULL though none of its operands is: a division by
+zero, a cast that the value does not fit, a decimal beyond its digits, a string that is no number beside one. What is
+NULL by its own meaning (``nullif``, an entry that a map lacks, ``TRY_CAST``) is none, nor is what Spark does not come
+to: a branch that is not taken, the right side of ``FALSE AND``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.expression import ARITHMETIC, COMPARISONS, DIVISIONS, Expression, Typer
+from asc.predicate.expression import Expression
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.syntax import Node
+from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
 
-FAILURE_CHARS = 20_000
-"""Of a longer condition none is made: what fails there is not counted."""
+CONDITION_CHARS = 20_000
+"""Of a longer condition none is made: errors there are not counted."""
 
 _CASTING_SORTS = frozenset("nithTD")
 """Arguments that Spark casts a string to (see Function)."""
@@ -31,12 +32,13 @@ _FIRST_KNOWN = frozenset(("coalesce", "nvl", "ifnull"))
 _PLAIN = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_()}
 
 
-def failure_of(typer: Typer, node: Node) -> str | None:
-    """The condition, as Spark SQL and never NULL, under which something in an expression fails; None where nothing can,
-    and where the condition is longer than FAILURE_CHARS.
+def error_condition(typer: Typer, node: Node) -> str | None:
+    """The condition, as Spark SQL and never NULL, under which something in an expression is an error.
+
+    None where nothing can be, and where the condition is longer than CONDITION_CHARS.
     """
-    condition = _failure(typer, node)
-    return None if condition is None or len(condition) > FAILURE_CHARS else condition
+    condition = _condition(typer, node)
+    return None if condition is None or len(condition) > CONDITION_CHARS else condition
 
 
 class _Step(NamedTuple):
@@ -47,25 +49,25 @@ class _Step(NamedTuple):
     result: Node | None = None
     """What is evaluated then, and is the last."""
     compared_with: Node | None = None
-    """What the operand is compared with, which may fail as well."""
+    """What the operand is compared with, which may be an error as well."""
 
 
-def _failure(typer: Typer, node: Node) -> str | None:
+def _condition(typer: Typer, node: Node) -> str | None:
     steps = list(_steps(typer, node))
     if steps:
         return _in_order(typer, steps)
-    found = [_failure(typer, arg) for arg in node.args]
+    found = [_condition(typer, arg) for arg in node.args]
     if node.op == "call" and node.value == "nullif":
         found.append(_of_equality(typer, *node.args))
     elif node.op == "call" and node.value in _LOGARITHMS:
         found += [_of_cast(typer.of(arg)) for arg in node.args]
-    elif _can_fail(typer, node):
+    elif _can_err(typer, node):
         found.append(_of_operation([typer.of(arg) for arg in node.args], typer.of(node).sql))
     return _either(found)
 
 
-def _either(failures: Iterable[str | None]) -> str | None:
-    return " OR ".join(f"({failure})" for failure in dict.fromkeys(failures) if failure is not None) or None
+def _either(conditions: Iterable[str | None]) -> str | None:
+    return " OR ".join(f"({condition})" for condition in dict.fromkeys(conditions) if condition is not None) or None
 
 
 def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
@@ -96,19 +98,19 @@ def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
 
 def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
     """One CASE, however many steps there are: Spark's grammar nests no deeper than the expression itself."""
-    branches, can_fail = [], False
+    branches, can_err = [], False
     for step in steps:
-        own = _either([_failure(typer, step.operand), _of_equality(typer, step.compared_with, step.operand)])
-        after = None if step.result is None else _failure(typer, step.result)
+        own = _either([_condition(typer, step.operand), _of_equality(typer, step.compared_with, step.operand)])
+        after = None if step.result is None else _condition(typer, step.result)
         if own is not None:
             branches.append(f"WHEN {own} THEN TRUE")
         branches.append(f"WHEN {step.decides} THEN {after or 'FALSE'}")
-        can_fail |= own is not None or after is not None
-    return f"CASE {' '.join(branches)} ELSE FALSE END" if can_fail else None
+        can_err |= own is not None or after is not None
+    return f"CASE {' '.join(branches)} ELSE FALSE END" if can_err else None
 
 
 def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
-    """The condition under which an operation itself fails: its result is NULL, and none of its operands."""
+    """The condition under which an operation itself is an error: its result is NULL, and none of its operands."""
     if any(operand.type == pa.null() for operand in operands):
         return None
     known = [f"{operand.argument} IS NOT NULL" for operand in operands if operand.literal is None]
@@ -116,11 +118,11 @@ def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
 
 
 def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
-    """The condition under which ``left = right`` fails, where something compares by it."""
+    """The condition under which ``left = right`` is an error, where something compares by it."""
     if left is None:
         return None
     sides = [typer.of(left), typer.of(right)]
-    if not _comparison_can_fail([side.type for side in sides]):
+    if not _comparison_can_err([side.type for side in sides]):
         return None
     return _of_operation(sides, f"{sides[0].argument} = {sides[1].argument}")
 
@@ -132,16 +134,16 @@ def _of_cast(operand: Expression) -> str | None:
     return _of_operation([operand], f"CAST({operand.sql} AS DOUBLE)")
 
 
-def _can_fail(typer: Typer, node: Node) -> bool:
+def _can_err(typer: Typer, node: Node) -> bool:
     operands = [typer.of(arg) for arg in node.args]
     kinds = [operand.type for operand in operands]
     if node.op == "cast":
-        return _cast_can_fail(operands[0], node.value[0])
+        return _cast_can_err(operands[0], node.value[0])
     if node.op in ARITHMETIC or node.op == "neg":
         divides = node.op in DIVISIONS and not _is_other_than_zero(operands[1])
         return divides or any(_may_be_text(kind) or pa.types.is_decimal(kind) for kind in kinds)
     if node.op in COMPARISONS or node.op == "between":
-        return node.op != "<=>" and _comparison_can_fail(kinds)
+        return node.op != "<=>" and _comparison_can_err(kinds)
     if node.op == "call":
         sorts = FUNCTIONS[node.value].sorts
         cast = [sorts[min(i, len(sorts) - 1)] in _CASTING_SORTS for i in range(len(kinds))]
@@ -150,8 +152,8 @@ def _can_fail(typer: Typer, node: Node) -> bool:
     return False
 
 
-def _comparison_can_fail(kinds: Sequence[pa.DataType | None]) -> bool:
-    """Spark casts both sides to one type; for IN that is a string, which never fails."""
+def _comparison_can_err(kinds: Sequence[pa.DataType | None]) -> bool:
+    """Spark casts both sides to one type; for IN that is a string, which is never an error."""
     others = {kind for kind in kinds if kind not in (pa.string(), pa.binary(), pa.null())}
     widened = len(others) > 1 and any(kind is not None and pa.types.is_decimal(kind) for kind in others)
     return widened or (bool(others) and any(_may_be_text(kind) for kind in kinds))
@@ -166,7 +168,7 @@ def _may_be_text(kind: pa.DataType | None) -> bool:
     return kind is None or kind == pa.string()
 
 
-def _cast_can_fail(operand: Expression, target: pa.DataType) -> bool:
+def _cast_can_err(operand: Expression, target: pa.DataType) -> bool:
     """With ANSI mode off a number that does not fit an integer or a float becomes another one, not NULL."""
     source = operand.type
     if source == target or target in (pa.string(), pa.binary()):

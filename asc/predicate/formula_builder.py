@@ -1,19 +1,22 @@
-"""Syntax tree -> formula: which comparisons become constraints and which Spark judges whole."""
+"""Syntax tree -> formula: which comparisons become constraints and which Spark computes whole."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
+from asc.keys.byte_strings import starting_with
 from asc.keys.constraint import EMPTY, Constraint
+from asc.keys.spaces import space_of
 from asc.predicate import types
 from asc.predicate.coercion import position, same_coercion, satisfying
-from asc.predicate.expression import COMPARISONS, Expression, Typer, is_scalar
-from asc.predicate.failures import failure_of
+from asc.predicate.evaluation_error import error_condition
+from asc.predicate.expression import Expression
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
 from asc.predicate.literal import Literal
 from asc.predicate.pattern import like_parts
 from asc.predicate.syntax import Node, Source
+from asc.predicate.typer import COMPARISONS, Typer
 from asc.schema import Schema
 
 _NOT_NULL = Constraint(((None, None),))
@@ -21,7 +24,7 @@ _IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 
 _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-class Analysis:
+class FormulaBuilder:
     """Turns the syntax trees of one predicate into formulas and collects warnings."""
 
     def __init__(self, source: Source, schema: Schema, time_zone: str) -> None:
@@ -62,9 +65,9 @@ class Analysis:
     def _attribute(self, expression: Expression, data_type: pa.DataType) -> PAttribute:
         found = self._attributes.get(expression.sql)
         if found is None:
-            # A column is what it is; an expression is computed, and may fail.
-            failure = None if expression.path is not None else failure_of(self._typer, expression.node)
-            found = PAttribute(expression.sql, data_type, expression.path, failure)
+            # A column is what it is; an expression is computed, and that may be an error.
+            error = None if expression.path is not None else error_condition(self._typer, expression.node)
+            found = PAttribute(expression.sql, data_type, expression.path, error)
             self._attributes[expression.sql] = found
         return found
 
@@ -94,9 +97,8 @@ class Analysis:
         expression = self._typer.of(subject)
         if expression.literal is not None:
             return Const(TRUE if expression.type == pa.null() else FALSE)
-        if is_scalar(expression):
-            assert expression.type is not None
-            return null_test(self._attribute(expression, expression.type))
+        if expression.space is not None:
+            return null_test(self._attribute(expression, expression.space.type))
         return self._boolean(Expression(f"{expression.argument} IS NULL", pa.bool_(), subject, atomic=False))
 
     # -- comparisons
@@ -131,23 +133,23 @@ class Analysis:
             self.warnings[warning] = None
 
     def _compared(self, subject: Expression, operator: str, literal: Literal) -> Formula | None:
-        """A comparison with a constant other than NULL on the fast path; None where Spark must judge it."""
-        if not is_scalar(subject):
+        """A comparison with a constant other than NULL on the fast path; None where Spark must compute it."""
+        space = subject.space
+        if space is None:
             return Const(NULL) if subject.type == pa.null() and operator != "<=>" else None
-        data_type = subject.type
-        assert data_type is not None
-        place = position(data_type, literal, self._time_zone)
+        place = position(space, literal, self._time_zone)
         if place is None:
             return None
         true = satisfying(operator, place)
         if subject.literal is not None:
             return self._constant(subject.literal, true)
-        attribute = self._attribute(subject, data_type)
+        attribute = self._attribute(subject, space.type)
         return Atom(attribute, true, true.complement() if operator == "<=>" else None)
 
     def _constant(self, literal: Literal, true: Constraint) -> Formula | None:
         """A comparison of two constants."""
-        own = position(literal.type, literal, self._time_zone)
+        space = space_of(literal.type)
+        own = None if space is None else position(space, literal, self._time_zone)
         if own is None or own[0][1] != 0:
             return None
         return Const(TRUE if true.admits(own[0][0]) else FALSE)
@@ -183,19 +185,18 @@ class Analysis:
         subject, *values = (self._typer.of(arg) for arg in node.args)
         literals = [value.literal for value in values if value.literal is not None]
         constants = [literal for literal in literals if literal.type != pa.null()]
-        if len(literals) < len(values) or not is_scalar(subject) or subject.literal is not None:
+        space = subject.space
+        if len(literals) < len(values) or space is None or subject.literal is not None:
             return self.whole(node)
-        data_type = subject.type
-        assert data_type is not None
         if not constants:
             return Const(NULL)
-        places = [position(data_type, literal, self._time_zone) for literal in constants]
-        if None in places or not same_coercion(data_type, constants):
+        places = [position(space, literal, self._time_zone) for literal in constants]
+        if None in places or not same_coercion(space.type, constants):
             for value in values:
                 self._suspect(subject, value)
             return self.whole(node)
         true = union_of([satisfying("=", place) for place in places if place is not None])
-        return Atom(self._attribute(subject, data_type), true, EMPTY if len(constants) < len(literals) else None)
+        return Atom(self._attribute(subject, space.type), true, EMPTY if len(constants) < len(literals) else None)
 
     def _like(self, node: Node) -> Formula:
         whole = self._typer.of(node)  # checks the types and the pattern
@@ -209,15 +210,12 @@ class Analysis:
         parts = like_parts(pattern.literal.value, escape)
         attribute = self._attribute(subject, pa.string())
         if not parts or (len(parts) == 1 and parts[0]):
-            key = (parts[0] or "").encode() if parts else b""
+            key = attribute.space.key(parts[0] or "" if parts else "")
             true = Constraint((((key, 0), (key, 1)),))
         elif parts == [None]:
             true = _NOT_NULL
         elif len(parts) == 2 and parts[0] and parts[1] is None:
-            prefix = parts[0].encode()
-            # no UTF-8 text ends in the byte FF, so the next prefix of that length exists
-            following = prefix[:-1] + bytes([prefix[-1] + 1])
-            true = Constraint((((prefix, 0), (following, 0)),))
+            true = Constraint((starting_with(parts[0]),))
         else:
             return self._boolean(whole)
         return Atom(attribute, true)

@@ -1,4 +1,4 @@
-"""When the evaluation of an expression fails: the conditions, and that they hold where Spark's ANSI mode throws."""
+"""When evaluating an expression is an error: the conditions, and that they hold where Spark's ANSI mode throws."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asc.predicate import normalise
-from asc.predicate.expression import Typer
-from asc.predicate.failures import failure_of
+from asc.predicate.evaluation_error import error_condition
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
+from asc.predicate.typer import Typer
 from asc.schema import Schema
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ SCHEMA = Schema.from_ddl(
 )
 
 
-def failure(text: str) -> str | None:
+def condition_of(text: str) -> str | None:
     node, source = parse(text, Limits(), "UTC")
-    return failure_of(Typer(source, SCHEMA), node)
+    return error_condition(Typer(source, SCHEMA), node)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def failure(text: str) -> str | None:
         "n / NULL",
     ],
 )
-def test_what_cannot_fail(text: str) -> None:
-    assert failure(text) is None
+def test_what_is_never_an_error(text: str) -> None:
+    assert condition_of(text) is None
 
 
 NINES = "9" * 38
@@ -112,7 +112,7 @@ FALLIBLE = (
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_it_fails_where_ansi_mode_throws(spark: SparkSession) -> None:
+def test_it_is_an_error_where_ansi_mode_throws(spark: SparkSession) -> None:
     rows = [
         "1, 0, 0L, 1.5D, 1.00, '7', 'a', DATE '2013-01-01', TIMESTAMP '2013-01-01 00:00:00', TRUE, 5",
         f"7, 1, 5L, 12345.678D, {NINES[:18]}.99, 'x', 'b', DATE '0001-01-01', TIMESTAMP '2013-01-01 00:00:00', FALSE,"
@@ -127,18 +127,18 @@ def test_it_fails_where_ansi_mode_throws(spark: SparkSession) -> None:
     casts = ", ".join(f"CAST({part.split(' ')[0]} AS {part.split(' ')[1]})" for part in _columns())
     frame = spark.sql(f"SELECT {casts} FROM VALUES {', '.join(f'({row})' for row in rows)} AS v({names})")
     frame = frame.toDF(*SCHEMA.arrow.names).coalesce(1).localCheckpoint()
-    conditions = {text: failure(text) for text in FALLIBLE}
+    conditions = {text: condition_of(text) for text in FALLIBLE}
     assert None not in conditions.values()
     told = frame.selectExpr(*(f"{condition} AS `{i}`" for i, condition in enumerate(conditions.values()))).collect()
-    # Never NULL: what is NULL does not fail.
-    assert {fails for values in told for fails in values} == {True, False}
+    # Never NULL: what is NULL is no error.
+    assert {is_error for values in told for is_error in values} == {True, False}
     for number, row in enumerate(rows):
-        fail = [text for text, fails in zip(conditions, told[number], strict=True) if fails]
-        well = [text for text in conditions if text not in fail]
+        errors = [text for text, is_error in zip(conditions, told[number], strict=True) if is_error]
+        well = [text for text in conditions if text not in errors]
         # Together Spark may compute what they share before a branch is taken: then each one alone tells.
         if _throws(spark, frame, number, well):
             assert [text for text in well if _throws(spark, frame, number, [text])] == [], row
-        for text in fail:
+        for text in errors:
             assert _throws(spark, frame, number, [text]), (text, row)
 
 
@@ -164,7 +164,7 @@ def _throws(spark: SparkSession, frame: DataFrame, row: int, texts: list[str]) -
 
 def test_a_column_has_none_and_an_expression_takes_its_own_into_the_plan() -> None:
     found = normalise("n > 1 AND n / m > 2 AND s > 5", SCHEMA).p_attributes
-    assert {attribute.sql: attribute.failure for attribute in found} == {
+    assert {attribute.sql: attribute.error_condition for attribute in found} == {
         "n": None,
         "n / m": "(n IS NOT NULL AND m IS NOT NULL AND (n / m) IS NULL)",
         "s > 5": "(s IS NOT NULL AND (s > 5) IS NULL)",
@@ -173,7 +173,7 @@ def test_a_column_has_none_and_an_expression_takes_its_own_into_the_plan() -> No
 
 def test_a_condition_nests_no_deeper_than_its_expression() -> None:
     branches = " ".join(f"WHEN n / {i} > m / n THEN {i}" for i in range(1, 100))
-    deep = failure(f"CASE {branches} ELSE n / m END")
+    deep = condition_of(f"CASE {branches} ELSE n / m END")
     assert deep is not None
     assert _nesting(deep) < 10
 
@@ -182,8 +182,8 @@ def test_of_a_condition_that_grows_too_long_none_is_made() -> None:
     text = f"length(concat({', '.join(['s'] * 90)}))"
     for _ in range(40):
         text = f"({text}) / m"
-    assert failure("length(s) / m") is not None
-    assert failure(text) is None
+    assert condition_of("length(s) / m") is not None
+    assert condition_of(text) is None
 
 
 def _nesting(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Which queries a failed evaluation concerns, held against the definition on random queries."""
+"""Which queries an evaluation error concerns, held against the definition on random queries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from asc.evaluation.failed import failed_queries
+from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval
 from asc.plan.compiler import change_plan, compile_plan
@@ -41,21 +41,21 @@ def query(query_id: str, conjuncts: Conjuncts) -> Query:
     return Query(query_id, Predicate("", constrained))
 
 
-def counted(plan: Plan, values: dict[str, list[int | None]], failed: dict[str, np.ndarray]) -> dict[str, int]:
+def counted(plan: Plan, values: dict[str, list[int | None]], errors: dict[str, np.ndarray]) -> dict[str, int]:
     slots = {attribute.sql: slot for slot, attribute in enumerate(plan.p_attributes)}
     columns = [pa.array(values[attribute.sql], pa.int32()) for attribute in plan.p_attributes]
-    handles, counts = failed_queries(plan, columns, {slots[name]: mask for name, mask in failed.items()})
+    handles, counts = queries_with_errors(plan, columns, {slots[name]: mask for name, mask in errors.items()})
     assert (np.diff(handles) > 0).all()
     ids = plan.query_ids.take(pa.array(plan.ranks[handles])).to_pylist()
     return dict(zip(ids, counts.tolist(), strict=True))
 
 
 def by_definition(
-    queries: dict[str, Conjuncts], values: dict[str, list[int | None]], failed: dict[str, np.ndarray]
+    queries: dict[str, Conjuncts], values: dict[str, list[int | None]], errors: dict[str, np.ndarray]
 ) -> dict[str, int]:
     found: Counter[str] = Counter()
     for row in range(len(values["a"])):
-        broken = {name for name, mask in failed.items() if mask[row]}
+        broken = {name for name, mask in errors.items() if mask[row]}
         for query_id, conjuncts in queries.items():
             for conjunct in conjuncts:
                 others = {name: interval for name, interval in conjunct.items() if name not in broken}
@@ -83,10 +83,10 @@ def test_counts_are_those_of_the_definition(options: CompileOptions, seed: int) 
     queries["late"] = random_conjuncts(random)
     plan = change_plan(plan, add=[query("late", queries["late"])])
     values = {name: [random.choice([None, *range(100)]) for _ in range(rows)] for name in NAMES}
-    failed = {name: np.array([random.random() < 0.3 for _ in range(rows)]) for name in "ac"}
-    for name, mask in failed.items():
+    errors = {name: np.array([random.random() < 0.3 for _ in range(rows)]) for name in "ac"}
+    for name, mask in errors.items():
         values[name] = [None if gone else value for gone, value in zip(mask, values[name], strict=True)]
-    assert counted(plan, values, failed) == by_definition(queries, values, failed)
+    assert counted(plan, values, errors) == by_definition(queries, values, errors)
 
 
 def test_queries_that_do_not_use_what_failed_are_not_concerned() -> None:

@@ -1,0 +1,36 @@
+"""The buffers of Arrow arrays as NumPy arrays over the same memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Mask = npt.NDArray[np.bool_]
+
+
+def null_mask(values: pa.Array) -> Mask | None:
+    """bool[n], true where a value is NULL; None where none is.
+
+    >>> null_mask(pa.array([1, None, 3]))
+    array([False,  True, False])
+    """
+    if values.null_count == 0:
+        return None
+    return ~bits(values.buffers()[0], values.offset, len(values))
+
+
+def fixed_width(values: pa.Array, dtype: Any) -> npt.NDArray[Any]:
+    """The values of an array of fixed-width values, arbitrary where they are NULL."""
+    return np.frombuffer(values.buffers()[1], dtype=dtype)[values.offset : values.offset + len(values)]
+
+
+def bits(buffer: pa.Buffer, offset: int, length: int) -> Mask:
+    """The bits ``offset`` to ``offset + length`` of a buffer of packed bits, one a byte."""
+    first = offset >> 3
+    packed = np.frombuffer(buffer, dtype=np.uint8)[first : (offset + length + 7) >> 3]
+    return np.unpackbits(packed, bitorder="little", count=offset - first * 8 + length)[offset - first * 8 :].view(
+        np.bool_
+    )

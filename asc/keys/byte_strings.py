@@ -1,0 +1,111 @@
+"""Keys of strings and binaries: their bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.keys.constraint import Interval
+from asc.keys.dictionary import Dictionary
+from asc.keys.domain import Domain
+from asc.keys.grid import Keys
+from asc.keys.key_space import KeySpace
+
+_ANY_BYTES = Domain(b"", None, False)
+
+
+class Strings(KeySpace):
+    """Strings as their UTF-8 bytes.
+
+    >>> Strings.of(pa.string()).key("Łódź").decode()
+    'Łódź'
+    """
+
+    labelled = True
+
+    @staticmethod
+    def of(data_type: pa.DataType) -> Strings | None:
+        return Strings(data_type, _ANY_BYTES) if pa.types.is_string(data_type) else None
+
+    def key(self, value: str) -> bytes:
+        return value.encode()
+
+    def key_of(self, scalar: pa.Scalar) -> bytes:
+        plain: str = scalar.as_py()
+        return plain.encode()
+
+    def text(self, key: bytes) -> str:
+        return quoted(key.decode("utf-8", errors="backslashreplace"))
+
+    def readable(self, values: pa.Array) -> pa.Array | None:
+        types, given = pa.types, values.type
+        if types.is_string(given):
+            return values
+        return values.cast(self.type) if types.is_large_string(given) or types.is_string_view(given) else None
+
+    def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
+        write_variable(values, dictionary, out)
+
+
+class Binaries(KeySpace):
+    """Binaries as they are."""
+
+    labelled = True
+
+    @staticmethod
+    def of(data_type: pa.DataType) -> Binaries | None:
+        return Binaries(data_type, _ANY_BYTES) if pa.types.is_binary(data_type) else None
+
+    def key(self, value: bytes) -> bytes:
+        return value
+
+    def key_of(self, scalar: pa.Scalar) -> bytes:
+        plain: bytes = scalar.as_py()
+        return plain
+
+    def text(self, key: bytes) -> str:
+        return f"X'{key.hex().upper()}'"
+
+    def readable(self, values: pa.Array) -> pa.Array | None:
+        types, given = pa.types, values.type
+        if types.is_binary(given):
+            return values
+        return values.cast(self.type) if types.is_large_binary(given) or types.is_binary_view(given) else None
+
+    def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
+        write_variable(values, dictionary, out)
+
+
+def quoted(value: str) -> str:
+    """A string as a Spark literal that decodes to it."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\u0000")
+    return f"'{escaped}'"
+
+
+def starting_with(prefix: str) -> Interval:
+    """The strings that begin with a prefix of at least one character.
+
+    >>> starting_with("Os")
+    ((b'Os', 0), (b'Ot', 0))
+    """
+    first = prefix.encode()
+    # No UTF-8 text ends in the byte FF, so the next prefix of that length exists.
+    return (first, 0), (first[:-1] + bytes([first[-1] + 1]), 0)
+
+
+def write_variable(values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
+    """Write the labels of an array of strings or binaries."""
+    _, offsets, data = values.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[values.offset : values.offset + len(values) + 1]
+    write_labels(ends, np.frombuffer(data if data is not None else b"", dtype=np.uint8), dictionary, out)
+
+
+def write_labels(
+    offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8], dictionary: Dictionary, out: Keys
+) -> None:
+    """Write the label of each byte string ``data[offsets[i]:offsets[i + 1]]``."""
+    # Imported late: what only parses predicates does not wait for the kernels.
+    from asc.keys.kernels import bytes_keys
+
+    bytes_keys(offsets, data, dictionary.offsets, dictionary.data, dictionary.heads, dictionary.labels, out)

@@ -1,0 +1,115 @@
+"""Keys of decimals: their unscaled digits, as an integer where 64 bits hold them, else as bytes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+
+from asc.keys.byte_strings import write_labels
+from asc.keys.constraint import Key
+from asc.keys.dictionary import Dictionary
+from asc.keys.domain import Domain
+from asc.keys.grid import Keys
+from asc.keys.key_space import KeySpace
+
+_SHORT_DIGITS = 18
+"""The digits that always fit 64 bits."""
+
+_BIAS = 1 << 127
+
+
+def decimal_key(unscaled: int) -> bytes:
+    """Order-preserving 16-byte image of a 128-bit unscaled decimal: big-endian, the sign bit flipped.
+
+    >>> decimal_key(-1) < decimal_key(0) < decimal_key(10**37)
+    True
+    """
+    return (unscaled + _BIAS).to_bytes(16, "big")
+
+
+def unscaled_of(value: Decimal) -> int:
+    """The digits of a decimal as an integer, exactly (its scale is that of its type).
+
+    >>> unscaled_of(Decimal("-5.50"))
+    -550
+    """
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    magnitude: int = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
+    return -magnitude if sign else magnitude
+
+
+class Decimals(KeySpace):
+    """Decimals of one precision and scale: what short and long ones have in common."""
+
+    @abstractmethod
+    def key(self, value: int) -> Key:
+        """The key of the unscaled digits."""
+
+    def key_of(self, scalar: pa.Scalar) -> Key:
+        return self.key(unscaled_of(scalar.as_py()))
+
+    def _text(self, unscaled: int) -> str:
+        digits = tuple(int(digit) for digit in str(abs(unscaled)))
+        return format(Decimal((int(unscaled < 0), digits, -self.type.scale)), "f")
+
+
+class ShortDecimals(Decimals):
+    """Decimals of at most 18 digits: the digits are the key.
+
+    >>> ShortDecimals(pa.decimal128(10, 2)).text(550)
+    '5.50'
+    """
+
+    def __init__(self, data_type: pa.DataType) -> None:
+        limit = 10**data_type.precision - 1
+        super().__init__(data_type, Domain(-limit, limit, True))
+
+    @staticmethod
+    def of(data_type: pa.DataType) -> ShortDecimals | None:
+        is_short = pa.types.is_decimal(data_type) and data_type.precision <= _SHORT_DIGITS
+        return ShortDecimals(data_type) if is_short else None
+
+    def key(self, value: int) -> int:
+        return value
+
+    def text(self, key: int) -> str:
+        return self._text(key)
+
+    def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
+        # Two's complement of 128 bits: what fits 18 digits is its low word.
+        low = np.frombuffer(values.buffers()[1], dtype=np.int64)[::2]
+        out[:] = low[values.offset : values.offset + len(values)]
+
+
+class LongDecimals(Decimals):
+    """Decimals of more than 18 digits: 16 bytes (:func:`decimal_key`)."""
+
+    labelled = True
+
+    def __init__(self, data_type: pa.DataType) -> None:
+        limit = 10**data_type.precision - 1
+        super().__init__(data_type, Domain(decimal_key(-limit), decimal_key(limit), False))
+
+    @staticmethod
+    def of(data_type: pa.DataType) -> LongDecimals | None:
+        is_long = pa.types.is_decimal(data_type) and data_type.precision > _SHORT_DIGITS
+        return LongDecimals(data_type) if is_long else None
+
+    def key(self, value: int) -> bytes:
+        return decimal_key(value)
+
+    def text(self, key: bytes) -> str:
+        return self._text(int.from_bytes(key, "big") - _BIAS)
+
+    def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
+        words = np.frombuffer(values.buffers()[1], dtype="<u8").reshape(-1, 2)
+        words = words[values.offset : values.offset + len(values)]
+        image = np.empty((len(words), 2), dtype=">u8")
+        image[:, 0] = words[:, 1] ^ np.uint64(1 << 63)
+        image[:, 1] = words[:, 0]
+        offsets = np.arange(len(words) + 1, dtype=np.int32) * 16
+        write_labels(offsets, image.view(np.uint8).reshape(-1), dictionary, out)

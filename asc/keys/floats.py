@@ -1,0 +1,66 @@
+"""Keys of floats and doubles: an order-preserving image of the double."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+import numpy as np
+import pyarrow as pa
+
+from asc.keys.buffers import fixed_width
+from asc.keys.dictionary import Dictionary
+from asc.keys.domain import Domain
+from asc.keys.grid import Keys
+from asc.keys.key_space import KeySpace
+
+SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
+NAN_KEY = 0x7FF8_0000_0000_0000
+"""Key of every NaN: above the key of +infinity, as Spark orders it."""
+
+
+def float_key(value: float) -> int:
+    """Order-preserving int64 image of a double; NaN is one value above +infinity and -0.0 equals 0.0.
+
+    >>> float_key(-1.5) < float_key(-0.0) == float_key(0.0) < float_key(float("inf")) < float_key(float("nan"))
+    True
+    """
+    if math.isnan(value):
+        return NAN_KEY
+    bits: int = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
+    return bits if bits >= 0 else bits ^ SIGN_MASK
+
+
+def float_of_key(key: int) -> float:
+    """The double whose key this is (:func:`float_key`)."""
+    bits = key if key >= 0 else key ^ SIGN_MASK
+    value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
+    return value
+
+
+class Floats(KeySpace):
+    """Floats and doubles; a float has the key of the double that equals it."""
+
+    def __init__(self, data_type: pa.DataType) -> None:
+        super().__init__(data_type, Domain(float_key(float("-inf")), NAN_KEY, True))
+        self._is_single = data_type == pa.float32()
+
+    @staticmethod
+    def of(data_type: pa.DataType) -> Floats | None:
+        return Floats(data_type) if data_type in (pa.float32(), pa.float64()) else None
+
+    def key(self, value: float) -> int:
+        return float_key(float(value))
+
+    def key_of(self, scalar: pa.Scalar) -> int:
+        return float_key(scalar.as_py())
+
+    def text(self, key: int) -> str:
+        return repr(float_of_key(key))
+
+    def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
+        # Imported late: what only parses predicates does not wait for the kernels.
+        from asc.keys.kernels import float_keys
+
+        numbers = fixed_width(values, np.float32 if self._is_single else np.float64)
+        float_keys(numbers.astype(np.float64) if self._is_single else numbers, out)

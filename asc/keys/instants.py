@@ -1,0 +1,60 @@
+"""Keys of dates and timestamps: the days and microseconds since 1970 that they are stored as."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pyarrow as pa
+
+from asc.keys.integers import Integers
+
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+class Dates(Integers):
+    """Dates as days.
+
+    >>> Dates(pa.date32()).text(15706)
+    "DATE '2013-01-01'"
+    """
+
+    @staticmethod
+    def of(data_type: pa.DataType) -> Dates | None:
+        return Dates(data_type) if pa.types.is_date32(data_type) else None
+
+    def key_of(self, scalar: pa.Scalar) -> int:
+        return int(scalar.value)
+
+    def text(self, key: int) -> str:
+        try:
+            return f"DATE '{(_EPOCH + dt.timedelta(days=key)).date().isoformat()}'"
+        except OverflowError:
+            return f"DATE {key} days from 1970"
+
+
+class Timestamps(Integers):
+    """Timestamps as microseconds, of UTC or, without a zone, of wherever they are local.
+
+    >>> Timestamps(pa.timestamp("us", tz="UTC")).text(1_000_000)
+    "TIMESTAMP '1970-01-01 00:00:01Z'"
+    """
+
+    @staticmethod
+    def of(data_type: pa.DataType) -> Timestamps | None:
+        return Timestamps(data_type) if pa.types.is_timestamp(data_type) and data_type.unit == "us" else None
+
+    def key_of(self, scalar: pa.Scalar) -> int:
+        return int(scalar.value)
+
+    def text(self, key: int) -> str:
+        word, zone = ("TIMESTAMP", "Z") if self.type.tz else ("TIMESTAMP_NTZ", "")
+        try:
+            return f"{word} '{(_EPOCH + dt.timedelta(microseconds=key)).isoformat(sep=' ')}{zone}'"
+        except OverflowError:
+            return f"{word} {key} microseconds from 1970"
+
+    def readable(self, values: pa.Array) -> pa.Array | None:
+        # Both are microseconds of UTC, whatever zone they are shown in.
+        given = values.type
+        is_same = pa.types.is_timestamp(given) and given.unit == "us" and (given.tz is None) == (self.type.tz is None)
+        return values if is_same else None

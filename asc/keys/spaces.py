@@ -1,0 +1,37 @@
+"""Which key space a type has: the one place that names them all."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pyarrow as pa
+
+from asc.keys.booleans import Booleans
+from asc.keys.byte_strings import Binaries, Strings
+from asc.keys.decimals import LongDecimals, ShortDecimals
+from asc.keys.floats import Floats
+from asc.keys.instants import Dates, Timestamps
+from asc.keys.integers import Integers
+from asc.keys.key_space import KeySpace
+
+_KINDS: tuple[type[KeySpace], ...] = (
+    Booleans,
+    Integers,
+    Dates,
+    Timestamps,
+    Floats,
+    ShortDecimals,
+    LongDecimals,
+    Strings,
+    Binaries,
+)
+
+
+@lru_cache(maxsize=1024)
+def space_of(data_type: pa.DataType) -> KeySpace | None:
+    """The key space of a scalar type; None for a type that cannot be a p-attribute's (array, map, struct, ...).
+
+    >>> type(space_of(pa.date32())).__name__, space_of(pa.list_(pa.int32()))
+    ('Dates', None)
+    """
+    return next((space for kind in _KINDS if (space := kind.of(data_type)) is not None), None)

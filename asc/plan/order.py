@@ -1,0 +1,74 @@
+"""Orders: the macro-sequence of a block's constructs, and the micro-arrows beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from asc.errors import PlanError
+from asc.frozen import frozen_int32
+from asc.plan.conjuncts import Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """The order that tuples visit the constructs of one block in: its macro- or hybrid-sequence (section 4).
+
+    ``sequence`` int32[c]: the macro-sequence. ``arrows`` int32[rows]: by row of the block's matrix the construct that
+    the micro-arrow of its region leads to, -1 for none; empty where there is none at all.
+
+    Invariant: ``sequence`` is a permutation of the constructs, and arrows leave from regions (NULL's is one) and lead
+    to constructs. It holds for blocks of one layout, whatever their conjuncts; :meth:`of` checks it, once. Arrays are
+    never written. Cost: 4 bytes a construct, and 4 a row with micro-arrows.
+    """
+
+    sequence: Integers
+    arrows: Integers
+
+    @staticmethod
+    def of(
+        bases: Integers, rows: int, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()
+    ) -> Order:
+        """The order of a block with constructs from the rows ``bases`` on and so many ``rows`` in all.
+
+        ``micro_arrows``: (construct, region, construct that it leads to); a later one of the same region replaces an
+        earlier one. Raises PlanError for a sequence that is no permutation of the constructs, and for a micro-arrow
+        from or to what the block has not.
+
+        >>> order = Order.of(np.array([1, 5]), 9, [1, 0], [(0, 2, 1)])
+        >>> order.sequence.tolist(), order.arrows.tolist()
+        ([1, 0], [-1, -1, -1, -1, 1, -1, -1, -1, -1])
+        """
+        order = np.array(sequence, dtype=np.int32)
+        if sorted(order.tolist()) != list(range(len(bases))):
+            raise PlanError("sequence", list(sequence), f"a permutation of the block's {len(bases)} constructs")
+        firsts = [*bases.tolist(), rows]
+        targets: dict[int, int] = {}
+        for construct, region, target in micro_arrows:
+            is_there = 0 <= construct < len(bases) and 0 <= target < len(bases)
+            if not is_there or not 0 <= region < firsts[construct + 1] - firsts[construct] - 1:
+                raise PlanError("micro-arrow", (construct, region, target), "from a region to a construct of the block")
+            targets[firsts[construct] + 1 + region] = target
+        table = np.full(rows if targets else 0, -1, dtype=np.int32)
+        table[list(targets)] = list(targets.values())
+        return Order(frozen_int32(order), frozen_int32(table))
+
+    @property
+    def macro(self) -> Order:
+        """The macro-sequence alone."""
+        return Order(self.sequence, self.arrows[:0])
+
+    @property
+    def arrow_count(self) -> int:
+        """The number of micro-arrows."""
+        return int(np.count_nonzero(self.arrows >= 0))
+
+    def with_constructs(self, count: int, rows: int) -> Order:
+        """The order of a block that has gained constructs and their rows: they come last, without micro-arrows."""
+        known = len(self.sequence)
+        arrows = np.concatenate([self.arrows, np.full(rows, -1)]) if len(self.arrows) else self.arrows
+        return Order(
+            frozen_int32(np.concatenate([self.sequence, np.arange(known, known + count)])), frozen_int32(arrows)
+        )

@@ -1,0 +1,105 @@
+"""Formulas of three-valued logic and their normal form, against Kleene's tables over all values."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
+from asc.predicate.formula import (
+    FALSE,
+    NULL,
+    TRUE,
+    Atom,
+    Conjunction,
+    Const,
+    Every,
+    Formula,
+    Not,
+    Some,
+    TooManyConjunctsError,
+    Within,
+    conjuncts_of,
+    null_test,
+    simplified,
+    union_of,
+)
+
+A, B = (PAttribute(name, pa.int8(), (name,)) for name in "ab")
+ROWS = list(product((None, 0, 1, 2, 3), repeat=2))
+
+
+def at_least(attribute: PAttribute, low: int) -> Atom:
+    return Atom(attribute, Constraint((((low, 0), None),)))
+
+
+atoms = st.one_of(
+    st.builds(at_least, st.sampled_from([A, B]), st.integers(0, 3)),
+    st.builds(null_test, st.sampled_from([A, B])),
+    st.builds(Const, st.sampled_from([TRUE, FALSE, NULL])),
+)
+formulas: st.SearchStrategy[Formula] = st.recursive(
+    atoms,
+    lambda parts: st.one_of(
+        st.builds(Not, parts),
+        st.builds(Within, parts, st.integers(1, 6)),
+        st.builds(Every, st.lists(parts, min_size=1, max_size=3)),
+        st.builds(Some, st.lists(parts, min_size=1, max_size=3)),
+    ),
+    max_leaves=8,
+)
+
+
+def value(formula: Formula, row: tuple[int | None, int | None]) -> int:
+    """TRUE, FALSE or NULL, by the book."""
+    if isinstance(formula, Const):
+        return formula.value
+    if isinstance(formula, Atom):
+        key = row[0 if formula.attribute is A else 1]
+        if formula.true.admits(key):
+            return TRUE
+        is_false = key is not None if formula.false is None else formula.false.admits(key)
+        return FALSE if is_false else NULL
+    if isinstance(formula, Not):
+        return {TRUE: FALSE, FALSE: TRUE, NULL: NULL}[value(formula.part, row)]
+    if isinstance(formula, Within):
+        return TRUE if value(formula.part, row) & formula.outcome else FALSE
+    found = [value(part, row) for part in formula.parts]
+    zero, unit = (FALSE, TRUE) if isinstance(formula, Every) else (TRUE, FALSE)
+    return zero if zero in found else NULL if NULL in found else unit
+
+
+def accepts(conjuncts: list[Conjunction], row: tuple[int | None, int | None]) -> bool:
+    of = dict(zip((A, B), row, strict=True))
+    return any(all(constraint.admits(of[own]) for own, constraint in one.items()) for one in conjuncts)
+
+
+@given(formulas)
+def test_the_normal_form_accepts_where_the_formula_is_true(formula: Formula) -> None:
+    conjuncts = conjuncts_of(formula, 1_000)
+    for row in ROWS:
+        assert accepts(conjuncts, row) == (value(formula, row) == TRUE), row
+
+
+def test_a_tautology_is_one_empty_conjunct_and_a_contradiction_none() -> None:
+    assert conjuncts_of(Some([null_test(A), Not(null_test(A))]), 1) == [{}]
+    assert conjuncts_of(Every([null_test(A), Not(null_test(A))]), 1) == []
+
+
+def test_more_conjuncts_than_allowed() -> None:
+    either = Some([at_least(A, 1), at_least(B, 1)])
+    assert len(conjuncts_of(either, 2)) == 2
+    with pytest.raises(TooManyConjunctsError):
+        conjuncts_of(either, 1)
+
+
+def test_simplified_leaves_out_what_another_conjunct_includes() -> None:
+    wide, narrow = at_least(A, 1).true, at_least(A, 2).true
+    assert simplified([{A: narrow, B: wide}, {A: wide}]) == [{A: wide}]
+    low, high = Constraint((((0, 0), (1, 0)),)), Constraint((((1, 0), (2, 0)),))
+    assert simplified([{A: low, B: wide}, {A: high, B: wide}]) == [{A: union_of([low, high]), B: wide}]

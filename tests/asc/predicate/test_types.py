@@ -1,0 +1,122 @@
+"""What Spark does with types: results of operators, what compares, what is cast."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from asc.predicate import types
+from asc.predicate.expression import Expression
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
+from asc.predicate.syntax import Node
+
+NODE = Node("column", (), 0, 1, ("x",))
+D = pa.decimal128
+
+
+@pytest.mark.parametrize(
+    ("operator", "left", "right", "result"),
+    [
+        ("+", pa.int8(), pa.int32(), pa.int32()),
+        ("+", pa.int64(), pa.float32(), pa.float32()),
+        ("/", pa.int32(), pa.int32(), pa.float64()),
+        ("div", pa.int32(), pa.int32(), pa.int64()),
+        ("+", D(10, 2), D(5, 4), D(13, 4)),
+        ("*", D(10, 2), D(5, 4), D(16, 6)),
+        ("/", D(10, 2), D(5, 4), D(20, 8)),
+        ("%", D(10, 2), D(5, 4), D(5, 4)),
+        ("*", D(38, 10), D(38, 10), D(38, 6)),
+        ("+", D(10, 2), pa.int32(), D(13, 2)),
+        ("+", D(10, 2), pa.float64(), pa.float64()),
+        ("+", pa.string(), pa.int32(), None),
+        ("+", None, pa.int32(), None),
+    ],
+)
+def test_arithmetic(operator: str, left: pa.DataType, right: pa.DataType, result: pa.DataType | None) -> None:
+    assert types.arithmetic(operator, left, right, (None, None)) == result
+
+
+def test_a_constant_takes_as_many_digits_as_it_has() -> None:
+    five = Literal("5", pa.int32(), 5)
+    assert types.arithmetic("+", D(10, 2), pa.int32(), (None, five)) == D(11, 2)
+
+
+@pytest.mark.parametrize(
+    ("operator", "left", "right", "compares"),
+    [
+        ("=", pa.int32(), pa.float64(), True),
+        ("<", pa.int32(), pa.bool_(), False),
+        ("=", pa.int32(), pa.bool_(), True),
+        ("<", pa.date32(), TIMESTAMP, True),
+        ("<", pa.date32(), pa.int32(), False),
+        ("<", pa.string(), pa.date32(), True),
+        ("=", pa.binary(), pa.int32(), False),
+        ("=", pa.list_(pa.int32()), pa.list_(pa.int32()), True),
+        ("=", pa.list_(pa.int32()), pa.list_(pa.int64()), False),
+        ("=", pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int32()), False),
+        ("=", pa.null(), pa.int32(), True),
+        ("=", None, pa.list_(pa.int32()), True),
+    ],
+)
+def test_comparable_in_either_order(operator: str, left: pa.DataType, right: pa.DataType, compares: bool) -> None:
+    assert types.comparable(operator, left, right) is compares
+    assert types.comparable(operator, right, left) is compares
+
+
+def test_lists_cast_to_fewer_types_than_comparisons() -> None:
+    assert types.comparable("=", pa.int32(), pa.bool_())
+    assert not types.listable(pa.int32(), pa.bool_())
+    assert not types.listable(pa.string(), pa.binary())
+    assert types.listable(pa.string(), pa.int32())
+
+
+@pytest.mark.parametrize(
+    ("kinds", "common"),
+    [
+        ([pa.int8(), pa.int64(), pa.null()], pa.int64()),
+        ([pa.int64(), pa.float32()], pa.float32()),
+        ([pa.string(), pa.string()], pa.string()),
+        ([pa.string(), pa.int32()], None),
+        ([D(5, 2), D(5, 1)], None),
+        ([pa.int32(), None], None),
+    ],
+)
+def test_common_types(kinds: list[pa.DataType | None], common: pa.DataType | None) -> None:
+    assert types.common(kinds) == common
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "castable", "attempted"),
+    [
+        (pa.string(), pa.int32(), True, True),
+        (pa.int32(), pa.string(), True, True),
+        (pa.int32(), pa.date32(), False, False),
+        (pa.int32(), TIMESTAMP, True, True),
+        (pa.bool_(), TIMESTAMP, True, False),
+        (pa.int32(), pa.binary(), True, False),
+        (pa.binary(), pa.int32(), False, False),
+        (pa.list_(pa.int32()), pa.string(), False, False),
+        (None, pa.int32(), True, True),
+    ],
+)
+def test_casts(source: pa.DataType | None, target: pa.DataType, castable: bool, attempted: bool) -> None:
+    assert types.castable(source, target) is castable
+    assert types.castable(source, target, attempt=True) is attempted
+
+
+def test_a_cast_of_instants_that_may_throw_is_guarded() -> None:
+    day = Expression("day", pa.date32(), NODE)
+    assert types.needs_guard(day, TIMESTAMP)
+    assert not types.needs_guard(day, pa.date32())
+    assert not types.needs_guard(Expression("ts", TIMESTAMP, NODE), pa.date32())
+    assert types.needs_guard(Expression("ts", TIMESTAMP, NODE), TIMESTAMP_NTZ)
+    constant = Literal("DATE '2013-01-01'", pa.date32(), 15706)
+    assert not types.needs_guard(Expression(constant.sql, pa.date32(), NODE, literal=constant), TIMESTAMP)
+
+
+def test_suspicions_name_what_to_write() -> None:
+    column, text = Expression("n", pa.int32(), NODE), Literal("'5'", pa.string(), "5")
+    constant = Expression("'5'", pa.string(), NODE, literal=text)
+    assert "write the number without quotes" in (types.suspicion(column, constant) or "")
+    assert types.suspicion(constant, column) == types.suspicion(column, constant)
+    assert types.suspicion(column, column) is None

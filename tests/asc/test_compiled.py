@@ -1,0 +1,67 @@
+"""Compiling: only where kernels are called for, and also where nothing can be kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import asc
+from asc.compiled import compiled, ones, trailing_zeros
+
+
+@compiled
+def _bits(word: int) -> tuple[int, int]:
+    return trailing_zeros(np.uint64(word)), ones(np.uint64(word))  # type: ignore[call-arg]
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.integers(1, 2**64 - 1))
+def test_bits_of_a_word(word: int) -> None:
+    text = f"{word:b}"
+    assert _bits(np.uint64(word)) == (len(text) - len(text.rstrip("0")), text.count("1"))
+
+
+def run(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    return done.stdout.strip()
+
+
+def test_parsing_alone_does_not_load_the_kernels() -> None:
+    code = (
+        "import sys, asc\n"
+        "from asc.predicate import normalise\n"
+        "from asc.predicate.describe import describe\n"
+        "schema = asc.Schema.from_ddl('a INT, d DOUBLE, p DECIMAL(30,2), s STRING, day DATE')\n"
+        "text = \"a > 5 AND d < 1.5 AND p = 2.5 AND s LIKE 'x%' AND day > DATE '2013-01-01' AND a / 2 > d\"\n"
+        "print(len(describe(normalise(text, schema))) > 0, 'numba' in sys.modules)"
+    )
+    assert run(code) == "True False"
+
+
+def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    """Neither the package nor the user's cache can be written: as on a worker that runs the package from a read-only
+    disk.
+    """
+    package = Path(asc.__file__).parent
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    code = (
+        "import numpy as np, numba.core.caching as caching\n"
+        "caching.CacheImpl._locator_classes = []\n"
+        "from asc.keys.kernels import float_keys\n"
+        "keys = np.empty(2, np.int64); float_keys(np.array([0.0, -0.0]), keys); print(keys.tolist())"
+    )
+    assert run(code, PYTHONPATH=str(package.parent), HOME=str(blocked)) == "[0, 0]"

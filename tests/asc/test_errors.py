@@ -1,0 +1,26 @@
+"""Errors: one line each, and carets under the trouble."""
+
+from __future__ import annotations
+
+import pytest
+
+from asc.errors import AscError, PredicateError
+
+
+def test_one_line_whatever_the_value() -> None:
+    assert str(AscError("unknown column", "a\nb", "look again")) == r"unknown column 'a\nb': look again"
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "caret"),
+    [
+        ("a > 1", 0, 1, "a > 1\n^"),
+        ("a > 1 AND\nbb < 2\nOR c", 10, 12, "bb < 2\n^^"),
+        ("a > 1 AND\nbb", 6, 12, "a > 1 AND\n      ^^^"),
+        ("a >", 3, 3, "a >\n   ^"),
+        ("a >", None, None, ""),
+    ],
+    ids=["start", "second line", "to the end of its line", "past the end", "no position"],
+)
+def test_carets_stay_in_the_line(text: str, start: int | None, end: int | None, caret: str) -> None:
+    assert PredicateError("x", "y", "z", text=text, start=start, end=end).caret() == caret

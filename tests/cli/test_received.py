@@ -1,0 +1,51 @@
+"""Consumed records as the commands show them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from cli.received import record_json, record_line
+
+Header = tuple[str, "bytes | None"]
+FIRST_HOP: list[Header] = [("asc-query", b"a"), ("asc-query", b"b"), ("asc-source", b"flights-0-7")]
+
+
+class Message(NamedTuple):
+    """What a consumer gives of a record."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: list[Header] | None
+    topic: str = "asc.late"
+    partition: int = 0
+    offset: int = 3
+    timestamp: int = 1
+
+
+DEAD: list[Header] = [*FIRST_HOP, ("asc-error", b"value is empty"), ("asc-source", b"asc.a-0-3")]
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        (Message(None, b"{}", FIRST_HOP), "[a, b] {}"),
+        (Message(b"SFO", "Zürich".encode(), FIRST_HOP), "[a, b] SFO Zürich"),
+        (Message(b"\xff", b"\xfe", None), "[] /w== /g=="),
+        (Message(b"k", None, FIRST_HOP), "[a, b] k "),
+        (Message(b"", b"", DEAD), "[error: value is empty] "),
+    ],
+)
+def test_a_record_in_a_line(message: Message, line: str) -> None:
+    assert record_line(message) == line
+
+
+def test_a_record_as_json_tells_text_from_bytes_and_nothing_from_empty() -> None:
+    found = record_json(Message(b"\xff", None, FIRST_HOP))
+    assert (found["key_base64"], found["value"], found["queries"]) == ("/w==", None, ["a", "b"])
+    assert "key" not in found
+    assert "error" not in found
+    found = record_json(Message(None, b"", DEAD))
+    assert (found["key"], found["value"], found["error"]) == (None, "", "value is empty")
+    assert (found["queries"], found["source"]) == ([], "asc.a-0-3")
