@@ -84,7 +84,7 @@ def test_pages_of_queries_are_put_together(address: Address) -> None:
 def test_the_only_stream_needs_no_name(address: Address) -> None:
     with closing(Client(address.url)) as client:
         assert client.stream(None) == client.stream("s")
-        assert client.stream("s")["bootstrap_servers"] == "127.0.0.1:9"
+        assert client.kafka().bootstrap_servers == "127.0.0.1:9"
         with pytest.raises(CommandError, match="unknown stream 't': the daemon's streams: s"):
             client.stream("t")
         address.answers["/v1/streams"] = [(200, json.dumps({"streams": [], "kafka": {"bootstrap_servers": ""}}))]

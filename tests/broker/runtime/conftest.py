@@ -163,7 +163,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     folder = tmp_path_factory.mktemp("authority")
     (folder / "names").write_text("subjectAltName=IP:127.0.0.1\n")
     signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
-    key = ["-newkey", "rsa:2048", "-nodes"]
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     for arguments in (
         ["req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=asc test authority"],
         ["req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=127.0.0.1"],
