@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 
 class _WithExamples(click.Command):
-    """Prints its epilog as it stands, under the heading Examples."""
+    """Prints its epilog as it stands, under the heading Examples; -h is --help, whoever invokes it."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        # Click keeps the option that it makes first: were the names those of the group around it, they would depend on
+        # whether a command is first invoked within it.
+        settings["context_settings"] = {
+            "help_option_names": ["-h", "--help"],
+            **(settings.get("context_settings") or {}),
+        }
+        super().__init__(*arguments, **settings)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, a line each, unwrapped."""

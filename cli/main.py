@@ -21,7 +21,7 @@ from cli.version import version
 
 @click.group(
     cls=FailureGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"max_content_width": 110},
     epilog=examples(
         "asc demo",
         "asc serve --config asc.toml",

@@ -90,7 +90,8 @@ class _Server(ThreadingHTTPServer):
 def _served(mirror: Mirror, context: ssl.SSLContext | None = None) -> Iterator[Mirror]:
     with _Server(("127.0.0.1", 0), _handler(mirror)) as server:
         if context is not None:
-            server.socket = context.wrap_socket(server.socket, server_side=True)
+            # The handshake is done by the thread of a connection: one that breaks off must not hold up the others.
+            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         mirror.url = f"{'https' if context else 'http'}://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
