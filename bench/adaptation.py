@@ -29,8 +29,8 @@ from bench.experiment import (
     write,
 )
 from bench.plot_adaptation import plot_thresholds, plot_triggers
+from bench.recorded_stream import RecordedStream
 from bench.search import search, search_text
-from bench.stream import Stream
 from monitor.adaptation import Thresholds
 from workloads.mirrored import lopsided_tuples, mirror_image, mirrored_workload
 from workloads.predicate_sets import evenly, predicate_set
@@ -124,23 +124,23 @@ def _thresholds_of(shape: Shape, mu: float, which: tuple[bool, bool]) -> Thresho
     return Thresholds(shape.period_tuples, mu, dropping_trigger=which[0], cost_trigger=which[1])
 
 
-def _alternating(shape: Shape, seed: int) -> tuple[Stream, dict[str, list[float]]]:
+def _alternating(shape: Shape, seed: int) -> tuple[RecordedStream, dict[str, list[float]]]:
     """D1 and D2 in turn, and what a sequence found on the whole of each costs there, by kind of sequence."""
     parts = [data.tuples(shape.length, data.attributes, seed) for data in (D1, D2)]
     workload = predicate_set(Q1, parts[0].schema.names, evenly(D1.attributes, DOMAIN), seed=seed)
-    stream = Stream.of(workload, alternating(parts, shape.length, shape.sub_streams))
+    stream = RecordedStream.of(workload, alternating(parts, shape.length, shape.sub_streams))
     return stream, {kind: _settled(stream, shape, kind, seed) for kind in KINDS}
 
 
-def _turning(shape: Shape, seed: int) -> tuple[Stream, list[float]]:
+def _turning(shape: Shape, seed: int) -> tuple[RecordedStream, list[float]]:
     """Tuples and their mirror images in turn."""
     tuples = lopsided_tuples(shape.length, seed=seed)
     workload = mirrored_workload(TRIGGER_PAIRS, seed=seed)
-    stream = Stream.of(workload, alternating([tuples, mirror_image(tuples)], shape.length, shape.sub_streams))
+    stream = RecordedStream.of(workload, alternating([tuples, mirror_image(tuples)], shape.length, shape.sub_streams))
     return stream, _settled(stream, shape, MACRO, seed)
 
 
-def _settled(stream: Stream, shape: Shape, kind: Kind, seed: int) -> list[float]:
+def _settled(stream: RecordedStream, shape: Shape, kind: Kind, seed: int) -> list[float]:
     """The cost, in each sub-stream, of a sequence found from a sample of that sub-stream."""
     rng = np.random.default_rng(seed)
     costs = []
@@ -151,7 +151,7 @@ def _settled(stream: Stream, shape: Shape, kind: Kind, seed: int) -> list[float]
     return costs
 
 
-def _run(stream: Stream, shape: Shape, thresholds: Thresholds, kind: Kind, seed: int) -> AdaptiveRun:
+def _run(stream: RecordedStream, shape: Shape, thresholds: Thresholds, kind: Kind, seed: int) -> AdaptiveRun:
     """A run that begins with a sequence found on the beginning of the stream, as the paper's does."""
     beginning = stream.drawn(shape.sample_tuples, np.random.default_rng(seed), 0, shape.period_tuples)
     first = found_on(stream, beginning, kind)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.plan.order import Order
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from monitor.adaptation import Adaptation, Cause, Figures, Thresholds
 from monitor.hybrid import hybrid_sequence
 from monitor.macro import macro_sequence
@@ -78,7 +78,7 @@ class AdaptiveRun:
 
 
 def adaptive_run(
-    stream: Stream,
+    stream: RecordedStream,
     thresholds: Thresholds,
     *,
     kind: Kind,
@@ -125,7 +125,7 @@ def adaptive_run(
     )
 
 
-def found_on(stream: Stream, sample: Sample, kind: Kind) -> Order:
+def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:
     """The sequence of a kind found from a sample."""
     sequence = macro_sequence(stream.block, sample).sequence
     if kind == MACRO:
@@ -134,7 +134,7 @@ def found_on(stream: Stream, sample: Sample, kind: Kind) -> Order:
     return (refined(stream.block, sample, found) if kind == REFINED else found).order
 
 
-def figures(stream: Stream, sample: Sample, order: Order) -> Figures:
+def figures(stream: RecordedStream, sample: Sample, order: Order) -> Figures:
     """What an order does to a sample."""
     walk = walked(stream.block, sample, order)
     return Figures(walk.dropping_ratio, walk.cost)

@@ -16,7 +16,7 @@ from asc.plan.plan import Plan
 from bench.adaptive import HYBRID, MACRO, REFINED, AdaptiveRun, Kind, adaptive_run, figures
 from bench.fixed_sequences import FixedSequences, fixed_sequences
 from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from bench.ticket_routing import ticket_routing
 from monitor.adaptation import Thresholds
 from monitor.hybrid import hybrid_sequence
@@ -47,7 +47,7 @@ class Measuring:
     repetitions: int = 3
 
 
-def compared(stream: Stream, measuring: Measuring, *, seed: int) -> dict[str, Any]:
+def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict[str, Any]:
     """The mean cost of a tuple for each contender, its time in the batch executor, and what explains the costs."""
     drawn = stream.drawn(measuring.exact_tuples, np.random.default_rng(seed))
     fixed = fixed_sequences(stream.block, drawn)
@@ -86,7 +86,7 @@ def _held(run: AdaptiveRun, order: Order) -> tuple[tuple[int, int, Order], ...]:
 
 
 def _explained(
-    stream: Stream, drawn: Sample, fixed: FixedSequences, macro: AdaptiveRun, hybrid: AdaptiveRun
+    stream: RecordedStream, drawn: Sample, fixed: FixedSequences, macro: AdaptiveRun, hybrid: AdaptiveRun
 ) -> dict[str, Any]:
     """What the costs are made of.
 
@@ -126,7 +126,7 @@ def _explained(
 
 
 def _times(
-    stream: Stream,
+    stream: RecordedStream,
     orders: Mapping[str, Sequence[tuple[int, int, Order]]],
     costs: Mapping[str, float],
     repetitions: int,
@@ -155,7 +155,7 @@ def _times(
     return {name: {"executor": ns[name, False], "one_at_a_time": ns[name, True]} for name in plans}
 
 
-def _matched(stream: Stream, segments: Segments, *, count_cost: bool) -> tuple[int, int, float]:
+def _matched(stream: RecordedStream, segments: Segments, *, count_cost: bool) -> tuple[int, int, float]:
     """Matches, constructs evaluated, seconds."""
     matches = evaluated = 0
     began = time.perf_counter()

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from asc.errors import AscError
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from workloads.census import census_tuples, distinct_values
 from workloads.predicate_sets import PredicateShape, evenly, predicate_set, realised
 from workloads.streams import realised_tuples
@@ -42,11 +42,13 @@ class DataSet:
     attributes: int
     tuples: Callable[[int, int, int], pa.Table]
 
-    def stream(self, shape: PredicateShape, *, rows: int, attributes: int, seed: int) -> tuple[Stream, dict[str, Any]]:
+    def stream(
+        self, shape: PredicateShape, *, rows: int, attributes: int, seed: int
+    ) -> tuple[RecordedStream, dict[str, Any]]:
         """The tuples under a predicate set, and what both realised; the seed makes the tuples and the predicates."""
         table = self.tuples(rows, attributes, seed)
         values = distinct_values(table) if self.name == "D3" else evenly(attributes, DOMAIN)
-        stream = Stream.of(predicate_set(shape, table.schema.names, values, seed=seed), table)
+        stream = RecordedStream.of(predicate_set(shape, table.schema.names, values, seed=seed), table)
         return stream, {**asdict(realised(stream.plan)), **asdict(realised_tuples(table))}
 
     def rows_of(self, scale: float) -> int:

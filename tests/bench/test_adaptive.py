@@ -10,11 +10,11 @@ import pytest
 from asc.plan.block import static_sequence
 from asc.plan.order import Order
 from bench.adaptive import HYBRID, MACRO, REFINED, Kind, adaptive_run, figures, found_on
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from monitor.adaptation import Thresholds
 from monitor.statistics import walked
 
-Make = Callable[..., Stream]
+Make = Callable[..., RecordedStream]
 KINDS: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
 ALWAYS = Thresholds(700, 0.0)
 
@@ -24,12 +24,12 @@ def plain(order: Order) -> tuple[list[int], list[int]]:
 
 
 @pytest.fixture
-def stream(small_stream: Make) -> Stream:
+def stream(small_stream: Make) -> RecordedStream:
     return small_stream(8, queries=20, tuples=3_000)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_is_what_walking_finds(stream: Stream, kind: Kind) -> None:
+def test_a_run_is_what_walking_finds(stream: RecordedStream, kind: Kind) -> None:
     run = adaptive_run(stream, ALWAYS, kind=kind, sample_tuples=700)
     assert [(start, stop) for start, stop, _ in run.orders] == [(s, min(s + 700, 3_000)) for s in range(0, 3_000, 700)]
     walks = [walked(stream.block, stream.part(*places), o) for *places, o in run.orders]
@@ -44,7 +44,7 @@ def test_a_run_is_what_walking_finds(stream: Stream, kind: Kind) -> None:
     assert (run.micro_arrows > 0) == (kind != MACRO)
 
 
-def test_at_mu_0_every_period_but_the_last_is_followed_by_a_new_sequence(stream: Stream) -> None:
+def test_at_mu_0_every_period_but_the_last_is_followed_by_a_new_sequence(stream: RecordedStream) -> None:
     run = adaptive_run(stream, ALWAYS, kind=HYBRID, sample_tuples=700)
     assert run.orders[0][2].sequence.tolist() == list(static_sequence(stream.block))
     assert [own.place for own in run.rearrangements] == [700, 1_400, 2_100, 2_800]
@@ -55,7 +55,7 @@ def test_at_mu_0_every_period_but_the_last_is_followed_by_a_new_sequence(stream:
     assert told[1]["initial"] == told[0]["after"]
 
 
-def test_without_a_trigger_the_first_order_stays(stream: Stream) -> None:
+def test_without_a_trigger_the_first_order_stays(stream: RecordedStream) -> None:
     first = stream.block.order_of(static_sequence(stream.block)[::-1])
     never = Thresholds(700, 0.0, dropping_trigger=False, cost_trigger=False)
     run = adaptive_run(stream, never, kind=MACRO, sample_tuples=700, first=first)
@@ -64,14 +64,14 @@ def test_without_a_trigger_the_first_order_stays(stream: Stream) -> None:
     assert run.cost == figures(stream, stream.whole, first).cost
 
 
-def test_the_same_seed_draws_the_same_samples(stream: Stream) -> None:
+def test_the_same_seed_draws_the_same_samples(stream: RecordedStream) -> None:
     runs = [adaptive_run(stream, ALWAYS, kind=HYBRID, sample_tuples=50, seed=seed) for seed in (1, 1, 2)]
     orders = [[(start, stop, plain(order)) for start, stop, order in run.orders] for run in runs]
     assert orders[0] == orders[1]
     assert orders[0] != orders[2]
 
 
-def test_refining_keeps_the_sequence_and_what_lowers_its_cost(stream: Stream) -> None:
+def test_refining_keeps_the_sequence_and_what_lowers_its_cost(stream: RecordedStream) -> None:
     macro, hybrid, refined = (found_on(stream, stream.whole, kind) for kind in KINDS)
     assert macro.arrow_count == 0
     assert plain(macro)[0] == plain(hybrid)[0] == plain(refined)[0]

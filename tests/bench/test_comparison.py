@@ -10,19 +10,19 @@ import pytest
 
 from bench.adaptive import HYBRID, MACRO, REFINED
 from bench.comparison import BEST, BY_DROPPING, OWN_LEVEL, ROUTING, WORST, Measuring, compared
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from workloads.predicate_sets import realised
 
-Make = Callable[..., Stream]
+Make = Callable[..., RecordedStream]
 Check = Callable[[dict[str, Any]], None]
 
 
 @pytest.fixture
-def stream(small_stream: Make) -> Stream:
+def stream(small_stream: Make) -> RecordedStream:
     return small_stream(6, queries=20, tuples=1_500)
 
 
-def test_costs_times_and_what_explains_them(stream: Stream, check_costs: Check) -> None:
+def test_costs_times_and_what_explains_them(stream: RecordedStream, check_costs: Check) -> None:
     found = compared(stream, Measuring(400, 300, 1_500, 2), seed=1)
     check_costs({**found, "realised": asdict(realised(stream.plan))})
     # Found on all tuples, SEQ_best is the best of all that is held for all of them.
@@ -34,17 +34,19 @@ def test_costs_times_and_what_explains_them(stream: Stream, check_costs: Check) 
     assert set(found["explained"]["sample_costs"]) == {BEST, MACRO, HYBRID, BY_DROPPING, REFINED, OWN_LEVEL}
 
 
-def test_without_repetitions_nothing_is_timed(stream: Stream) -> None:
+def test_without_repetitions_nothing_is_timed(stream: RecordedStream) -> None:
     assert compared(stream, Measuring(400, 300, 256, 0), seed=1)["times"] == {}
 
 
-def test_the_seed_draws_for_the_lottery_and_the_samples(stream: Stream) -> None:
+def test_the_seed_draws_for_the_lottery_and_the_samples(stream: RecordedStream) -> None:
     first, same, other = (compared(stream, Measuring(400, 100, 256, 0), seed=seed)["costs"] for seed in (1, 1, 2))
     assert first == same
     assert first[ROUTING] != other[ROUTING]
 
 
-def test_an_executor_that_counts_another_cost_is_no_result(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_executor_that_counts_another_cost_is_no_result(
+    stream: RecordedStream, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("bench.comparison.ticket_routing", lambda *_, **__: stream.whole.regions[0])
     monkeypatch.setattr("bench.comparison._matched", lambda *_, **__: (0, 1, 0.1))
     with pytest.raises(RuntimeError, match="the executor evaluated 1 constructs"):

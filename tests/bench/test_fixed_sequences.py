@@ -10,13 +10,13 @@ import pytest
 
 from asc.errors import AscError
 from bench.fixed_sequences import EXACT_CONSTRUCTS, alive_after_subsets, fixed_sequences
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from monitor.statistics import dropping_ratio, walked
 
-Make = Callable[..., Stream]
+Make = Callable[..., RecordedStream]
 
 
-def cost(stream: Stream, order: tuple[int, ...]) -> int:
+def cost(stream: RecordedStream, order: tuple[int, ...]) -> int:
     return walked(stream.block, stream.whole, stream.block.order_of(order)).evaluated
 
 

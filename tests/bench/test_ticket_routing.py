@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.fixed_sequences import alive_after_subsets
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from bench.ticket_routing import ticket_routing
 from monitor.statistics import dropping_ratio
 from workloads.synthetic import Workload, synthetic_columns, uniform_tuples
 
-Make = Callable[..., Stream]
+Make = Callable[..., RecordedStream]
 
 
 def test_a_tuple_visits_no_fewer_modules_than_drop_it_and_no_more_than_there_are(small_stream: Make) -> None:
@@ -41,7 +41,7 @@ def test_the_module_that_drops_most_is_soon_visited_first() -> None:
     # One query: a0 drops nine tuples of ten, a1 one of ten.
     bounds = [np.array(values) for values in ([0, 0], [0, 1], [0, 0], [1, 17])]
     workload = Workload(*synthetic_columns(2, 20), *bounds)
-    stream = Stream.of(workload, uniform_tuples(20_000, attributes=2, domain=20))
+    stream = RecordedStream.of(workload, uniform_tuples(20_000, attributes=2, domain=20))
     visits = ticket_routing(stream.block, stream.whole)
     first_a0, first_a1 = 1.1, 1.9
     assert visits[5_000:].mean() < first_a0 + 0.2 * (first_a1 - first_a0)

@@ -18,7 +18,7 @@ from workloads.synthetic import Workload
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stream:
+class RecordedStream:
     """All tuples of an experiment and the plan of its predicates.
 
     The plan is one block with exact regions, whatever the number of queries: the paper's constructs. ``columns`` are
@@ -31,10 +31,10 @@ class Stream:
     whole: Sample
 
     @staticmethod
-    def of(workload: Workload, tuples: pa.Table) -> Stream:
+    def of(workload: Workload, tuples: pa.Table) -> RecordedStream:
         plan = compile_plan(workload.standing_queries(), CompileOptions(always_exact=True))
         columns = tuple(tuples[attribute.sql] for attribute in plan.p_attributes)
-        return Stream(plan, columns, Sample.of(plan.blocks[0], region_ids(plan, columns, tuples.num_rows)))
+        return RecordedStream(plan, columns, Sample.of(plan.blocks[0], region_ids(plan, columns, tuples.num_rows)))
 
     @property
     def block(self) -> Block:

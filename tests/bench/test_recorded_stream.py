@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from asc.evaluation.regions import region_ids
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from monitor.sample import Sample
 
-Make = Callable[..., Stream]
+Make = Callable[..., RecordedStream]
 
 
 @pytest.fixture
-def stream(small_stream: Make) -> Stream:
+def stream(small_stream: Make) -> RecordedStream:
     return small_stream(5, queries=12, tuples=500)
 
 
@@ -28,7 +28,7 @@ def test_it_is_one_block_of_exact_regions_whatever_the_number_of_queries(small_s
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 500), (0, 0), (130, 131), (400, 500)])
-def test_a_part_has_the_regions_of_its_tuples(stream: Stream, start: int, stop: int) -> None:
+def test_a_part_has_the_regions_of_its_tuples(stream: RecordedStream, start: int, stop: int) -> None:
     part, columns = stream.part(start, stop), stream.columns_between(start, stop)
     assert len(part) == stop - start
     assert {len(column) for column in columns} == {stop - start}
@@ -36,9 +36,9 @@ def test_a_part_has_the_regions_of_its_tuples(stream: Stream, start: int, stop: 
     assert (part.regions == found.regions).all()
 
 
-def test_tuples_are_drawn_once_each_in_their_order_from_where_it_was_asked(stream: Stream) -> None:
+def test_tuples_are_drawn_once_each_in_their_order_from_where_it_was_asked(stream: RecordedStream) -> None:
     seen = np.zeros(500, dtype=bool)
-    numbered = Stream(stream.plan, stream.columns, _numbered(stream))
+    numbered = RecordedStream(stream.plan, stream.columns, _numbered(stream))
     for seed in range(30):
         drawn = numbered.drawn(40, np.random.default_rng(seed), 100, 300)
         places = drawn.regions[0]
@@ -52,7 +52,7 @@ def test_tuples_are_drawn_once_each_in_their_order_from_where_it_was_asked(strea
     assert (everything.regions == numbered.whole.regions).all()
 
 
-def _numbered(stream: Stream) -> Sample:
+def _numbered(stream: RecordedStream) -> Sample:
     """The sample of the stream with the numbers of the tuples in the place of its first construct's regions."""
     regions = stream.whole.regions.copy()
     regions[0] = np.arange(len(stream))
