@@ -31,13 +31,13 @@ def read_records(path: Path, stream_format: str, schema: Schema, key: str | None
     record_format = RECORD_FORMATS[stream_format]
     name = file_format(path)
     if name == "ndjson":
-        encode = record_format.encoder(schema)
+        encode, as_it_stands = record_format.encoder(schema), record_format.is_lines_of == name
         for number, line in enumerate(read_lines(path, advance), 1):
-            if stream_format == "json" and key is None:
+            if as_it_stands and key is None:
                 yield None, line
                 continue
             row = _json_object(line, path, number)
-            yield _key_of(row, key), line if stream_format == "json" else encode(row)
+            yield _key_of(row, key), line if as_it_stands else encode(row)
         return
     rows = read_csv(path, advance) if name == "csv" else read_parquet(path, advance)
     encode = record_format.encoder_of_texts(schema) if name == "csv" else record_format.encoder(schema)

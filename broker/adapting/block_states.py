@@ -19,13 +19,13 @@ class BlockState:
     """The state of one block, which is known by its ``matrix``: that stays the same array as long as the conjuncts do,
     whatever sequence they are visited in and whatever number the block has.
 
-    ``change``: what calls for another sequence, until one is in place. ``search``: a macro-sequence that is being found
+    ``cause``: what calls for another sequence, until one is in place. ``search``: a macro-sequence that is being found
     a construct a period.
     """
 
     matrix: Words
     adaptation: Adaptation
-    change: Cause | None = None
+    cause: Cause | None = None
     search: MacroSearch | None = None
 
     @property
@@ -36,14 +36,14 @@ class BlockState:
     def count(self, tuples: int, dropped: int, evaluated: int, thresholds: Thresholds) -> None:
         """Apply the rule of section 5.2 to a batch's counts, with those since its last look."""
         self.adaptation.thresholds = thresholds
-        change = self.adaptation.count(tuples, dropped, evaluated)
+        cause = self.adaptation.count(tuples, dropped, evaluated)
         # What called first is what is told; nothing can call for what is being looked for already.
-        self.change = self.change or change
+        self.cause = self.cause or cause
 
     def put_in_place(self, figures: Figures | None) -> None:
         """Another sequence is in place, of which this is known."""
         self.adaptation.put_in_place(figures)
-        self.change = self.search = None
+        self.cause = self.search = None
 
 
 class BlockStates:
@@ -63,7 +63,7 @@ class BlockStates:
     @property
     def is_measured(self) -> bool:
         """Whether no block waits for a first or another sequence; before any plan was followed they all do."""
-        waiting = (state for state in self._states if state.figures is None or state.change is not None)
+        waiting = (state for state in self._states if state.figures is None or state.cause is not None)
         return self._has_followed and next(waiting, None) is None
 
     @property
@@ -90,7 +90,7 @@ class BlockStates:
 
     def due(self) -> list[tuple[int, BlockState]]:
         """The blocks that something calls for another sequence of, with their numbers."""
-        return [(number, state) for number, state in enumerate(self._states) if state.change is not None]
+        return [(number, state) for number, state in enumerate(self._states) if state.cause is not None]
 
 
 def _unknown(block: Block, settings: MonitorConfig) -> BlockState:

@@ -73,7 +73,7 @@ class _Found:
 
     number: int
     state: BlockState
-    change: Cause
+    cause: Cause
     arrangement: Arrangement
     spent_s: float
 
@@ -249,7 +249,7 @@ class StreamMonitor:
 
     def _found(self, number: int, state: BlockState, tuples: SampledTuples) -> _Found | None:
         """The sequence found for a block; None while it takes more steps, and when the monitor is to stop."""
-        if self._stopping.is_set() or state.change is None:
+        if self._stopping.is_set() or state.cause is None:
             return None
         start = time.thread_time()
         block = tuples.plan.blocks[number]
@@ -258,7 +258,7 @@ class StreamMonitor:
         if sequence is None:
             return None
         arrangement = arranged(block, sample, tuples, sequence)
-        return _Found(number, state, state.change, arrangement, time.thread_time() - start)
+        return _Found(number, state, state.cause, arrangement, time.thread_time() - start)
 
     def _sequence(self, block: Block, state: BlockState, sample: Sample) -> Sequence[int] | None:
         if self._settings.mode == "sampled":
@@ -277,28 +277,28 @@ class StreamMonitor:
         for one in found:
             cost = one.arrangement.counted_cost
             # The dropping ratio does not depend on the order, so that of all the period's tuples holds for the new one.
-            one.state.put_in_place(None if cost is None else Figures(one.change.now.dropping_ratio, cost))
+            one.state.put_in_place(None if cost is None else Figures(one.cause.now.dropping_ratio, cost))
         events = [self._event(plan, one, sample_tuples) for one in found]
         self.events = (*self.events, *events)[-_EVENTS_KEPT:]
         with self._lock:
-            by_trigger = Counter(self.totals.rearrangements) + Counter(one.change.trigger.value for one in found)
+            by_trigger = Counter(self.totals.rearrangements) + Counter(one.cause.trigger.value for one in found)
             self.totals = replace(self.totals, rearrangements=by_trigger)
         for event in events:
             LOG.info("%s", event)
 
     def _event(self, plan: Plan, found: _Found, sample_tuples: int) -> Rearrangement:
-        block, change, arrangement = plan.blocks[found.number], found.change, found.arrangement
+        block, cause, arrangement = plan.blocks[found.number], found.cause, found.arrangement
         names = [plan.p_attributes[slot].sql for slot in block.slots.tolist()]
         return Rearrangement(
             at=datetime.now(timezone.utc),
             stream=self.stream,
             version=plan.version,
             block=found.number,
-            trigger=change.trigger.value,
-            tuples=change.tuples,
+            trigger=cause.trigger.value,
+            tuples=cause.tuples,
             sample_tuples=sample_tuples,
-            dropping_ratio_before=None if change.before is None else change.before.dropping_ratio,
-            dropping_ratio_now=change.now.dropping_ratio,
+            dropping_ratio_before=None if cause.before is None else cause.before.dropping_ratio,
+            dropping_ratio_now=cause.now.dropping_ratio,
             cost_before=arrangement.cost_before,
             cost_after=arrangement.cost_after,
             old_sequence=tuple(names[construct] for construct in block.sequence.tolist()),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from broker.kafka.embedded import EmbeddedKafka
-    from broker.queries.registration import Registrar
+    from broker.queries.registrar import Registrar
     from broker.stream.stream import Stream
 
 LOG = logging.getLogger("asc.daemon")
@@ -258,7 +258,7 @@ class Daemon:
         return spark
 
     def _start_streams(self, spark: SparkSession, cluster: KafkaCluster) -> None:
-        from broker.queries.registration import Registrar
+        from broker.queries.registrar import Registrar
         from broker.queries.registry import Registry
         from broker.stream.stream import Stream
 

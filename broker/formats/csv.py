@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from broker.formats.plain_text import plain_text
-from broker.formats.record_format import Encoder, RecordFormat
+from broker.formats.record_format import Encoder
 from broker.formats.spelling import respelling
+from broker.formats.text_format import TextFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +26,7 @@ _DISTINCT = ("quote", "escape", "comment")
 _SYMBOLS = (*_SEPARATORS, *_DISTINCT, "charToEscapeQuoteEscaping")
 
 
-class Csv(RecordFormat):
+class Csv(TextFormat):
     """The fields of the schema in its order, between separators."""
 
     name = "csv"
@@ -60,14 +61,14 @@ class Csv(RecordFormat):
         nested = pa.types.is_nested(data_type)
         return "CSV holds no nested values: use scalar types or format json" if nested else None
 
-    def parsed(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
+    def parsed_text(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
         """See :class:`RecordFormat`."""
         from pyspark.sql import functions as sf
 
         # RFC 4180 doubles a quote inside quotes; Spark's own default is a backslash.
         return sf.from_csv(text, ddl, {"escape": '"', "maxColumns": str(_COLUMNS_MAX), **options})
 
-    def unparsed(self, text: Column, options: Mapping[str, str]) -> Column | None:
+    def unparsed_text(self, text: Column, options: Mapping[str, str]) -> Column | None:
         """A text with a column too many, at which the parser throws, whatever the mode.
 
         Separators inside quotes are counted with the others.
@@ -79,9 +80,9 @@ class Csv(RecordFormat):
         spare = sf.length(text) - sf.length(sf.replace(text, sf.lit(separator), sf.lit("")))
         return sf.when(spare >= most * len(separator), f"value has more than {most} CSV columns")
 
-    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> str:
+    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
         """See :class:`RecordFormat`."""
-        return _separator_text(options).join("1" for _ in names)
+        return _separator_text(options).join("1" for _ in names).encode()
 
     def encoder(self, schema: Schema) -> Encoder:
         """See :class:`RecordFormat`."""

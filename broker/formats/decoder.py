@@ -11,7 +11,6 @@ from broker.formats.record_attributes import record_columns
 from broker.formats.record_format import RecordFormat
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
     from asc.schema import Schema
@@ -33,9 +32,6 @@ _DECODED = "__asc_decoded"
 _CORRUPT = "__asc_corrupt"
 _UNPARSED = "__asc_unparsed"
 
-_HUGE_EXPONENT = r"(?<![\p{Alnum}_.-])[-+]?[\p{Nd}.]++[eE][-+]?\p{Nd}{4,}+(?![\p{Alnum}_.-])"
-# A number as a token of its own: digits with an e between them inside an identifier are none.
-
 
 @dataclass(frozen=True, slots=True)
 class RecordDecoder:
@@ -55,13 +51,15 @@ class RecordDecoder:
     def decode(self, records: DataFrame) -> DataFrame:
         """The attributes of Kafka records (``includeHeaders``), as columns, with RECORD and ERROR beside them.
 
-        Fields that a record lacks are NULL. A value that is null, empty, not UTF-8, or not of the schema has a reason
-        in ERROR; its fields are then NULL or hold what could be read, and mean nothing.
+        Fields that a record lacks are NULL. A value that is null, not given to the parser by its format (empty, not
+        UTF-8) or not of the schema has a reason in ERROR; its fields are then NULL or hold what could be read, and mean
+        nothing.
         """
         from pyspark.sql import functions as sf
 
-        text = sf.col("value").cast("string")
-        unparsed = self._unparsed(sf.col("value"))
+        value = sf.col("value")
+        own = self.record_format.unparsed(value, self.fields, self.options)
+        unparsed = sf.when(value.isNull(), "value is null").otherwise(own)
         options = {
             "timeZone": self.time_zone,
             **self.options,
@@ -69,7 +67,7 @@ class RecordDecoder:
             "columnNameOfCorruptRecord": _CORRUPT,
         }
         ddl = f"{self.fields.ddl()}, {_CORRUPT} STRING"
-        parsed = self.record_format.parsed(sf.when(unparsed.isNull(), text), ddl, options)
+        parsed = self.record_format.parsed(sf.when(unparsed.isNull(), value), ddl, options)
         decoded = records.select(
             sf.struct("key", "value", "headers", "topic", "partition", "offset").alias(RECORD),
             unparsed.alias(_UNPARSED),
@@ -83,25 +81,6 @@ class RecordDecoder:
             *("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD),
             self._reason().alias(ERROR),
         )
-
-    def _unparsed(self, value: Column) -> Column:
-        """Why a value is not even given to the parser, NULL where it is: nothing may throw there, or take for ever."""
-        from pyspark.sql import functions as sf
-
-        text = value.cast("string")
-        reason = (
-            sf.when(value.isNull(), "value is null")
-            .when(sf.trim(text) == "", "value is empty")
-            .when(~sf.is_valid_utf8(text), "value is not UTF-8 text")
-        )
-        own = self.record_format.unparsed(text, self.options)
-        if own is not None:
-            reason = reason.when(own.isNotNull(), own)
-        if any(map(_has_decimal, (field.type for field in self.fields.arrow))):
-            # A decimal is written out in full before it is found not to fit.
-            huge = sf.rlike(text, sf.lit(_HUGE_EXPONENT))
-            reason = reason.when(huge, "value holds a number with an exponent beyond 999")
-        return reason
 
     def _reason(self) -> Column:
         from pyspark.sql import functions as sf
@@ -118,10 +97,3 @@ def as_records(rows: DataFrame, **fields: Column) -> DataFrame:
     from pyspark.sql import functions as sf
 
     return rows.select(*(fields.get(name, sf.lit(None)).cast(kind).alias(name) for name, kind in KAFKA_FIELDS))
-
-
-def _has_decimal(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    children = [kind.field(i).type for i in range(kind.num_fields)]
-    return pa.types.is_decimal(kind) or any(map(_has_decimal, children))

@@ -11,8 +11,9 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from broker.formats.plain_text import plain_text
-from broker.formats.record_format import Encoder, RecordFormat
+from broker.formats.record_format import Encoder
 from broker.formats.spelling import respelling
+from broker.formats.text_format import TextFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,25 +24,26 @@ if TYPE_CHECKING:
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
-class Json(RecordFormat):
+class Json(TextFormat):
     """A JSON object a record; nested fields are structs, arrays and maps."""
 
     name = "json"
+    is_lines_of = "ndjson"
     own_options = (
         *("allowComments", "allowUnquotedFieldNames", "allowSingleQuotes", "allowNumericLeadingZeros"),
         *("allowNonNumericNumbers", "allowBackslashEscapingAnyCharacter", "allowUnquotedControlChars"),
         "primitivesAsString",
     )
 
-    def parsed(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
+    def parsed_text(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
         """See :class:`RecordFormat`."""
         from pyspark.sql import functions as sf
 
         return sf.from_json(text, ddl, dict(options))
 
-    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> str:
+    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
         """See :class:`RecordFormat`."""
-        return json.dumps(dict.fromkeys(names, "1"))
+        return json.dumps(dict.fromkeys(names, "1")).encode()
 
     def encoder(self, schema: Schema) -> Encoder:
         """See :class:`RecordFormat`."""

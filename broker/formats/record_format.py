@@ -35,6 +35,9 @@ class RecordFormat(ABC):
     name: ClassVar[str]
     """As the configuration names it."""
 
+    is_lines_of: ClassVar[str | None] = None
+    """The format of files whose lines are such records as they stand, as ``ndjson``; None where there is none."""
+
     own_options: ClassVar[tuple[str, ...]]
     """The options of Spark's parser that a stream may set, beside those that all formats have."""
 
@@ -62,16 +65,21 @@ class RecordFormat(ABC):
         return None
 
     @abstractmethod
-    def parsed(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
-        """A struct of the fields in ``ddl`` read from a text, by the permissive mode of Spark's parser."""
+    def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:
+        """Why a value (BINARY, not NULL) must not be given to the parser, NULL where it may.
 
-    def unparsed(self, text: Column, options: Mapping[str, str]) -> Column | None:
-        """Why a text must not be given to the parser, NULL where it may; None where all may."""
-        return None
+        The parser is not to throw, nor to take for ever.
+        """
 
     @abstractmethod
-    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> str:
-        """A text in which each field is a 1: enough to see whether Spark parses with the options."""
+    def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
+        """A struct of the fields in ``ddl`` read from a value, NULL or with the column named by the option
+        ``columnNameOfCorruptRecord`` where it is none; of a value that is NULL, NULL.
+        """
+
+    @abstractmethod
+    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
+        """A value in which each field is a 1: enough to see whether Spark parses with the options."""
 
     @abstractmethod
     def encoder(self, schema: Schema) -> Encoder:

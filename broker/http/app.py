@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from asc.errors import AscError
-from broker.errors import BrokerError, BulkRefusedError, QueryError, http_status
+from broker.errors import BrokerError, BulkRefusedError, QueryError, UnknownQueryError, http_status
 from broker.failure import one_line
 from broker.http.bulk import load_lines
 from broker.http.guards import NDJSON, Guards, content_type
@@ -37,7 +37,7 @@ from broker.http.models import (
 from broker.http.views import checked, described_plans, described_streams, explained, shown
 from broker.queries.change import Alter, Change, Put, Remove
 from broker.queries.query import RegisteredQuery
-from broker.queries.registration import Registrar
+from broker.queries.registrar import Registrar
 from broker.stream.stream import Stream
 
 _PAGE_MAX = 1_000
@@ -136,11 +136,16 @@ def _query_changes(service: Service) -> APIRouter:
         if body.id is not None and body.id != query_id:
             raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
         given = body.model_dump(exclude_unset=True)
-        if query_id in service.registrar().standing or body.where is None:
+
+        def altered(standing: RegisteredQuery | None) -> RegisteredQuery:
             # Two changes of different fields at a time: the second one is made to what the first one left.
-            altered = Alter(query_id, lambda standing: query_of(changed_body(standing, given)))
-            return registered(altered, response)
-        return registered(Put(query_of(valid_body({**given, "id": query_id}))), response)
+            if standing is not None:
+                return query_of(changed_body(standing, given))
+            if body.where is None:
+                raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
+            return query_of(valid_body({**given, "id": query_id}))
+
+        return registered(Alter(query_id, altered), response)
 
     @router.delete("/{query_id}", response_model=RemovedModel)
     def delete(query_id: str) -> dict[str, Any]:

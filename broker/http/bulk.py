@@ -8,7 +8,7 @@ from asc.errors import AscError
 from broker.errors import BulkRefusedError, QueryError
 from broker.http.models import new_query, parse_line, plain_error, plain_offsets
 from broker.queries.change import Outcome, Put
-from broker.queries.registration import Registrar
+from broker.queries.registrar import Registrar
 
 
 def load_lines(registrar: Registrar, content: bytes, *, keep_going: bool) -> dict[str, Any]:

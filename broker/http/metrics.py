@@ -75,5 +75,5 @@ class _Streams(Collector):
             families["queries"].add_metric([name], len(plan))
             families["plan_version"].add_metric([name], plan.version)
             families["plan_bytes"].add_metric([name], plan.nbytes)
-            families["micro_arrows"].add_metric([name], sum(int((b.arrows >= 0).sum()) for b in plan.blocks))
+            families["micro_arrows"].add_metric([name], sum(block.order.arrow_count for block in plan.blocks))
         yield from families.values()

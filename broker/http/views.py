@@ -9,7 +9,7 @@ from typing import Any
 
 from asc.keys.attribute import PAttribute
 from broker.queries.query import RegisteredQuery
-from broker.queries.registration import Registrar
+from broker.queries.registrar import Registrar
 from broker.stream.stream import Stream
 
 _WITHOUT_A_RECORD = {"_key": "NULL", "_partition": "0", "_offset": "0", "_timestamp": "NULL", "_headers": "NULL"}
@@ -38,7 +38,7 @@ def shown(registrar: Registrar, streams: Mapping[str, Stream], query: Registered
     """
     reason = registrar.standing.unserved.get(query.id)
     stream = streams.get(query.stream)
-    errors = 0 if stream is None else stream.evaluation_errors.of(query.id)
+    errors = 0 if stream is None else stream.evaluation_errors.of(query.id, query.version)
     return {**query.plain(), "served": reason is None, "reason": reason, "evaluation_errors": errors}
 
 
@@ -79,7 +79,7 @@ def _described_plan(stream: Stream) -> dict[str, Any]:
             {
                 "conjuncts": block.conjunct_count,
                 "sequence": [plan.p_attributes[block.slots[own]].sql for own in block.sequence],
-                "micro_arrows": int((block.arrows >= 0).sum()),
+                "micro_arrows": block.order.arrow_count,
             }
             for block in plan.blocks
         ],

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from asc.errors import AscError
 from broker.config.sections import KafkaConfig
 from broker.errors import KafkaError, MissingTopicError, QueryError
 from broker.failure import one_line
@@ -52,18 +53,39 @@ class KafkaCluster:
 
     def ensure_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
         """Create the topics that are missing, all or none as far as the broker can tell beforehand."""
-        self._make(set(names) - self.topics(), dict(settings or {}))
+        missing = set(names) - self.topics()
+        for refusal in self._refused_creations(missing, settings).values():
+            raise refusal
+        self.create_topics(missing, settings)
 
-    def ensure_destinations(self, names: Collection[str], kind: str = "destination topic") -> None:
-        """As :meth:`ensure_topics`, for topics that records of every kind are sent to: QueryError, before any is made,
-        where one is there and refuses records without a key, for one of them would stop a stream.
+    def ensure_destinations(self, names: Collection[str], kind: str) -> None:
+        """As :meth:`ensure_topics`, for topics that records of every kind are sent to."""
+        refused, missing = self.destinations(names, kind)
+        for refusal in refused.values():
+            raise refusal
+        self.create_topics(missing)
+
+    def destinations(
+        self, names: Collection[str], kind: str = "destination topic"
+    ) -> tuple[dict[str, AscError], set[str]]:
+        """Of topics that records of every kind are to be sent to: why some cannot be, and which are yet to be made.
+
+        Refused is one that takes no record without a key, for one of them would stop a stream; and one that is not
+        there and cannot be made.
         """
         wanted, there = set(names), self.topics()
+        refused: dict[str, AscError] = {}
         for name, settings in self._settings_of(wanted & there):
             if "compact" in settings["cleanup.policy"]:
                 remedy = "is compacted, so it takes no record without a key: name another, or set its cleanup.policy"
-                raise QueryError(kind, name, f"{remedy} to delete")
-        self._make(wanted - there, {})
+                refused[name] = QueryError(kind, name, f"{remedy} to delete")
+        refused.update(self._refused_creations(wanted - there))
+        return refused, wanted - there - refused.keys()
+
+    def create_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
+        """Create topics that are missing, and wait until they are there."""
+        for refusal in self._requested(names, settings, check_only=False).values():
+            raise refusal
 
     def topic_settings(self, name: str) -> dict[str, str]:
         """The settings of a topic, defaults included."""
@@ -106,17 +128,25 @@ class KafkaCluster:
                     raise KafkaError("settings of topic", name, "cannot be read: is it there, and described to us?")
                 yield name, {key: str(setting["value"]) for key, setting in settings.items()}
 
-    def _make(self, missing_topics: Collection[str], settings: dict[str, str]) -> None:
-        missing = sorted(missing_topics)
-        if not missing:
-            return
-        if not self._config.allow_topic_creation:
-            raise MissingTopicError("missing topic", missing[0], "create it, or set kafka.allow_topic_creation = true")
-        for check_only in (True, False):
-            for start in range(0, len(missing), _CREATE_CHUNK):
-                self._create(missing[start : start + _CREATE_CHUNK], settings, check_only)
+    def _refused_creations(
+        self, names: Collection[str], settings: Mapping[str, str] | None = None
+    ) -> dict[str, AscError]:
+        if self._config.allow_topic_creation:
+            return self._requested(names, settings, check_only=True)
+        remedy = "create it, or set kafka.allow_topic_creation = true"
+        return {name: MissingTopicError("missing topic", name, remedy) for name in sorted(names)}
 
-    def _create(self, names: list[str], settings: dict[str, str], check_only: bool) -> None:
+    def _requested(
+        self, names: Collection[str], settings: Mapping[str, str] | None, *, check_only: bool
+    ) -> dict[str, AscError]:
+        """Ask for topics, or whether they could be made; the refusals by name."""
+        found: dict[str, AscError] = {}
+        wanted = sorted(names)
+        for start in range(0, len(wanted), _CREATE_CHUNK):
+            found.update(self._answered(wanted[start : start + _CREATE_CHUNK], dict(settings or {}), check_only))
+        return found
+
+    def _answered(self, names: list[str], settings: dict[str, str], check_only: bool) -> Iterator[tuple[str, AscError]]:
         from kafka.errors import InvalidTopicError, NoError, TopicAlreadyExistsError, for_code
 
         if "cleanup.policy" in settings:
@@ -135,15 +165,18 @@ class KafkaCluster:
         with self._admin_lock, self.client.clear_errors():
             admin = self._connected()
             answer = admin.create_topics(request, validate_only=check_only, raise_errors=False)
-            for topic in answer["topics"]:
-                kind = for_code(topic["error_code"])
-                if kind is not NoError and kind is not TopicAlreadyExistsError:
-                    reason = one_line(topic.get("error_message") or kind.description)
-                    # "a.b" beside "a_b" is the one name that is legal and refused all the same.
-                    refusal = QueryError if kind is InvalidTopicError else KafkaError
-                    raise refusal("topic", topic["name"], f"cannot be created: {reason}")
-            if not check_only:
+            refused = [
+                (topic, kind)
+                for topic in answer["topics"]
+                if (kind := for_code(topic["error_code"])) not in (NoError, TopicAlreadyExistsError)
+            ]
+            if not check_only and not refused:
                 admin.wait_for_topics(names)
+        for topic, kind in refused:
+            reason = one_line(topic.get("error_message") or kind.description)
+            # "a.b" beside "a_b" is the one name that is legal and refused all the same.
+            refusal = QueryError if kind is InvalidTopicError else KafkaError
+            yield topic["name"], refusal("topic", topic["name"], f"cannot be created: {reason}")
 
     def _connected(self) -> KafkaAdminClient:
         if self._admin is None:

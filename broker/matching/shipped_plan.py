@@ -14,6 +14,7 @@ from asc.plan.format import to_bytes
 from asc.plan.plan import Plan, Query
 from broker.errors import MatchError
 from broker.matching.expressions import analyse, countable_errors
+from broker.matching.plan_bytes import PlanBytes
 from broker.matching.transport import Transport
 
 
@@ -26,7 +27,7 @@ class ShippedPlan:
     """
 
     plan: Plan
-    broadcast: Broadcast[bytes]
+    broadcast: Broadcast[PlanBytes]
     transport: Transport
 
     @staticmethod
@@ -43,7 +44,7 @@ class ShippedPlan:
             conditions: Mapping[int, str] = countable_errors(frame, plan.p_attributes) if counts_errors else {}
         nullable = [found.nullable[attribute] for attribute in plan.p_attributes]
         transport = Transport.of(plan.p_attributes, nullable, conditions)
-        return ShippedPlan(plan, frame.sparkSession.sparkContext.broadcast(to_bytes(plan)), transport)
+        return ShippedPlan(plan, frame.sparkSession.sparkContext.broadcast(PlanBytes(to_bytes(plan))), transport)
 
     def unpersist(self) -> None:
         """Let the workers forget the bytes; only when no batch runs with them."""

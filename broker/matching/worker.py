@@ -15,8 +15,8 @@ from pyspark import Broadcast
 
 from asc.evaluation.executor import Matches
 from asc.evaluation.executor import match as execute
-from asc.plan.format import from_bytes
 from asc.plan.plan import Plan
+from broker.matching.plan_bytes import PlanBytes
 from broker.matching.tally import Tallying, TaskTally
 from broker.matching.transport import Transport
 
@@ -42,7 +42,7 @@ Batch = tuple[pd.Series, ...]
 
 
 def matching_task(
-    transport: Transport, plan: Broadcast[bytes], output: Output, tallying: Tallying | None = None
+    transport: Transport, plan: Broadcast[PlanBytes], output: Output, tallying: Tallying | None = None
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
     """The function of a Pandas UDF over iterators: arguments of the transport in, texts out.
 
@@ -52,8 +52,9 @@ def matching_task(
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
-        decoded = from_bytes(plan.value)
+        decoded = plan.value.plan
         most = max(_FEWEST_ROWS, _PAIRS // max(1, len(decoded)))
+        pairs = pairs_a_piece(decoded, output)
         tally = None if tallying is None else TaskTally(tallying)
         for batch in batches:
             # PySpark hands a lone argument over bare.
@@ -66,7 +67,7 @@ def matching_task(
                 matches = execute(decoded, part, min(most, count - start))
                 if tally is not None:
                     tally.add(decoded.p_attributes, part, matches)
-                for texts in texts_of(decoded, matches, output):
+                for texts in texts_of(decoded, matches, output, pairs):
                     yield pd.Series(pd.arrays.ArrowExtensionArray(texts))
         if tally is not None:
             tally.hand_over()
@@ -74,10 +75,18 @@ def matching_task(
     return matched
 
 
-def texts_of(plan: Plan, matches: Matches, output: Output, piece_bytes: int = _PIECE_BYTES) -> Iterator[pa.Array]:
-    """The texts of all rows of a batch in their order, in pieces of about ``piece_bytes`` at most, a row at least."""
+def pairs_a_piece(plan: Plan, output: Output, piece_bytes: int = _PIECE_BYTES) -> int:
+    """The (row, query) pairs whose texts come to about ``piece_bytes`` at most, if all are as long as the longest."""
+    longest = _longest(plan.query_ids) + 1
+    if output == "deliveries":
+        longest += _longest(plan.topic_names) + 1
+    return max(1, piece_bytes // longest)
+
+
+def texts_of(plan: Plan, matches: Matches, output: Output, pairs: int) -> Iterator[pa.Array]:
+    """The texts of all rows of a batch in their order, in pieces of so many ``pairs`` at most, a row at least."""
     text = _deliveries if output == "deliveries" else _ids
-    for first, last in _pieces(plan, matches, output, piece_bytes):
+    for first, last in _pieces(matches, pairs):
         low, high = np.searchsorted(matches.rows, (first, last))
         rows, texts = text(plan, matches.rows[low:high], matches.queries[low:high])
         places = np.full(last - first, -1, dtype=np.int64)
@@ -85,12 +94,8 @@ def texts_of(plan: Plan, matches: Matches, output: Output, piece_bytes: int = _P
         yield texts.take(pa.array(places, mask=places < 0))
 
 
-def _pieces(plan: Plan, matches: Matches, output: Output, piece_bytes: int) -> Iterator[tuple[int, int]]:
+def _pieces(matches: Matches, pairs: int) -> Iterator[tuple[int, int]]:
     """Ranges of rows whose texts stay within a piece."""
-    longest = _longest(plan.query_ids) + 1
-    if output == "deliveries":
-        longest += _longest(plan.topic_names) + 1
-    pairs = max(1, piece_bytes // longest)
     first = 0
     while len(matches) and first < matches.tuples:
         # The row of the first pair that has no room; a row alone is never divided.

@@ -49,9 +49,13 @@ class BatchBindings:
         """Whether Spark has noted a batch as done: it never runs it again."""
         return (self._commit_log / str(batch_id)).exists()
 
+    def has(self, batch_id: int) -> bool:
+        """Whether a batch is bound."""
+        return (self._folder / str(batch_id)).exists()
+
     def bind(self, batch_id: int, version: int) -> Binding:
         """The binding of a batch: the one it already has, else a new one to ``version``."""
-        if (self._folder / str(batch_id)).exists():
+        if self.has(batch_id):
             return self._read(batch_id)
         binding = Binding(batch_id, version, self._planned_end(batch_id))
         write_durably(
@@ -93,7 +97,8 @@ def _ids_in(folder: Path) -> list[int]:
 
 
 def write_durably(path: Path, text: str) -> None:
-    """Write a file so that after a crash it is there whole or not at all."""
+    """Write a file, and the folder for it, so that after a crash it is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.new")
     with aside.open("w", encoding="utf-8") as file:
         file.write(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from asc.plan.compiler import compile_plan
@@ -53,15 +54,15 @@ class RunningPlan:
         return self._plan
 
     @property
-    def bound_batch_id(self) -> int | None:
-        """The last batch that was bound; None before the first."""
-        return None if self._bound is None else self._bound.batch_id
+    def is_settled(self) -> bool:
+        """Whether Spark has noted the last batch that was bound as done, if there was any."""
+        bound = self._bound
+        return bound is None or self._bindings.is_committed(bound.batch_id)
 
     @property
     def version_to_replay(self) -> int | None:
         """At the start: the version of the batch that was begun and not committed; None where there is none."""
-        bound = self._bound
-        return None if bound is None or self._bindings.is_committed(bound.batch_id) else bound.version
+        return None if self._bound is None or self.is_settled else self._bound.version
 
     def replay_with(self, plan: Plan) -> None:
         """At the start: the plan of :attr:`version_to_replay`; by the time the batch comes another one may run."""
@@ -103,12 +104,19 @@ class RunningPlan:
         Raises BrokerError where the plan of that version is not known, or a binding cannot be read.
         """
         with self._lock:
-            running, bound_plan = self._plan, self._bound_plan
-            binding = self._bindings.bind(batch_id, running.version)
-            self._bound = binding
-            if binding.version == running.version:
+            running = self._plan
+            if not self._bindings.has(batch_id):
+                # Known before it is written: what is in place though writing it failed half way is still replayed.
                 self._bound_plan = running
-                return BoundBatch(running, is_replay=False)
+            try:
+                self._bound = binding = self._bindings.bind(batch_id, running.version)
+            except Exception:
+                with suppress(BrokerError):
+                    self._bound = self._bindings.last()
+                raise
+            bound_plan = self._bound_plan
+        if binding.version == running.version:
+            return BoundBatch(running, is_replay=False)
         if bound_plan is None or bound_plan.version != binding.version:
             remedy = f"was begun with version {binding.version}, whose plan is not known: start the daemon again"
             raise BrokerError("batch", batch_id, remedy)

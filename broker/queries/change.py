@@ -23,10 +23,10 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Alter:
-    """Change a standing query: ``altered`` makes another one of what stands by then, whoever changed it meanwhile."""
+    """Make a query of what stands by then under an id, whoever changed it meanwhile; None where nothing stands."""
 
     query_id: str
-    altered: Callable[[RegisteredQuery], RegisteredQuery]
+    altered: Callable[[RegisteredQuery | None], RegisteredQuery]
 
 
 @dataclass(frozen=True, slots=True)

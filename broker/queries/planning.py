@@ -39,10 +39,6 @@ class Planning:
         self._analysers = analysers
         self.options = CompileOptions(spark_attributes=config.limits.spark_attributes)
 
-    def normalise(self, stream: str, where: str) -> Predicate:
-        """The normal form of a predicate over a stream's attributes; PredicateError."""
-        return self._analysers[stream].normalise(where)
-
     def plans(self, queries: Iterable[RegisteredQuery], version: int) -> tuple[dict[str, Plan], dict[str, str]]:
         """The plan of every stream, and the queries that none of them holds, with the reason.
 
@@ -56,7 +52,7 @@ class Planning:
                     raise QueryError("stream", query.stream, "is not configured")
                 if not query.paused:
                     check_destination(query.topic, query.stream, self._config)
-                    found.append(Candidate(query, self.normalise(query.stream, query.where)))
+                    found.append(Candidate(query, self._analysers[query.stream].normalise(query.where)))
             except AscError as error:
                 unserved[query.id] = str(error)
         for position, refusal in self._refusals(found, (), {}).items():
@@ -85,7 +81,7 @@ class Planning:
         for query in unserved:
             if query.stream in attributes and not query.paused:
                 with suppress(AscError):
-                    needed = self.normalise(query.stream, query.where).p_attributes
+                    needed = self._analysers[query.stream].normalise(query.where).p_attributes
                     attributes[query.stream] |= _spark_attributes(needed)
         return self._refusals(candidates, standing, attributes)
 

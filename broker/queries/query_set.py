@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 
 from broker.errors import UnknownQueryError
 from broker.queries.query import RegisteredQuery
@@ -62,7 +63,7 @@ class QuerySet:
         ids = self._sorted_ids
         first = max(bisect_left(ids, prefix), 0 if after is None else bisect_right(ids, after))
         found: list[RegisteredQuery] = []
-        for query_id in ids[first:]:
+        for query_id in islice(ids, first, None):
             if not query_id.startswith(prefix):
                 break
             query = self.queries[query_id]
@@ -80,12 +81,16 @@ class QuerySet:
         """The ids of the queries whose time has come."""
         return [query.id for query in self if query.expires_at is not None and query.expires_at <= now]
 
-    def changed(self, puts: Iterable[RegisteredQuery], removes: Collection[str], version: int) -> QuerySet:
+    def changed(self, puts: Iterable[RegisteredQuery], removes: Iterable[str], version: int) -> QuerySet:
         """The set with queries put, each in place of that of its id, and others removed; what was put is served."""
-        queries = {query_id: query for query_id, query in self.queries.items() if query_id not in removes}
-        queries.update(written := {query.id: query for query in puts})
-        still = {i: reason for i, reason in self.unserved.items() if i in queries and i not in written}
-        return QuerySet(queries, version, still)
+        queries, unserved = dict(self.queries), dict(self.unserved)
+        for query_id in removes:
+            queries.pop(query_id, None)
+            unserved.pop(query_id, None)
+        for query in puts:
+            queries[query.id] = query
+            unserved.pop(query.id, None)
+        return QuerySet(queries, version, unserved)
 
     @cached_property
     def _sorted_ids(self) -> list[str]:

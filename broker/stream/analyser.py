@@ -12,7 +12,7 @@ from asc.predicate.normal_form import Predicate
 from asc.schema import Schema
 from broker.errors import ConfigError, QueryError
 from broker.failure import one_line, root_cause
-from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder, as_records
+from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
 from broker.formats.record_format import DATE_PATTERNS
 from broker.matching.expressions import analyse
 
@@ -46,15 +46,11 @@ class StreamAnalyser:
 
     def check_decoding(self) -> None:
         """ConfigError where Spark cannot decode with the stream's options, found on a sample record."""
-        from pyspark.sql import functions as sf
-
         decoder = self._decoder
         self._check_patterns()
         sample = decoder.record_format.sample([field.name for field in decoder.fields.arrow], decoder.options)
-        rows = self._spark.range(1, numPartitions=1)
-        row = as_records(rows, value=sf.concat(sf.lit(sample), sf.col("id").cast("string")))
         try:
-            decoder.decode(row).collect()
+            decoder.decode(self._records(sample)).collect()
         except Exception as error:
             remedy = f"Spark cannot decode with them: {one_line(root_cause(error))}"
             raise ConfigError(f"options of stream with topic {self._topic}", dict(decoder.options), remedy) from error
@@ -83,15 +79,17 @@ class StreamAnalyser:
     def refusals(self, attributes: Iterable[PAttribute]) -> dict[PAttribute, QueryError]:
         """The expressions among these p-attributes that Spark refuses, each with the reason in one line."""
         with self._lock:
-            unknown = [
-                attribute
-                for attribute in dict.fromkeys(attributes)
-                if attribute.path is None and attribute not in self._accepted
-            ]
+            computed = dict.fromkeys(attribute for attribute in attributes if attribute.path is None)
+            known = {attribute: None for attribute in computed if attribute in self._accepted}
+            for attribute in known:
+                # Asked for last, forgotten last.
+                del self._accepted[attribute]
+            self._accepted.update(known)
+            unknown = [attribute for attribute in computed if attribute not in known]
             if not unknown:
                 return {}
             if self._empty is None:
-                self._empty = self._decoder.decode(self._spark.createDataFrame([], _KAFKA_DDL))
+                self._empty = self._decoder.decode(self._records())
             found = analyse(self._empty, unknown, plan=True)
             self._accepted.update(dict.fromkeys(found.nullable))
             for oldest in list(self._accepted)[: max(0, len(self._accepted) - _ACCEPTED_MAX)]:
@@ -102,12 +100,16 @@ class StreamAnalyser:
         """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none."""
         from pyspark.sql import functions as sf
 
-        rows = [(None, bytearray(value), self._topic, 0, 0, None, 0, None)]
         attributes = list(attributes)
-        frame = self._decoder.of_json().decode(self._spark.createDataFrame(rows, _KAFKA_DDL))
+        frame = self._decoder.of_json().decode(self._records(value))
         columns = [sf.expr(attribute.sql).alias(f"a{slot}") for slot, attribute in enumerate(attributes)]
         table = frame.select(sf.col(ERROR), *columns).toArrow()
         reason = table.column(0)[0].as_py()
         if reason is not None:
             raise QueryError("tuple", value.decode("utf-8", "replace")[:200], f"the {reason}")
         return [table.column(slot + 1)[0].cast(attribute.type) for slot, attribute in enumerate(attributes)]
+
+    def _records(self, *values: bytes) -> DataFrame:
+        """Records of the stream's topic with these values, and nothing else."""
+        rows = [(None, bytearray(value), self._topic, 0, 0, None, 0, None) for value in values]
+        return self._spark.createDataFrame(rows, _KAFKA_DDL)

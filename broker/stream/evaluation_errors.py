@@ -5,50 +5,61 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 LOG = logging.getLogger("asc.evaluation")
+
+
+class Versioned(Protocol):
+    """A query as far as it matters here."""
+
+    @property
+    def version(self) -> int:
+        """The version of the set of queries from which on it is what it is."""
 
 
 class EvaluationErrors:
     """Counts of records of one stream on which evaluation failed, by query, since the daemon began.
 
     A record that comes again (a batch that is run once more) counts again. A query that was registered anew counts from
-    0: what a batch tells that runs with an earlier plan is not counted for it.
+    0, and what a batch tells that ran with an earlier plan is not counted for it.
 
-    Invariant: ``_since`` holds the versions of queries that changed during the batch that runs, and is empty where none
-    runs with an earlier plan. Batches add, changes of queries take away, under a lock. Cost: a number for each query
-    that had errors, and one for each that changed during a batch.
+    Invariant: only queries with a count are held, each with the version it was counted at. Registration says what
+    stands before a plan of it is in place; batches count by what stands then. Cost: two numbers for each query that had
+    errors.
     """
 
     def __init__(self, stream: str) -> None:
         self._stream = stream
         self._lock = threading.Lock()
-        self._counts: dict[str, int] = {}
-        self._since: dict[str, int] = {}
-        self._batch_version: int | None = None
+        self._standing: Mapping[str, Versioned] = {}
+        self._counts: dict[str, tuple[int, int]] = {}
         self.total = 0
         """The sum over the queries, those included that are gone."""
 
-    def begin_batch(self, version: int) -> None:
-        """A batch begins that runs with the plan of a version."""
+    def stand(self, queries: Mapping[str, Versioned], gone: Iterable[str] = ()) -> None:
+        """What stands from now on, by id, and what is gone; the mapping is kept, and must not change."""
         with self._lock:
-            self._batch_version = version
-            self._since = {query_id: since for query_id, since in self._since.items() if since > version}
+            self._standing = queries
+            for query_id in gone:
+                self._counts.pop(query_id, None)
 
-    def end_batch(self, counts: Mapping[str, int]) -> None:
-        """The batch is done: add what it counted; the first errors of queries are logged in one line."""
+    def count(self, plan_version: int, counts: Mapping[str, int]) -> None:
+        """Add what a batch counted that ran with the plan of a version; the first errors of queries are logged in one
+        line.
+        """
+        first: list[tuple[str, int]] = []
         with self._lock:
-            version, since = self._batch_version, self._since
-            own = {
-                query_id: count
-                for query_id, count in counts.items()
-                if version is not None and since.get(query_id, version) <= version
-            }
-            first = [(query_id, count) for query_id, count in own.items() if query_id not in self._counts]
-            for query_id, count in own.items():
-                self._counts[query_id] = self._counts.get(query_id, 0) + count
-            self.total += sum(own.values())
-            self._batch_version, self._since = None, {}
+            for query_id, count in counts.items():
+                query = self._standing.get(query_id)
+                if query is None or query.version > plan_version:
+                    continue
+                version, before = self._counts.get(query_id, (-1, 0))
+                if version != query.version:
+                    before = 0
+                    first.append((query_id, count))
+                self._counts[query_id] = (query.version, before + count)
+                self.total += count
         if first:
             query_id, count = min(first)
             LOG.warning(
@@ -60,15 +71,7 @@ class EvaluationErrors:
                 count,
             )
 
-    def begin_anew(self, ids: Iterable[str], version: int) -> None:
-        """Queries are registered, changed or removed with a version: they count from 0."""
-        with self._lock:
-            during = self._batch_version is not None and self._batch_version < version
-            for query_id in ids:
-                self._counts.pop(query_id, None)
-                if during:
-                    self._since[query_id] = version
-
-    def of(self, query_id: str) -> int:
-        """The records on which evaluation failed for a query as it stands."""
-        return self._counts.get(query_id, 0)
+    def of(self, query_id: str, version: int) -> int:
+        """The records on which evaluation failed for a version of a query."""
+        counted, count = self._counts.get(query_id, (-1, 0))
+        return count if counted == version else 0

@@ -89,6 +89,7 @@ class StreamJob:
         self.name = name
         self._config = config
         self._stream = config.streams[name]
+        self._dead_letter_topic = config.dead_letter_topic(name)
         self._folder = folder
         self._spark = spark
         self._cluster = cluster
@@ -230,14 +231,13 @@ class StreamJob:
     def _write(self, records: DataFrame, batch: BoundBatch) -> None:
         from broker.matching.dataframe import DELIVERIES_COLUMN, match_plan
 
-        self._evaluation_errors.begin_batch(batch.plan.version)
         attributes = self._decoder.decode(records)
         shipped = self._shipped_of(batch.plan, attributes)
         tallying = self._tallying()
         matched = match_plan(attributes, shipped, output="deliveries", tallying=tallying)
-        dead_letters = self._config.dead_letter_topic(self.name)
+        limits = self._limits_of(batch.plan)
         (
-            outgoing(matched, DELIVERIES_COLUMN, dead_letters, self._limits_of(batch.plan, dead_letters))
+            outgoing(matched, DELIVERIES_COLUMN, self._dead_letter_topic, limits)
             .write.format("kafka")
             .options(**self._cluster.client.spark_options())
             .option("kafka.acks", "all")
@@ -254,7 +254,8 @@ class StreamJob:
         # Of a batch that failed a task may come late, with counts of the plan before.
         own = tally if tally is not None and tally.plan == tallying.plan else None
         try:
-            self._evaluation_errors.end_batch({} if own is None else own.error_counts(batch.plan))
+            if own is not None:
+                self._evaluation_errors.count(batch.plan.version, own.error_counts(batch.plan))
             # A plan made for a replay has sequences of its own, which say nothing of those in place.
             if own is not None and not batch.is_replay:
                 self._monitor.offer(batch.plan, own)
@@ -273,10 +274,10 @@ class StreamJob:
         accumulator.value = None
         return Tallying(accumulator, self._plans_shipped, sampling)
 
-    def _limits_of(self, plan: Plan, dead_letters: str) -> dict[str, int]:
+    def _limits_of(self, plan: Plan) -> dict[str, int]:
         """The largest record of each topic. Topics not seen since the last failure are made where they are missing."""
         if self._limits is None or self._limits[0] is not plan:
-            topics = {dead_letters, *plan.topics.unique().to_pylist()}
+            topics = {self._dead_letter_topic, *plan.topics.unique().to_pylist()}
             known = {} if self._limits is None else self._limits[1]
             unseen = topics - known.keys()
             if unseen:
@@ -298,8 +299,5 @@ class StreamJob:
         return self._shipped
 
     def _await_commit(self, deadline: float) -> None:
-        batch_id = self._running.bound_batch_id
-        while batch_id is not None and time.monotonic() < deadline:
-            if (self._folder / "spark" / "commits" / str(batch_id)).exists() or self.problem is not None:
-                return
+        while not self._running.is_settled and self.problem is None and time.monotonic() < deadline:
             time.sleep(0.02)

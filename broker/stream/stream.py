@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from asc.plan.plan import Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
@@ -63,14 +61,6 @@ class Stream:
     def problem(self) -> str | None:
         """Why its job does not run, in one line; None while it runs."""
         return self.job.problem
-
-    def replay(self, plan: Plan, changed_since: Iterable[str]) -> None:
-        """At the start: the plan that the batch which was begun has to be run again with, and the queries that are not
-        what they were in it.
-        """
-        self.running.replay_with(plan)
-        self.evaluation_errors.begin_batch(plan.version)
-        self.evaluation_errors.begin_anew(changed_since, plan.version + 1)
 
     def start(self) -> None:
         """Start the monitor and the job; returns once the job's query runs, and raises its failure to start."""

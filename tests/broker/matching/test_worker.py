@@ -10,7 +10,7 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
-from broker.matching.worker import texts_of
+from broker.matching.worker import pairs_a_piece, texts_of
 
 _SCHEMA = Schema.from_ddl("n BIGINT")
 _VALUES = [5, 50, None, 500, 5, -1, 50, 50, 5000]
@@ -45,7 +45,7 @@ def test_ids_of_each_row_in_pieces_of_any_size(piece_bytes: int, count: int) -> 
     queries = _QUERIES[-count:]
     plan = _plan(queries)
     matches = match(plan, [pa.array(_VALUES, pa.int64())], len(_VALUES))
-    pieces = list(texts_of(plan, matches, "queries", piece_bytes))
+    pieces = list(texts_of(plan, matches, "queries", pairs_a_piece(plan, "queries", piece_bytes)))
     assert all(len(piece) for piece in pieces)
     wanted = ["\x1f".join(name for name, _ in _accepting(value, queries)) or None for value in _VALUES]
     assert [text for piece in pieces for text in piece.to_pylist()] == wanted
@@ -55,7 +55,11 @@ def test_ids_of_each_row_in_pieces_of_any_size(piece_bytes: int, count: int) -> 
 def test_topics_with_their_ids_in_pieces_of_any_size(piece_bytes: int) -> None:
     plan = _plan(_QUERIES)
     matches = match(plan, [pa.array(_VALUES, pa.int64())], len(_VALUES))
-    found = [text for piece in texts_of(plan, matches, "deliveries", piece_bytes) for text in piece.to_pylist()]
+    found = [
+        text
+        for piece in texts_of(plan, matches, "deliveries", pairs_a_piece(plan, "deliveries", piece_bytes))
+        for text in piece.to_pylist()
+    ]
     assert len(found) == len(_VALUES)
     for value, text in zip(_VALUES, found, strict=True):
         by_topic: dict[str, list[str]] = {}
@@ -70,7 +74,7 @@ def test_small_pieces_stay_small() -> None:
     plan = _plan(queries)
     rows = 50
     matches = match(plan, [pa.array([11] * rows, pa.int64())], rows)
-    pieces = list(texts_of(plan, matches, "queries", 1_500))
+    pieces = list(texts_of(plan, matches, "queries", pairs_a_piece(plan, "queries", 1_500)))
     assert sum(len(piece) for piece in pieces) == rows
     assert max(len("".join(piece.to_pylist())) for piece in pieces) <= 1_500
 
@@ -79,6 +83,6 @@ def test_no_rows_and_no_matches() -> None:
     plan = _plan(_QUERIES[-1:])
     for values in ([], [1, 2]):
         matches = match(plan, [pa.array(values, pa.int64())], len(values))
-        assert [text for piece in texts_of(plan, matches, "queries") for text in piece.to_pylist()] == [None] * len(
-            values
-        )
+        assert [text for piece in texts_of(plan, matches, "queries", 100) for text in piece.to_pylist()] == [
+            None
+        ] * len(values)

@@ -17,7 +17,7 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan
 from broker.errors import BrokerError
-from broker.plans.binding import BatchBindings
+from broker.plans.binding import BatchBindings, Binding
 from broker.plans.running_plan import RunningPlan
 from workloads.synthetic import d1_workload
 
@@ -58,7 +58,9 @@ def test_a_plan_holds_from_the_end_of_the_last_batch_that_was_bound(tmp_path: Pa
     assert running.bind(0).plan.version == 1
     assert running.replace(compiled(2)) == {0: 7}
     assert running.effective_offsets() == {0: 7}
-    assert running.bound_batch_id == 0
+    assert not running.is_settled
+    spark_commits(tmp_path, 0)
+    assert running.is_settled
 
 
 def test_a_batch_that_failed_is_run_again_with_the_plan_it_was_bound_to(tmp_path: Path) -> None:
@@ -160,6 +162,25 @@ class Batches(RuleBasedStateMachine):
         if commits:
             spark_commits(self.folder, self.batch_id)
             self.batch_id += 1
+
+    @rule(written=st.booleans())
+    def binding_fails(self, written: bool) -> None:
+        """The disk is full, before the binding is in place or after it."""
+        spark_plans(self.folder, self.batch_id, 10 * self.batch_id)
+        whole = self.running._bindings
+
+        class Failing(BatchBindings):
+            def bind(self, batch_id: int, version: int) -> Binding:
+                if written:
+                    super().bind(batch_id, version)
+                raise OSError("no space left")
+
+        self.running._bindings = Failing(self.folder / "bindings", self.folder / "spark")
+        with pytest.raises(OSError, match="no space left"):
+            self.running.bind(self.batch_id)
+        self.running._bindings = whole
+        if written:
+            self.bound.setdefault(self.batch_id, self.running.plan.version)
 
     @rule()
     def crash(self) -> None:

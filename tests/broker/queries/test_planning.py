@@ -97,7 +97,7 @@ def test_over_a_limit_that_was_lowered_the_oldest_queries_are_served(spark: Spar
     late = RegisteredQuery("late", "a", "n + 9 > 1", "out")
     left_out = [standing[query_id] for query_id in unserved]
     served_alone = rules.plans([standing["q4"]], 9)[0]
-    candidate = Candidate(late, rules.normalise("a", late.where))
+    candidate = Candidate(late, rules._analysers["a"].normalise(late.where))
     assert rules.refusals([candidate], [standing["q4"]], (), served_alone) == {}
     assert set(rules.refusals([candidate], standing.values(), left_out, served_alone)) == {0}
 
@@ -107,7 +107,7 @@ def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSe
     there = RegisteredQuery("there", "a", "n > 1", "source-b", version=1)
     plans, _ = rules.plans([there], 1)
     candidates = [
-        Candidate(query, rules.normalise(query.stream, query.where))
+        Candidate(query, rules._analysers[query.stream].normalise(query.where))
         for query in (
             RegisteredQuery("there", "a", "n + 1 > 1", "out"),
             RegisteredQuery("back", "b", "n > 1", "source-a"),

@@ -18,6 +18,7 @@ from asc.schema import Schema
 from broker.matching.dataframe import match_plan
 from broker.matching.shipped_plan import ShippedPlan
 from broker.matching.tally import Tally, Tallying, TallyParam, TaskTally, tally_accumulator
+from broker.queries.query import RegisteredQuery
 from broker.stream.evaluation_errors import EvaluationErrors
 
 if TYPE_CHECKING:
@@ -100,42 +101,32 @@ def test_tallies_of_one_plan_add_up(tallied: Callable[..., Tally]) -> None:
     assert replace(one, errors={}).merged(replace(other, errors={}), 0).errors == {}
 
 
-def test_a_batch_counts_for_the_queries_that_its_plan_has(caplog: pytest.LogCaptureFixture) -> None:
+def standing(**versions: int) -> dict[str, RegisteredQuery]:
+    return {query_id: RegisteredQuery(query_id, "s", "n > 1", "out", version=v) for query_id, v in versions.items()}
+
+
+def test_what_an_older_plan_counted_is_not_laid_on_a_query_that_was_replaced() -> None:
     errors = EvaluationErrors("s")
-    errors.begin_batch(5)
-    errors.begin_anew(["replaced", "removed"], 6)
-    errors.end_batch({"kept": 2, "replaced": 2, "removed": 2})
-    assert [errors.of(query_id) for query_id in ("kept", "replaced", "removed")] == [2, 0, 0]
-    errors.begin_batch(6)
-    errors.end_batch({"kept": 1, "replaced": 4})
-    assert [errors.of(query_id) for query_id in ("kept", "replaced")] == [3, 4]
-    # A batch that is run again with the plan it was bound to, after its query was replaced a second time.
-    errors.begin_batch(6)
-    errors.begin_anew(["replaced"], 7)
-    errors.begin_batch(6)
-    errors.end_batch({"kept": 1, "replaced": 9})
-    assert [errors.of(query_id) for query_id in ("kept", "replaced")] == [4, 0]
+    errors.stand(standing(kept=5, replaced=5, removed=5))
+    errors.count(5, {"kept": 1, "replaced": 7, "removed": 7})
+    errors.stand(standing(kept=5, replaced=6), gone=["removed"])
+    # A batch that began before the change, and one that is run again with the plan it was bound to.
+    for _ in range(2):
+        errors.count(5, {"kept": 2, "replaced": 2, "removed": 2})
+    assert [errors.of(*key) for key in (("kept", 5), ("replaced", 5), ("replaced", 6), ("removed", 5))] == [5, 7, 0, 0]
+    errors.count(6, {"kept": 1, "replaced": 4})
+    assert [errors.of(*key) for key in (("kept", 5), ("replaced", 5), ("replaced", 6))] == [6, 0, 4]
     # What was counted by stream stays: a counter never falls.
-    assert errors.total == 8
-
-
-def test_nothing_is_kept_of_changes_while_no_batch_runs() -> None:
-    errors = EvaluationErrors("s")
-    errors.begin_batch(1)
-    errors.begin_anew(["a"], 2)
-    assert errors._since == {"a": 2}
-    errors.end_batch({})
-    errors.begin_anew(map(str, range(1_000)), 3)
-    assert errors._since == {}
+    assert errors.total == 1 + 7 + 7 + 4 + 1 + 4
 
 
 def test_the_first_errors_of_queries_are_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
     errors = EvaluationErrors("s")
+    errors.stand(standing(a=1, b=1, c=1))
     for counts in ({}, {"b": 2, "a": 3}, {"a": 4}):
-        errors.begin_batch(1)
-        errors.end_batch(counts)
+        errors.count(1, counts)
     assert caplog.messages == [
         "stream 's': an expression of query 'a' and 1 more could not be evaluated on 3 records of a batch "
         "(a division by zero, a cast or a decimal that does not fit): it is NULL there"
     ]
-    assert [errors.of(query_id) for query_id in "abc"] == [7, 2, 0]
+    assert [errors.of(query_id, 1) for query_id in "abc"] == [7, 2, 0]

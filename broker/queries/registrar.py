@@ -15,7 +15,7 @@ from asc.plan.plan import Plan, Query
 from broker.config.config import Config
 from broker.errors import QueryError, RegistryError, RegistryTakenError
 from broker.kafka.cluster import KafkaCluster
-from broker.queries.change import Alter, Change, Outcome, Put, Registered
+from broker.queries.change import Alter, Change, Outcome, Put, Registered, Remove
 from broker.queries.planning import Candidate, Planning
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -53,16 +53,24 @@ class Registrar:
         of an earlier version where a batch is to be run again with it.
         """
         queries, version = self._registry.load()
-        expired = QuerySet(queries).expired(_now())
+        loaded = QuerySet(queries, version)
+        expired = loaded.expired(_now())
         if expired:
-            version = max(self._registry.write((), expired).values())
-            queries = {query_id: query for query_id, query in queries.items() if query_id not in expired}
-        self._take_over(queries, version)
-        for stream in self._streams.values():
+            loaded = loaded.changed((), expired, max(self._registry.write((), expired).values()))
+        self._take_over(loaded.queries, loaded.version)
+        replayed: dict[int, dict[str, Plan]] = {}
+        for name, stream in self._streams.items():
             begun = stream.running.version_to_replay
-            if begun is not None:
-                changed_since = [query.id for query in self.standing if query.version > begun]
-                stream.replay(self._plan_at(stream, begun), changed_since)
+            if begun is None:
+                continue
+            if begun == self.standing.version:
+                stream.running.replay_with(stream.running.plan)
+                continue
+            if begun not in replayed:
+                # Of all streams: what is served of one may hang on the others, for they may feed each other.
+                then = self._registry.state_at(begun)
+                replayed[begun], _ = self._planning.plans(then.values(), begun)
+            stream.running.replay_with(replayed[begun][name])
 
     def stream_of(self, name: str | None) -> Stream:
         """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
@@ -88,8 +96,9 @@ class Registrar:
         """Make changes in one step: all of them, or none where one is refused (``keep_going``: those that are not).
 
         An error among them stands for a change that could not be read: it is refused with that. Returns when the
-        queries are in the running plans, those removed in none. RegistryError and KafkaError where Kafka fails:
-        nothing is changed then, as far as can be known (see :meth:`expire`).
+        queries are in the running plans, those removed in none. Raises KafkaError, RegistryError among them, where
+        Kafka fails, and PlanError where the queries together pass a bound of plans: nothing is changed then, as far as
+        can be known (see :meth:`expire`).
         """
         refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
         candidates: dict[int, Candidate] = {}
@@ -99,7 +108,8 @@ class Registrar:
             if isinstance(change, Put):
                 with _refusing(refused, position):
                     candidates[position] = self._judged(change.query)
-        with self._changing():
+        with self._lock:
+            self._recover()
             taken: set[str] = set()
             for position, change in enumerate(changes):
                 if isinstance(change, AscError) or position in refused:
@@ -108,24 +118,24 @@ class Registrar:
                     if change.query_id in taken:
                         raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
                     if isinstance(change, Alter):
-                        candidates[position] = self._judged(change.altered(self.standing.get(change.query_id)))
-                    elif not isinstance(change, Put):
+                        before = self.standing.queries.get(change.query_id)
+                        candidates[position] = self._judged(change.altered(before))
+                    elif isinstance(change, Remove):
                         removes[position] = self.standing.get(change.query_id)
                     taken.add(change.query_id)
-            candidates = {position: one for position, one in candidates.items() if position not in refused}
-            refused.update(self._refusals(candidates))
+            missing_topics = self._refuse(candidates, refused) if candidates else set()
             candidates = {position: one for position, one in candidates.items() if position not in refused}
             if (refused and not keep_going) or not (candidates or removes):
                 return Outcome(refused=refused)
-            return self._made(candidates, removes, refused)
+            return self._made(candidates, removes, refused, missing_topics)
 
     def expire(self) -> list[str]:
         """Remove the queries whose time has come; their ids. To be called often: it also mends a write that failed."""
-        with self._changing():
+        with self._lock:
+            self._recover()
             ids = self.standing.expired(_now())
             if ids:
-                candidates: dict[int, Candidate] = {}
-                self._made(candidates, {i: self.standing.get(query_id) for i, query_id in enumerate(ids)}, {})
+                self.apply([Remove(query_id) for query_id in ids])
         return ids
 
     # -- judging
@@ -140,50 +150,62 @@ class Registrar:
             raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
         return Candidate(query, stream.analyser.normalise(query.where))
 
-    def _refusals(self, candidates: Mapping[int, Candidate]) -> dict[int, AscError]:
-        """Position to reason of the candidates that would close a loop, that Spark refuses, or that are too many."""
-        standing, own = self.standing, list(candidates.values())
-        replaced = {candidate.query.id for candidate in own}
+    def _refuse(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> set[str]:
+        """Add to the refused what hangs on the others, on Spark and on Kafka: candidates that would close a loop, that
+        Spark refuses, that are too many, or whose topic cannot be what they want of it. The topics yet to be made.
+        """
+        self._refuse_by_rules(candidates, refused)
+        # One that is paused needs no topic: to pause it may be what mends a stream.
+        topics = {i: one.query.topic for i, one in candidates.items() if i not in refused and not one.query.paused}
+        by_topic, missing = self._cluster.destinations(set(topics.values()))
+        refused.update((i, by_topic[topic]) for i, topic in topics.items() if topic in by_topic)
+        if by_topic:
+            # What they would have replaced stands on, and others may break a rule beside it.
+            self._refuse_by_rules(candidates, refused)
+        return missing
+
+    def _refuse_by_rules(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> None:
+        standing = self.standing
+        own = {position: candidate for position, candidate in candidates.items() if position not in refused}
+        replaced = {candidate.query.id for candidate in own.values()}
         unserved = [standing.get(query_id) for query_id in standing.unserved if query_id not in replaced]
         plans = {name: stream.running.plan for name, stream in self._streams.items()}
-        found = self._planning.refusals(own, standing.queries.values(), unserved, plans)
-        positions = list(candidates)
-        return {positions[i]: error for i, error in found.items()}
+        positions = list(own)
+        found = self._planning.refusals(list(own.values()), standing.queries.values(), unserved, plans)
+        refused.update((positions[i], error) for i, error in found.items())
 
     # -- changing
-
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Hold every other change off, after what a write that failed left behind is mended."""
-        with self._lock:
-            self._recover()
-            yield
 
     def _made(
         self,
         candidates: Mapping[int, Candidate],
         removes: Mapping[int, RegisteredQuery],
         refused: Mapping[int, AscError],
+        missing_topics: Collection[str],
     ) -> Outcome:
         """Write and swap: what is refused has been refused before."""
-        before, gone = self.standing, {query.id for query in removes.values()}
+        before, gone = self.standing, [query.id for query in removes.values()]
         running = {name: stream.running.plan for name, stream in self._streams.items()}
         plans = self._changed_plans(running, list(candidates.values()), gone)
-        # One that is paused needs no topic: to pause it may be what mends a stream.
-        topics = {candidate.query.topic for candidate in candidates.values() if not candidate.query.paused}
-        self._cluster.ensure_destinations(topics)
+        self._cluster.create_topics(missing_topics)
         versions = self._written([candidate.query for candidate in candidates.values()], gone)
-        version = max(versions.values())
-        written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
-        self.standing = before.changed(written.values(), gone, version)
-        offsets = {
-            name: self._streams[name].running.replace(replace(plan, version=version), running[name])
-            for name, plan in plans.items()
-        }
+        try:
+            version = max(versions.values())
+            written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
+            after = before.changed(written.values(), gone, version)
+            for stream in self._streams.values():
+                stream.evaluation_errors.stand(after.queries, gone)
+            offsets = {
+                name: self._streams[name].running.replace(replace(plan, version=version), running[name])
+                for name, plan in plans.items()
+            }
+            self.standing = after
+        except BaseException:
+            # The registry has the change: what has not is mended from there, before the next one.
+            self._is_uncertain = True
+            raise
         for name in {query.stream for query in written.values()} - offsets.keys():
             offsets[name] = self._streams[name].running.effective_offsets()
-        for stream in self._streams.values():
-            stream.evaluation_errors.begin_anew(versions, version)
         registered = {
             i: Registered(query, offsets[query.stream], candidates[i].predicate.warnings, query.id not in before)
             for i, query in written.items()
@@ -218,13 +240,9 @@ class Registrar:
         for query_id, reason in unserved.items():
             LOG.warning("query '%s' is not served: %s", query_id, reason)
         for name, plan in plans.items():
+            self._streams[name].evaluation_errors.stand(queries)
             self._streams[name].running.replace(plan)
         self.standing = QuerySet(queries, version, unserved)
-
-    def _plan_at(self, stream: Stream, version: int) -> Plan:
-        """The plan of a stream as it was at a version."""
-        # Of all streams: what is served of one may hang on the others, for they may feed each other.
-        return self._planning.plans(self._registry.state_at(version).values(), version)[0][stream.name]
 
     def _changed_plans(
         self, running: Mapping[str, Plan], candidates: Sequence[Candidate], removes: Collection[str]

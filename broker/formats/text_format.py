@@ -1,0 +1,56 @@
+"""Formats whose values are UTF-8 text."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker.formats.record_format import RecordFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column
+
+    from asc.schema import Schema
+
+_HUGE_EXPONENT = r"(?<![\p{Alnum}_.-])[-+]?[\p{Nd}.]++[eE][-+]?\p{Nd}{4,}+(?![\p{Alnum}_.-])"
+# A number as a token of its own: digits with an e between them inside an identifier are none.
+
+
+class TextFormat(RecordFormat):
+    """A format that Spark parses from a text. What is empty or not UTF-8 is not given to the parser."""
+
+    def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:
+        """See :class:`RecordFormat`."""
+        from pyspark.sql import functions as sf
+
+        text = value.cast("string")
+        reason = sf.when(sf.trim(text) == "", "value is empty").when(~sf.is_valid_utf8(text), "value is not UTF-8 text")
+        own = self.unparsed_text(text, options)
+        if own is not None:
+            reason = reason.when(own.isNotNull(), own)
+        if any(map(_has_decimal, (field.type for field in fields.arrow))):
+            # A decimal is written out in full before it is found not to fit.
+            huge = sf.rlike(text, sf.lit(_HUGE_EXPONENT))
+            reason = reason.when(huge, "value holds a number with an exponent beyond 999")
+        return reason
+
+    def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
+        """See :class:`RecordFormat`."""
+        return self.parsed_text(value.cast("string"), ddl, options)
+
+    def unparsed_text(self, text: Column, options: Mapping[str, str]) -> Column | None:
+        """Why a text of this format alone must not be given to the parser, NULL where it may; None where all may."""
+        return None
+
+    @abstractmethod
+    def parsed_text(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
+        """As :meth:`parsed`, of a text."""
+
+
+def _has_decimal(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    children = [kind.field(i).type for i in range(kind.num_fields)]
+    return pa.types.is_decimal(kind) or any(map(_has_decimal, children))
