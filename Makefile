@@ -48,8 +48,10 @@ lint: .venv/.dev  ## ruff, mypy --strict, import-linter
 check: lint  ## the checks of lint, then, on all cores, every test that starts neither a JVM nor Kafka
 	@$(BIN)/python -m pytest -m "not spark and not kafka" --numprocesses auto --dist worksteal --durations=10
 
+# Two processes, each with a Spark session and a Kafka node of its own (3 GB), whatever the machine has: most tests wait
+# for others' processes. Whole files go to one of them, so that what a file shares is set up once.
 test: setup .venv/.dev lint  ## the checks of lint, then every test; the ten slowest are told
-	@$(BIN)/python -m pytest --durations=10
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations=10
 
 bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results
 	@$(BIN)/asc bench match

@@ -84,7 +84,12 @@ def worked_example() -> WorkedExample:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What a test is given says what it needs: ``make check`` leaves out what needs a JVM or Kafka."""
+    """What a test is given says what it needs: ``make check`` leaves out what needs a JVM or Kafka.
+
+    Files with slow tests come first: whole files go to one process or the other, and none is to be left for the end.
+    """
     for item in items:
         for name in {"spark", "kafka"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(name)
+    slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: item.path not in slow)

@@ -70,32 +70,24 @@ class Asc:
         return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-_ASC = pytest.StashKey[Asc]()
+@pytest.fixture(scope="session")
+def asc(spark: SparkSession, kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asc]:
+    """One daemon with a JSON and a CSV stream, for all modules of this folder."""
+    from broker.daemon.daemon import Daemon
 
-
-@pytest.fixture(scope="module")
-def asc(
-    request: pytest.FixtureRequest, spark: SparkSession, kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory
-) -> Asc:
-    """One daemon with a JSON and a CSV stream, for all modules of this folder; stopped with the last of them."""
-    folder = request.node.parent
-    if _ASC not in folder.stash:
-        from broker.daemon.daemon import Daemon
-
-        config = {
-            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": "cli.queries"},
-            "api": {"port": 0},
-            "spark": {"checkpoint_dir": str(tmp_path_factory.mktemp("checkpoint"))},
-            "streams": {
-                "flights": {"topic": "cli-flights", "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"},
-                "lines": {"topic": "cli-lines", "format": "csv", "schema": SCHEMA, "starting_offsets": "earliest"},
-            },
-        }
-        daemon = Daemon(parse_config(config), spark=spark)
-        daemon.start()
-        folder.addfinalizer(daemon.stop)
-        folder.stash[_ASC] = Asc(daemon.url)
-    return folder.stash[_ASC]
+    config = {
+        "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": "cli.queries"},
+        "api": {"port": 0},
+        "spark": {"checkpoint_dir": str(tmp_path_factory.mktemp("checkpoint"))},
+        "streams": {
+            "flights": {"topic": "cli-flights", "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"},
+            "lines": {"topic": "cli-lines", "format": "csv", "schema": SCHEMA, "starting_offsets": "earliest"},
+        },
+    }
+    daemon = Daemon(parse_config(config), spark=spark)
+    daemon.start()
+    yield Asc(daemon.url)
+    daemon.stop()
 
 
 @pytest.fixture
