@@ -1,4 +1,4 @@
-"""The life of a query: registered, replaced, paused, removed, loaded in bulk, refused; over HTTP, on a real daemon."""
+"""The life of a query: registered, replaced, paused, removed; over HTTP and by its registrar, on a real daemon."""
 
 from __future__ import annotations
 
@@ -151,48 +151,15 @@ def test_an_expired_query_is_removed(site: Site) -> None:
         time.sleep(0.1)
 
 
-def test_a_bulk_load_is_all_or_nothing(site: Site) -> None:
+def test_what_is_loaded_in_bulk_is_delivered(site: Site) -> None:
     stream, topic = site.stream("json"), site.topic("bulk")
     good = [{"id": f"bulk-{i}", "where": f"n = {i}", "topic": topic, "stream": stream} for i in range(200)]
-    bad = {"id": "bulk-bad", "where": "nn = 1", "topic": topic, "stream": stream}
-    refused = site.bulk([good[0], "", bad, "{", good[0], *good[1:]])
-    assert refused.status_code == 400
-    assert [(error["line"], error["id"]) for error in refused.json()["errors"]] == [
-        (3, "bulk-bad"),
-        (4, None),
-        (5, "bulk-0"),
-    ]
-    assert "duplicate id 'bulk-0': line 1 has it already" in refused.json()["errors"][2]["error"]["message"]
-    assert "line 3: unknown column 'nn'" in refused.json()["error"]["message"]
-    assert site.client.get("/v1/queries/bulk-0").status_code == 404
     loaded = site.bulk(good)
     assert loaded.status_code == 200, loaded.text
     assert (loaded.json()["registered"], loaded.json()["errors"]) == (200, [])
     site.publish(numbers(200))
     site.drain()
     assert [record.queries for record in site.read(topic)] == [[f"bulk-{i}"] for i in range(200)]
-
-
-def test_a_bulk_load_can_keep_going(site: Site) -> None:
-    stream, topic = site.stream("json"), site.topic("going")
-    lines = [
-        {"id": "going-1", "where": "n = 1", "topic": topic, "stream": stream},
-        {"id": "going-2", "where": "n = ", "topic": topic, "stream": stream},
-        {"id": "going 3", "where": "n = 3", "topic": topic, "stream": stream},
-        {"id": "going-4", "where": "n = 4", "topic": topic, "stream": "none"},
-        {"id": "going-5", "where": "n > 5 OR s RLIKE 'a|b'", "topic": topic, "stream": stream},
-    ]
-    answer = site.bulk(lines, keep_going="true")
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["registered"] == 2
-    assert [error["line"] for error in answer.json()["errors"]] == [2, 3, 4]
-    assert site.client.get("/v1/queries/going-5").status_code == 200
-    assert site.client.get("/v1/queries/going-2").status_code == 404
-
-
-def test_a_bulk_load_of_nothing_valid_is_refused(site: Site) -> None:
-    assert site.bulk([]).status_code == 400
-    assert site.bulk(["{}"], keep_going="true").status_code == 400
 
 
 def test_changes_of_different_fields_at_a_time_all_hold(site: Site) -> None:
@@ -231,35 +198,3 @@ def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert site.client.get("/readyz").status_code == 200
     site.register("after-loss", "n = 2")
     assert site.client.get("/v1/queries/before-loss").json() == before
-
-
-def test_check_registers_nothing(site: Site) -> None:
-    answer = site.client.post("/v1/check", json={"stream": site.stream("json"), "where": "n > 1 AND lower(s) = 'x'"})
-    assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert [attribute["spark"] for attribute in found["p_attributes"]] == [False, True]
-    assert (found["match_all"], found["contradiction"], len(found["conjuncts"])) == (False, False, 1)
-    nothing = site.client.post("/v1/check", json={"stream": site.stream("json"), "where": "n > 1 AND n < 1"}).json()
-    assert nothing["contradiction"] is True
-    assert nothing["warnings"]
-
-
-def test_streams_and_plan_are_shown(site: Site) -> None:
-    site.register("in-plan", "n = 777")
-    streams = site.client.get("/v1/streams").json()
-    assert streams["kafka"]["bootstrap_servers"] == site.bootstrap_servers
-    assert {stream["format"] for stream in streams["streams"]} == {"json", "csv"}
-    plan = site.client.get("/v1/plan").json()["streams"][site.stream("json")]
-    assert plan["queries"] >= 1
-    assert "n" in [attribute["sql"] for attribute in plan["p_attributes"]]
-
-
-def test_explain_follows_a_tuple(site: Site) -> None:
-    site.register("explained", "n > 1000 AND s = 'x'")
-    plain = site.client.post("/v1/queries/explained/explain", json={})
-    assert plain.status_code == 200, plain.text
-    assert plain.json()["text"]
-    followed = site.client.post("/v1/queries/explained/explain", json={"tuple": {"n": 1001, "s": "x"}})
-    assert followed.status_code == 200, followed.text
-    assert followed.json()["text"] != plain.json()["text"]
-    assert site.client.post("/v1/queries/explained/explain", json={"tuple": {"n": "x"}}).status_code == 400
