@@ -136,7 +136,10 @@ def _nearest_key(location: tuple[str, ...]) -> str:
 
 def _resolved(config: Config, folder: Path) -> Config:
     def under(path: Path | None) -> Path | None:
-        return None if path is None else folder / path.expanduser()
+        try:
+            return None if path is None else folder / path.expanduser()
+        except RuntimeError:
+            raise ConfigError("path", str(path), "begins with a home folder that is not known: write it out") from None
 
     streams = {
         name: stream.model_copy(update={"schema_file": under(stream.schema_file)})

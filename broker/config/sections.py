@@ -49,7 +49,7 @@ class KafkaConfig(Section):
     allow_topic_creation: bool = Field(default=True, strict=True)
     partitions: int = Field(default=1, ge=1, strict=True)
     replication_factor: int = Field(default=-1, ge=-1, description="-1: the default of the Kafka broker", strict=True)
-    timeout_s: float = Field(default=15, gt=0, strict=True)
+    timeout_s: float = Field(default=15, gt=0, allow_inf_nan=False, strict=True)
     options: Options = Field(default_factory=dict)
 
     @property

@@ -100,6 +100,8 @@ class KafkaCluster:
         """The partitions of a topic, sorted."""
         with self._admin_lock, self.client.clear_errors():
             (description,) = self._connected().describe_topics([name])
+        if not description["partitions"]:
+            raise KafkaError("partitions of topic", name, "cannot be read: is it there, and described to us?")
         return sorted(int(partition["partition_index"]) for partition in description["partitions"])
 
     def offsets(self, name: str, *, end: bool) -> Offsets:

@@ -59,7 +59,7 @@ class RegisteredQuery:
                 expires_at,
                 version,
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, QueryError) as error:
             raise BrokerError(
                 "registry record", f"{query_id} at offset {version}", f"cannot be read: {error}"
             ) from error

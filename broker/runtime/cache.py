@@ -19,7 +19,12 @@ def cache_folder() -> Path:
     """
     chosen = os.environ.get("ASC_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = Path(chosen or f"{base}/asc").expanduser().absolute()
+    folder = Path(chosen or f"{base}/asc")
+    try:
+        folder = folder.expanduser().absolute()
+    except RuntimeError:
+        remedy = "begins with a home folder that is not known; name another folder in ASC_CACHE_DIR"
+        raise RuntimeMissingError("cache folder", str(folder), remedy) from None
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return folder

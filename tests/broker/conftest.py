@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from kafka import KafkaConsumer
     from pyspark.sql import SparkSession
 
+    from broker.kafka.cluster import KafkaCluster
     from broker.kafka.embedded import EmbeddedKafka
+    from broker.queries.registration import Registrar
+    from broker.queries.registry import Registry
+    from broker.stream.stream import Stream
 
 Header = tuple[str, bytes | None]
 
@@ -200,6 +204,54 @@ def site_of(kafka: EmbeddedKafka, spark: SparkSession) -> Iterator[Callable[[Con
     for site in sites:
         if site.daemon is not None:
             site.daemon.stop()
+
+
+@dataclass
+class Resting:
+    """What the API needs of a daemon, all of it real, without the jobs: nothing is delivered, no thread runs."""
+
+    config: Config
+    cluster: KafkaCluster
+    registry: Registry
+    _registrar: Registrar
+    _streams: dict[str, Stream]
+
+    def readiness(self) -> str | None:
+        return None
+
+    def registrar(self) -> Registrar:
+        return self._registrar
+
+    def streams(self) -> dict[str, Stream]:
+        return self._streams
+
+    def bootstrap_servers(self) -> str:
+        return self.cluster.bootstrap_servers
+
+    def stream(self, kind: str) -> str:
+        """The name of the json or csv stream."""
+        return next(name for name, stream in self.config.streams.items() if stream.format == kind)
+
+
+@pytest.fixture(scope="session")
+def resting(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Resting]:
+    """Streams, registry and registrar for the tests of a whole run that need no job; each with ids of its own."""
+    from broker.kafka.cluster import KafkaCluster
+    from broker.queries.registration import Registrar
+    from broker.queries.registry import Registry
+    from broker.stream.stream import Stream
+
+    config = site_config(kafka, tmp_path_factory.mktemp("resting"))
+    cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
+    cluster.ensure_topics({stream.topic for stream in config.streams.values()})
+    streams = {name: Stream(name, config, spark, cluster) for name in config.streams}
+    registry = Registry(cluster, config.kafka.registry_topic)
+    registry.open()
+    registrar = Registrar(config, cluster, registry, streams)
+    registrar.load()
+    yield Resting(config, cluster, registry, registrar, streams)
+    registry.close()
+    cluster.close()
 
 
 class Process:

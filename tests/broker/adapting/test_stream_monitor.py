@@ -17,9 +17,7 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan
 from broker.adapting.stream_monitor import StreamMonitor
-from broker.config.config import parse_config
 from broker.config.sections import MonitorConfig
-from broker.errors import ConfigError
 from broker.matching.tally import Tally
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
@@ -325,31 +323,6 @@ def test_it_stops_without_measuring_another_block(stream: Any) -> None:
     one.monitor._thread.join(30)
     assert not one.monitor._thread.is_alive()
     assert measured == [0]
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("mu", -0.1),
-        ("mu", "much"),
-        ("lambda_tuples", 0),
-        ("tau_tuples", 0),
-        ("sample_tuples", 0),
-        ("sample_tuples", 100_001),
-        ("max_core_share", 0),
-        ("max_core_share", 1.5),
-        ("mode", "eager"),
-        ("triggers", ["luck"]),
-        ("triggers", "cost"),
-        ("triggers", ["cost", "cost"]),
-        ("enabled", "no"),
-        ("lambda_tuples", "5000"),
-        ("sample_tuples", True),
-    ],
-)
-def test_wrong_settings_are_named(key: str, value: Any) -> None:
-    with pytest.raises(ConfigError, match=f"configuration key monitor.{key}"):
-        parse_config({"monitor": {key: value}})
 
 
 def test_all_null_and_constant_attributes_are_measured_like_others(stream: Any) -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from asc.errors import AscError
-from asc.predicate import Limits
-from asc.predicate.limits import MAX_NESTING_DEPTH
 from broker.config.config import Config, load_config
-from broker.config.sections import ConfigError, KafkaConfig
+from broker.errors import ConfigError
 
 STREAM = """
 [streams.flights]
@@ -75,27 +72,6 @@ def test_embedded_leaves_the_configured_kafka_out(config_file: Path) -> None:
     assert (embedded.bootstrap_servers, embedded.options) == (None, {})
 
 
-def test_a_record_may_lack_any_field(config_file: Path) -> None:
-    fields = read(config_file, STREAM).streams["flights"].fields().arrow
-    assert fields.field("dep_delay").nullable
-    assert fields.field("place").type == pa.struct([pa.field("city", pa.string(), nullable=True)])
-
-
-def test_secrets_are_masked() -> None:
-    options = {"sasl.jaas.config": "a", "ssl.keystore.password": "b", "security.protocol": "SASL_SSL"}
-    shown = Config(kafka=KafkaConfig(options=options)).effective()["kafka"]["options"]
-    assert shown == {
-        "sasl.jaas.config": "********",
-        "ssl.keystore.password": "********",
-        "security.protocol": "SASL_SSL",
-    }
-
-
-def test_the_limits_of_a_predicate_are_those_of_the_engine() -> None:
-    limits = load_config(None).limits
-    assert Limits(limits.length_chars, limits.nesting_depth, limits.conjuncts) == Limits()
-
-
 BAD = {
     "unknown key": (
         STREAM + "[kafka]\nbootstrap_server = 'a:1'",
@@ -103,61 +79,16 @@ BAD = {
     ),
     "unknown section": (STREAM + "[kafak]", "unknown configuration key 'kafak': did you mean 'kafka'"),
     "unknown stream key": (STREAM.replace("schema", "schem"), "'streams.flights.schem': did you mean 'schema'"),
-    "no port": (STREAM + "[kafka]\nbootstrap_servers = 'a'", "kafka.bootstrap_servers 'a': write host:port"),
-    "port of letters": (STREAM + "[api]\nport = 'http'", "api.port 'http': input should be a valid integer"),
-    "port out of range": (
-        STREAM + "[api]\nport = 70000",
-        "api.port 70000: input should be less than or equal to 65535",
-    ),
-    "wrong unit": (
-        STREAM + "[spark]\ndriver_memory = '2 gigs'",
-        "spark.driver_memory '2 gigs': write a whole number and m or g",
-    ),
-    "time zone": (
-        STREAM + "[spark]\ntime_zone = 'Mars/X'",
-        "spark.time_zone 'Mars/X': use a name of the time zone database",
-    ),
-    "format": (STREAM.replace("json", "xml"), "streams.flights.format 'xml': use one of json, csv"),
-    "topic": (STREAM.replace('"flights"', '"a b"'), "streams.flights.topic 'a b': use 1 to 249 of"),
     "internal topic": (STREAM.replace('"flights"', '"__x"'), "is the registry or an internal topic"),
     "registry as source": (STREAM.replace('"flights"', '"asc.queries"'), "is the registry or an internal topic"),
     "dead letters as source": (STREAM.replace('"flights"', '"flights.dead-letter"'), "takes undecodable records"),
-    "taken column": (
-        STREAM.replace("dep_delay", "__asc_deliveries"),
-        "the broker uses such names",
-    ),
-    "size of a request": (
-        STREAM + "[kafka.options]\n'max.request.size' = '1 MB'",
-        "kafka.options.max.request.size '1 MB': write a number of bytes",
-    ),
     "registry as dead letters": (
         STREAM + "[kafka]\nregistry_topic = 'flights.dead-letter'",
         "kafka.registry_topic 'flights.dead-letter': takes undecodable records",
     ),
-    "too many columns": (
-        STREAM.replace("json", "csv").replace(", place STRUCT<city: STRING NOT NULL>", "")
-        + "options = { maxColumns = 2000000 }",
-        "streams.flights.options.maxColumns '2000000': use 1 to 1000000",
-    ),
-    "deeper than a predicate may be": (
-        STREAM + f"[limits]\nnesting_depth = {MAX_NESTING_DEPTH + 1}",
-        f"limits.nesting_depth {MAX_NESTING_DEPTH + 1}: input should be less than or equal to {MAX_NESTING_DEPTH}",
-    ),
-    "no separator": (
-        STREAM.replace("json", "csv").replace(", place STRUCT<city: STRING NOT NULL>", "") + "options = { sep = '' }",
-        "streams.flights.options.sep '': give the separator at least one character",
-    ),
-    "stream name": (STREAM.replace("streams.flights", "streams.'a b'"), "stream name 'a b': use 1 to 100 of"),
-    "type in the schema": (STREAM.replace("INT", "INTT"), "streams.flights.schema: unknown type 'INTT'"),
-    "reserved field": (STREAM.replace("dep_delay", "_KEY"), "field '_KEY': the name is the record's own attribute"),
-    "taken field": (STREAM.replace("dep_delay", "__ASC_x"), "field '__ASC_x': the broker uses such names itself"),
-    "nested csv": (STREAM.replace("json", "csv"), "field 'place': CSV holds no nested values"),
-    "decoding option": (STREAM + "[streams.flights.options]\ntimestampFormt = 'x'", "did you mean 'timestampFormat'"),
-    "no schema": ("[streams.s]\ntopic = 's'\nformat = 'json'", "exactly one of schema (Spark DDL) and schema_file"),
-    "two schemas": (STREAM + "schema_file = 'x'", "exactly one of schema (Spark DDL) and schema_file"),
-    "schema file": (
-        "[streams.s]\ntopic = 's'\nformat = 'json'\nschema_file = 'none.ddl'",
-        "none.ddl': cannot be read: No such file",
+    "no home folder": (
+        STREAM + "[kafka]\ndata_dir = '~nobody-of-this-name/kafka'",
+        "path '~nobody-of-this-name/kafka': begins with a home folder that is not known",
     ),
     "no stream": ("", "add a table [streams.NAME]"),
     "no table": ("[streams]\ns = 1", "configuration key streams.s 1: input should be a valid table"),

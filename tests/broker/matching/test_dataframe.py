@@ -160,19 +160,6 @@ def test_timestamps_go_by_the_zone_of_the_session(spark: SparkSession, zone: str
         assert found.get(query_id, set()) == _ids(df.filter(text)), text
 
 
-def test_strings_that_are_not_utf_8_are_compared_by_their_bytes(spark: SparkSession) -> None:
-    df = spark.sql("SELECT id, CAST(s AS STRING) AS s FROM VALUES (1, X'ff'), (2, X'c3'), (3, X'61') AS t(id, s)")
-    assert _ids(broker.match(df, {"q": "s > 'a'"})) == _ids(df.filter("s > 'a'")) == {1, 2}
-
-
-def test_many_nullable_attributes_need_more_than_one_word_of_flags(spark: SparkSession) -> None:
-    names = [f"c{number}" for number in range(130)]
-    columns = [f"IF(id % 131 = {number}, NULL, id) AS {name}" for number, name in enumerate(names)]
-    df = spark.range(262).selectExpr("id", *columns)
-    found = _accepted_by(broker.match(df, {name: f"{name} IS NULL" for name in names}))
-    assert found == {name: {number, number + 131} for number, name in enumerate(names)}
-
-
 def test_batches_smaller_than_the_partition(spark: SparkSession) -> None:
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = spark.conf.get(name)
@@ -361,12 +348,3 @@ def test_a_column_queries_is_not_overwritten(rows: DataFrame, name: str) -> None
 def test_a_column_of_the_temporary_name_is_left_alone(rows: DataFrame) -> None:
     df = rows.select("id", "i32").withColumn("__asc_matches", rows.id * 10)
     assert [row["__asc_matches"] for row in broker.match(df, {"q": "i32 = 1"}).collect()] == [10]
-
-
-def test_expressions_are_analysed_against_this_frame(rows: DataFrame, spark: SparkSession) -> None:
-    """A plan for other columns: Spark's refusal in one line."""
-    with pytest.raises(MatchError, match="is refused by Spark") as raised:
-        ShippedPlan.of(rows.drop("s"), _plan(rows, [("a", "length(s) > 1", "t")]))
-    assert "\n" not in str(raised.value)
-    with pytest.raises(MatchError, match="int64 in Spark, not int32"):
-        ShippedPlan.of(rows.withColumn("i32", rows.i64), _plan(rows, [("a", "i32 > 1", "t")]))

@@ -1,21 +1,31 @@
-"""The life of a query: registered, replaced, paused, removed, loaded in bulk, refused; over HTTP, on a real daemon."""
+"""The life of a query: registered, replaced, paused, removed; over HTTP and by its registrar, on a real daemon."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
+from asc.errors import AscError
+from broker.errors import QueryError
+from broker.queries.change import Alter, Change, Outcome, Put, Remove
+from broker.queries.query import RegisteredQuery
+
 if TYPE_CHECKING:
     from conftest import Site
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+Apply = Callable[..., Outcome]
 
 
 def numbers(count: int) -> list[bytes]:
@@ -42,20 +52,6 @@ def test_a_registered_query_is_shown(site: Site) -> None:
     assert site.client.get("/v1/queries/shown").json() == query
     assert query in site.client.get("/v1/queries", params={"prefix": "sho", "label": "team=ops"}).json()["queries"]
     assert site.client.get("/v1/queries", params={"prefix": "sho", "label": "team=x"}).json()["queries"] == []
-
-
-def test_the_default_topic_and_the_pages(site: Site) -> None:
-    for i in range(3):
-        body = {"id": f"page-{i}", "where": "n = 1", "stream": site.stream("json")}
-        answer = site.client.post("/v1/queries", json=body)
-        assert answer.status_code == 201
-        assert answer.json()["query"]["topic"] == f"asc.page-{i}"
-    first = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2}).json()
-    assert [query["id"] for query in first["queries"]] == ["page-0", "page-1"]
-    unknown = site.client.get("/v1/queries", params={"stream": "no-such"})
-    assert (unknown.status_code, unknown.json()["error"]["subject"]) == (400, "unknown stream")
-    rest = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2, "cursor": first["cursor"]}).json()
-    assert ([query["id"] for query in rest["queries"]], rest["cursor"]) == (["page-2"], None)
 
 
 def test_replacing_is_one_step(site: Site) -> None:
@@ -151,48 +147,15 @@ def test_an_expired_query_is_removed(site: Site) -> None:
         time.sleep(0.1)
 
 
-def test_a_bulk_load_is_all_or_nothing(site: Site) -> None:
+def test_what_is_loaded_in_bulk_is_delivered(site: Site) -> None:
     stream, topic = site.stream("json"), site.topic("bulk")
     good = [{"id": f"bulk-{i}", "where": f"n = {i}", "topic": topic, "stream": stream} for i in range(200)]
-    bad = {"id": "bulk-bad", "where": "nn = 1", "topic": topic, "stream": stream}
-    refused = site.bulk([good[0], "", bad, "{", good[0], *good[1:]])
-    assert refused.status_code == 400
-    assert [(error["line"], error["id"]) for error in refused.json()["errors"]] == [
-        (3, "bulk-bad"),
-        (4, None),
-        (5, "bulk-0"),
-    ]
-    assert "duplicate id 'bulk-0': line 1 has it already" in refused.json()["errors"][2]["error"]["message"]
-    assert "line 3: unknown column 'nn'" in refused.json()["error"]["message"]
-    assert site.client.get("/v1/queries/bulk-0").status_code == 404
     loaded = site.bulk(good)
     assert loaded.status_code == 200, loaded.text
     assert (loaded.json()["registered"], loaded.json()["errors"]) == (200, [])
     site.publish(numbers(200))
     site.drain()
     assert [record.queries for record in site.read(topic)] == [[f"bulk-{i}"] for i in range(200)]
-
-
-def test_a_bulk_load_can_keep_going(site: Site) -> None:
-    stream, topic = site.stream("json"), site.topic("going")
-    lines = [
-        {"id": "going-1", "where": "n = 1", "topic": topic, "stream": stream},
-        {"id": "going-2", "where": "n = ", "topic": topic, "stream": stream},
-        {"id": "going 3", "where": "n = 3", "topic": topic, "stream": stream},
-        {"id": "going-4", "where": "n = 4", "topic": topic, "stream": "none"},
-        {"id": "going-5", "where": "n > 5 OR s RLIKE 'a|b'", "topic": topic, "stream": stream},
-    ]
-    answer = site.bulk(lines, keep_going="true")
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["registered"] == 2
-    assert [error["line"] for error in answer.json()["errors"]] == [2, 3, 4]
-    assert site.client.get("/v1/queries/going-5").status_code == 200
-    assert site.client.get("/v1/queries/going-2").status_code == 404
-
-
-def test_a_bulk_load_of_nothing_valid_is_refused(site: Site) -> None:
-    assert site.bulk([]).status_code == 400
-    assert site.bulk(["{}"], keep_going="true").status_code == 400
 
 
 def test_changes_of_different_fields_at_a_time_all_hold(site: Site) -> None:
@@ -209,6 +172,202 @@ def test_changes_of_different_fields_at_a_time_all_hold(site: Site) -> None:
             assert list(pool.map(change, changes)) == [200, 200, 200]
         query = site.client.get("/v1/queries/shared").json()
         assert (query["where"], query["paused"], query["labels"]) == ("n = 2", True, {"a": "b"})
+
+
+# -- changes of several kinds in one step
+
+
+Held = tuple[int, dict[str, RegisteredQuery], dict[str, RegisteredQuery], dict[str, list[str]], dict[str, int]]
+
+
+def held(site: Site) -> Held:
+    """Version, standing set, registry, and the ids and versions of the running plans."""
+    assert site.daemon is not None
+    registrar, streams = site.daemon.registrar(), site.daemon.streams()
+    return (
+        registrar.standing.version,
+        dict(registrar.standing.queries),
+        registrar._registry.load()[0],
+        {name: sorted(stream.running.plan.query_ids.to_pylist()) for name, stream in streams.items()},
+        {name: stream.running.plan.version for name, stream in streams.items()},
+    )
+
+
+def assert_consistent(site: Site) -> None:
+    """The registry, the standing set and the running plans say the same."""
+    _, standing, registry, plans, _ = held(site)
+    assert registry == standing
+    for name, ids in plans.items():
+        assert ids == sorted(q.id for q in standing.values() if q.stream == name and not q.paused)
+
+
+@pytest.fixture
+def apply(site: Site) -> Apply:
+    assert site.daemon is not None
+    return site.daemon.registrar().apply
+
+
+def query_of(site: Site, query_id: str, where: str = "n > 1", kind: str = "json", **more: Any) -> RegisteredQuery:
+    return RegisteredQuery(query_id, site.stream(kind), where, site.topic("changes"), **more)
+
+
+def test_changes_of_all_kinds_are_made_in_one_step(site: Site, apply: Apply) -> None:
+    before = apply([Put(query_of(site, f"mixed-{name}")) for name in ("altered", "removed", "put", "moved", "left")])
+    left = site.client.get("/v1/queries/mixed-left").json()
+    outcome = apply(
+        [
+            Alter("mixed-altered", lambda standing: replace(standing, paused=True)),
+            Remove("mixed-removed"),
+            Put(query_of(site, "mixed-put", "n > 2")),
+            Put(query_of(site, "mixed-new", "length(s) > 1", "csv")),
+            Alter("mixed-moved", lambda standing: replace(standing, stream=site.stream("csv"))),
+        ]
+    )
+    assert (set(outcome.registered), set(outcome.removed), dict(outcome.refused)) == ({0, 2, 3, 4}, {1}, {})
+    assert [outcome.registered[i].is_new for i in (0, 2, 3, 4)] == [False, False, True, False]
+    assert outcome.removed[1] == before.registered[1].query
+    versions = [found.query.version for found in outcome.registered.values()]
+    assert before.version is not None
+    assert outcome.version is not None
+    assert before.version < min(versions)
+    assert max(versions) <= outcome.version
+    assert set(outcome.effective_offsets) == set(site.config.streams)
+    version, standing, _, plans, plan_versions = held(site)
+    assert version == outcome.version
+    assert set(plan_versions.values()) == {version}
+    mixed = {name: {i for i in ids if i.startswith("mixed-")} for name, ids in plans.items()}
+    assert mixed == {
+        site.stream("json"): {"mixed-put", "mixed-left"},
+        site.stream("csv"): {"mixed-new", "mixed-moved"},
+    }
+    assert standing["mixed-put"].where == "n > 2"
+    assert site.client.get("/v1/queries/mixed-left").json() == left
+    assert_consistent(site)
+
+
+REFUSED: dict[str, Callable[[Site], tuple[list[Change | AscError], list[int]]]] = {
+    "an unreadable one": lambda site: ([QueryError("line", "{", "is not JSON"), Put(query_of(site, "fine"))], [0]),
+    "an unknown column": lambda site: ([Put(query_of(site, "fine")), Put(query_of(site, "wrong", "nn > 1"))], [1]),
+    "what Spark refuses": lambda site: (
+        [Remove("kept"), Put(query_of(site, "wrong", "date_format(t, 'yyyy-bbb') = 'x'"))],
+        [1],
+    ),
+    "an unknown query": lambda site: ([Put(query_of(site, "fine")), Remove("absent")], [1]),
+    "an unknown query to alter": lambda site: ([Remove("kept"), Alter("absent", lambda standing: standing)], [1]),
+    "an id twice": lambda site: ([Put(query_of(site, "fine")), Remove("kept"), Remove("kept")], [2]),
+    "put and removed": lambda site: ([Put(query_of(site, "kept", "n > 5")), Remove("kept")], [1]),
+    "altered to what is refused": lambda site: (
+        [Put(query_of(site, "fine")), Alter("kept", lambda standing: replace(standing, topic="a/b"))],
+        [1],
+    ),
+    "a loop": lambda site: (
+        [
+            Put(replace(query_of(site, "there"), topic=site.config.streams[site.stream("csv")].topic)),
+            Put(replace(query_of(site, "back", kind="csv"), topic=site.config.streams[site.stream("json")].topic)),
+        ],
+        [1],
+    ),
+    "several": lambda site: (
+        [Remove("absent"), Put(query_of(site, "fine")), Put(query_of(site, "no id")), Remove("kept"), Remove("gone")],
+        [0, 2, 4],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_where_one_change_is_refused_none_is_made(case: str, site: Site, apply: Apply) -> None:
+    apply([Put(query_of(site, "kept"))]).raised()
+    changes, refused = REFUSED[case](site)
+    before = held(site)
+    outcome = apply(changes)
+    assert sorted(outcome.refused) == refused
+    assert (outcome.version, outcome.registered, outcome.removed, outcome.effective_offsets) == (None, {}, {}, {})
+    assert held(site) == before
+    with pytest.raises(AscError) as raised:
+        outcome.raised()
+    assert raised.value is outcome.refused[refused[0]]
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_keeping_on_makes_those_that_are_not_refused(case: str, site: Site, apply: Apply) -> None:
+    apply([Put(query_of(site, "kept"))]).raised()
+    changes, refused = REFUSED[case](site)
+    outcome = apply(changes, keep_going=True)
+    assert sorted(outcome.refused) == refused
+    made = {*outcome.registered, *outcome.removed}
+    assert made == set(range(len(changes))) - set(refused)
+    assert_consistent(site)
+    standing = held(site)[1]
+    for found in outcome.registered.values():
+        assert standing[found.query.id] == found.query
+    for gone in outcome.removed.values():
+        assert gone.id not in standing
+    apply([Remove(found.query.id) for found in outcome.registered.values()]).raised()
+
+
+def test_where_nothing_is_left_to_do_nothing_is_written(site: Site, apply: Apply) -> None:
+    before = held(site)
+    for changes in ([], [Remove("absent")], [QueryError("line", "{", "is not JSON")]):
+        assert apply(changes, keep_going=True).version is None
+    assert held(site) == before
+
+
+def test_a_query_altered_by_two_at_a_time_is_what_both_made_of_it(site: Site, apply: Apply) -> None:
+    apply([Put(query_of(site, "both"))]).raised()
+    start = threading.Barrier(2)
+
+    def relabel(turn: int) -> None:
+        apply([Alter("both", lambda standing: replace(standing, labels={**standing.labels, f"{turn}": ""}))]).raised()
+
+    def narrow(turn: int) -> None:
+        apply([Alter("both", lambda standing: replace(standing, where=f"{standing.where} AND n <> {turn}"))]).raised()
+
+    def repeat(change: Callable[[int], None]) -> None:
+        start.wait()
+        for turn in range(10):
+            change(turn)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(repeat, [relabel, narrow]))
+    standing = held(site)[1]["both"]
+    assert set(standing.labels) == {f"{turn}" for turn in range(10)}
+    assert standing.where == " AND ".join(["n > 1", *(f"n <> {turn}" for turn in range(10))])
+    assert_consistent(site)
+
+
+def test_whoever_puts_and_removes_at_a_time_registry_set_and_plans_agree(site: Site, apply: Apply) -> None:
+    ids = [f"busy-{number}" for number in range(6)]
+
+    def change(seed: int) -> list[tuple[int, Outcome]]:
+        random = Random(seed)
+        outcomes = []
+        for _ in range(12):
+            some = random.sample(ids, random.randint(1, 4))
+            changes: list[Change] = [
+                Put(query_of(site, i, f"n > {random.randint(0, 9)}", random.choice(["json", "csv"])))
+                if random.random() < 0.6
+                else Remove(i)
+                for i in some
+            ]
+            outcome = apply(changes, keep_going=True)
+            if outcome.version is not None:
+                outcomes.append((outcome.version, outcome))
+        return outcomes
+
+    with ThreadPoolExecutor(3) as pool:
+        made = sorted((one for many in pool.map(change, range(3)) for one in many), key=lambda one: one[0])
+    # The changes in the order of their versions are what stands.
+    expected: dict[str, RegisteredQuery] = {}
+    for _, outcome in made:
+        for gone in outcome.removed.values():
+            assert expected.pop(gone.id) == gone
+        for found in outcome.registered.values():
+            assert found.is_new == (found.query.id not in expected)
+            expected[found.query.id] = found.query
+    version, standing, *_ = held(site)
+    assert version == made[-1][0]
+    assert {i: query for i, query in standing.items() if i in ids} == expected
+    assert_consistent(site)
 
 
 def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
@@ -231,35 +390,3 @@ def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert site.client.get("/readyz").status_code == 200
     site.register("after-loss", "n = 2")
     assert site.client.get("/v1/queries/before-loss").json() == before
-
-
-def test_check_registers_nothing(site: Site) -> None:
-    answer = site.client.post("/v1/check", json={"stream": site.stream("json"), "where": "n > 1 AND lower(s) = 'x'"})
-    assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert [attribute["spark"] for attribute in found["p_attributes"]] == [False, True]
-    assert (found["match_all"], found["contradiction"], len(found["conjuncts"])) == (False, False, 1)
-    nothing = site.client.post("/v1/check", json={"stream": site.stream("json"), "where": "n > 1 AND n < 1"}).json()
-    assert nothing["contradiction"] is True
-    assert nothing["warnings"]
-
-
-def test_streams_and_plan_are_shown(site: Site) -> None:
-    site.register("in-plan", "n = 777")
-    streams = site.client.get("/v1/streams").json()
-    assert streams["kafka"]["bootstrap_servers"] == site.bootstrap_servers
-    assert {stream["format"] for stream in streams["streams"]} == {"json", "csv"}
-    plan = site.client.get("/v1/plan").json()["streams"][site.stream("json")]
-    assert plan["queries"] >= 1
-    assert "n" in [attribute["sql"] for attribute in plan["p_attributes"]]
-
-
-def test_explain_follows_a_tuple(site: Site) -> None:
-    site.register("explained", "n > 1000 AND s = 'x'")
-    plain = site.client.post("/v1/queries/explained/explain", json={})
-    assert plain.status_code == 200, plain.text
-    assert plain.json()["text"]
-    followed = site.client.post("/v1/queries/explained/explain", json={"tuple": {"n": 1001, "s": "x"}})
-    assert followed.status_code == 200, followed.text
-    assert followed.json()["text"] != plain.json()["text"]
-    assert site.client.post("/v1/queries/explained/explain", json={"tuple": {"n": "x"}}).status_code == 400

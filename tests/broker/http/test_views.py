@@ -1,0 +1,145 @@
+"""What the API shows of predicates, streams and plans, and that looking changes nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from asc.errors import AscError
+from broker.http.bulk import load_lines
+from broker.http.views import checked, described_plans, described_streams, explained, shown
+from broker.queries.query import RegisteredQuery
+
+if TYPE_CHECKING:
+    from conftest import Resting
+    from fastapi.testclient import TestClient
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def registered(resting: Resting, query_id: str, where: str, stream: str = "json", **more: Any) -> RegisteredQuery:
+    line = json.dumps({"id": query_id, "where": where, "stream": resting.stream(stream), **more}).encode()
+    load_lines(resting.registrar(), line, keep_going=False)
+    return resting.registrar().standing.get(query_id)
+
+
+def test_check_registers_nothing(api: TestClient, resting: Resting) -> None:
+    version = resting.registrar().standing.version
+    answer = api.post("/v1/check", json={"stream": resting.stream("json"), "where": "n > 1 AND lower(s) = 'x'"})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert [attribute["spark"] for attribute in found["p_attributes"]] == [False, True]
+    assert (found["match_all"], found["contradiction"], len(found["conjuncts"])) == (False, False, 1)
+    nothing = api.post("/v1/check", json={"stream": resting.stream("json"), "where": "n > 1 AND n < 1"}).json()
+    assert nothing["contradiction"] is True
+    assert nothing["warnings"]
+    assert resting.registrar().standing.version == version
+
+
+@pytest.mark.parametrize("where", ["", "nn > 1", "n >", "s > place", "date_format(t, 'yyyy-bbb') = 'x' AND n > 1"])
+def test_check_refuses_what_a_registration_refuses(resting: Resting, where: str) -> None:
+    with pytest.raises(AscError) as of_check:
+        checked(resting.streams()[resting.stream("json")], where)
+    with pytest.raises(AscError) as of_load:
+        registered(resting, "checked", where)
+    assert str(of_check.value) in str(of_load.value)
+
+
+def test_streams_and_plan_are_shown(api: TestClient, resting: Resting) -> None:
+    registered(resting, "in-plan", "n = 777")
+    streams = api.get("/v1/streams").json()
+    assert streams["kafka"]["bootstrap_servers"] == resting.bootstrap_servers()
+    assert {stream["format"] for stream in streams["streams"]} == {"json", "csv"}
+    plan = api.get("/v1/plan").json()["streams"][resting.stream("json")]
+    assert plan["queries"] >= 1
+    assert "n" in [attribute["sql"] for attribute in plan["p_attributes"]]
+
+
+def test_a_stream_is_described_by_its_configuration_and_its_queries_paused_ones_included(resting: Resting) -> None:
+    name = resting.stream("csv")
+    before = {stream["name"]: stream["queries"] for stream in described_streams(resting.registrar(), resting.streams())}
+    registered(resting, "counted", "n = 1", "csv")
+    registered(resting, "counted-asleep", "n = 1", "csv", paused=True)
+    found = {stream["name"]: stream for stream in described_streams(resting.registrar(), resting.streams())}
+    assert list(found) == sorted(resting.config.streams)
+    assert found[name] == {
+        "name": name,
+        "topic": resting.config.streams[name].topic,
+        "format": "csv",
+        "schema": "n INT, s STRING",
+        "dead_letter": f"{name}.dead-letter",
+        "queries": before[name] + 2,
+    }
+
+
+def test_a_plan_is_described_as_it_runs(resting: Resting) -> None:
+    registered(resting, "all", "true", "csv")
+    registered(resting, "two", "n BETWEEN 4 AND 5 OR length(s) > 3", "csv")
+    name = resting.stream("csv")
+    found, plan = described_plans(resting.streams())[name], resting.streams()[name].running.plan
+    assert (found["version"], found["queries"], found["match_all"]) == (plan.version, len(plan), len(plan.match_all))
+    assert found["match_all"] >= 1
+    attributes = {attribute["sql"]: attribute for attribute in found["p_attributes"]}
+    assert attributes["n"] == {"sql": "n", "type": "int32", "spark": False}
+    assert attributes["length(s)"] == {"sql": "length(s)", "type": "int32", "spark": True}
+    assert found["conjuncts"] == sum(block["conjuncts"] for block in found["blocks"])
+    for block in found["blocks"]:
+        assert set(block["sequence"]) <= set(attributes)
+        assert len(set(block["sequence"])) == len(block["sequence"])
+    assert found["monitor"] == resting.streams()[name].monitor.view()
+    # All of it is JSON.
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: Resting) -> None:
+    query = registered(resting, "failing", "1 / n > 1")
+    assert shown(resting.registrar(), resting.streams(), query) == {
+        **query.plain(),
+        "served": True,
+        "reason": None,
+        "evaluation_errors": 0,
+    }
+    errors = resting.streams()[query.stream].evaluation_errors
+    errors.begin_batch(query.version)
+    errors.end_batch({"failing": 3})
+    assert shown(resting.registrar(), resting.streams(), query)["evaluation_errors"] == 3
+    # Its stream is not configured any more.
+    assert shown(resting.registrar(), {}, query)["evaluation_errors"] == 0
+
+
+def test_explain_follows_a_tuple(api: TestClient, resting: Resting) -> None:
+    registered(resting, "explained", "n > 1000 AND s = 'x'")
+    plain = api.post("/v1/queries/explained/explain", json={})
+    assert plain.status_code == 200, plain.text
+    assert plain.json()["text"]
+    followed = api.post("/v1/queries/explained/explain", json={"tuple": {"n": 1001, "s": "x"}})
+    assert followed.status_code == 200, followed.text
+    assert followed.json()["text"] != plain.json()["text"]
+    assert api.post("/v1/queries/explained/explain", json={"tuple": {"n": "x"}}).status_code == 400
+
+
+def test_a_paused_query_is_in_no_plan_to_explain(api: TestClient, resting: Resting) -> None:
+    registered(resting, "explained-asleep", "n > 1000", paused=True)
+    answer = api.post("/v1/queries/explained-asleep/explain", json={})
+    assert answer.status_code == 400
+    assert "is paused, so no plan holds it: resume it first" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("where", "warned"),
+    [
+        ("_KEY IS NULL AND n > 1", ["'_key' is followed as NULL"]),
+        ("_offset > 1 AND `_Partition` = 0", ["'_partition' is followed as 0", "'_offset' is followed as 0"]),
+        ("_topic = 'x'", []),
+        ("s = '_key' OR s = \"_offset\" OR s LIKE '%it\\'s _key%'", []),
+    ],
+)
+def test_what_a_tuple_has_no_record_for_is_warned_of(resting: Resting, where: str, warned: list[str]) -> None:
+    query = registered(resting, "warned", where)
+    found = explained(resting.registrar(), resting.streams(), query, {"n": 2, "s": "x", "more": 1})
+    left_out, *others = found["warnings"]
+    assert left_out == "field 'more': not in the stream's schema, left out"
+    assert [warning.partition(":")[0] for warning in others] == warned
+    assert explained(resting.registrar(), resting.streams(), query, None)["warnings"] == []

@@ -1,0 +1,62 @@
+"""What the API answers with where an error is raised, for every class of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from asc.errors import AscError, PlanError, PredicateError, SchemaError
+from broker.errors import (
+    BrokerError,
+    BulkRefusedError,
+    ConfigError,
+    KafkaError,
+    MatchError,
+    MissingTopicError,
+    QueryError,
+    RegistryError,
+    RegistryTakenError,
+    RuntimeMissingError,
+    UnknownQueryError,
+    http_status,
+)
+from monitor.errors import MonitorError
+
+STATUSES: dict[type[AscError], int] = {
+    AscError: 500,
+    MonitorError: 500,
+    PredicateError: 400,
+    SchemaError: 400,
+    PlanError: 400,
+    BrokerError: 503,
+    ConfigError: 503,
+    RuntimeMissingError: 503,
+    KafkaError: 503,
+    RegistryError: 503,
+    RegistryTakenError: 503,
+    MissingTopicError: 400,
+    MatchError: 400,
+    QueryError: 400,
+    BulkRefusedError: 400,
+    UnknownQueryError: 404,
+}
+
+
+def classes(root: type[AscError]) -> Iterator[type[AscError]]:
+    yield root
+    for inheriting in root.__subclasses__():
+        if inheriting.__module__.partition(".")[0] in ("asc", "monitor", "broker"):
+            yield from classes(inheriting)
+
+
+@pytest.mark.parametrize("kind", list(classes(AscError)), ids=lambda kind: kind.__name__)
+def test_every_error_has_its_status(kind: type[AscError]) -> None:
+    error = kind("subject", "value", "remedy", *([[]] if kind is BulkRefusedError else []))
+    assert http_status(error) == STATUSES[kind]
+    assert str(error) == "subject 'value': remedy"
+
+
+def test_a_refused_load_has_the_errors_of_its_lines() -> None:
+    errors = [{"line": 3, "id": None, "error": {"message": "line '{': is not JSON"}}]
+    assert BulkRefusedError("refused lines", "1 of 2", "nothing was registered", errors).errors == errors

@@ -1,0 +1,63 @@
+"""Errors of Spark and Kafka in one line, and what lies behind those of a JVM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from py4j.protocol import Py4JJavaError
+
+from broker.failure import one_line, root_cause
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ValueError(), "ValueError"),
+        (ValueError(" \n\t"), "ValueError"),
+        (ValueError("\n  first \nsecond"), "first "),
+        (ValueError("bad SQLSTATE: 1"), "bad"),
+        ("java.io.IOException: gone\n\tat A.b(A.java:1)", "java.io.IOException: gone"),
+        (KeyError("n"), "'n'"),
+    ],
+)
+def test_the_first_line_is_what_is_said(error: object, line: str) -> None:
+    assert one_line(error) == line
+
+
+@settings(max_examples=50)
+@given(st.text(), st.integers(1, 40))
+def test_it_is_one_line_of_bounded_length_and_never_empty_for_an_exception(text: str, chars: int) -> None:
+    line = one_line(RuntimeError(text), chars)
+    assert len(line.splitlines()) == 1
+    assert len(line) <= chars
+
+
+def test_an_error_of_python_is_its_own_cause() -> None:
+    error = ValueError("outer")
+    error.__cause__ = OSError("inner")
+    assert root_cause(error) is error
+
+
+def thrown(spark: SparkSession, error: Any) -> Py4JJavaError:
+    """An exception of Java as it arrives here, in the wrapping of whoever waited for it."""
+    future = spark._jvm.java.util.concurrent.CompletableFuture()  # type: ignore[union-attr]
+    future.completeExceptionally(error)
+    with pytest.raises(Py4JJavaError) as caught:
+        future.get()
+    return caught.value
+
+
+def test_wrappings_are_taken_off_as_long_as_something_is_in_them(spark: SparkSession) -> None:
+    jvm: Any = spark._jvm
+    gone = jvm.java.io.IOException("gone", jvm.java.io.IOException("deeper"))
+    wrapped = jvm.org.apache.spark.SparkException("job aborted", jvm.java.lang.RuntimeException("again", gone))
+    assert root_cause(thrown(spark, wrapped)) == "java.io.IOException: gone"
+    assert root_cause(thrown(spark, gone)) == "java.io.IOException: gone"
+    alone = jvm.java.lang.RuntimeException("alone")
+    assert root_cause(thrown(spark, alone)) == "java.lang.RuntimeException: alone"

@@ -1,0 +1,28 @@
+"""Tests mirror the tree: a test is found where its module is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench")
+
+WITHOUT_TESTS = {
+    "broker/plans/offsets.py": "names a type, and does nothing",
+}
+
+
+def mirrored(module: Path) -> Path:
+    """Where the tests of a module are."""
+    name = "main" if module.name == "__main__.py" else module.stem
+    return ROOT / "tests" / module.parent.relative_to(ROOT) / f"test_{name}.py"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_module_has_a_test_file_at_its_place(package: str) -> None:
+    modules = [path for path in (ROOT / package).rglob("*.py") if path.name != "__init__.py"]
+    assert modules
+    missing = {str(path.relative_to(ROOT)) for path in modules if not mirrored(path).is_file()}
+    assert missing == {name for name in WITHOUT_TESTS if name.startswith(f"{package}/")}
