@@ -83,7 +83,7 @@ def test_a_block_without_figures_is_due_after_a_sample_and_one_with_them_after_l
     assert states.due() == []
     states.count(tally(1, 0, 0), SETTINGS)
     ((number, state),) = states.due()
-    assert (number, state.change and state.change.trigger) == (2, Trigger.UNMEASURED)
+    assert (number, state.cause and state.cause.trigger) == (2, Trigger.UNMEASURED)
     states.count(tally(899, 0, 0), SETTINGS)
     assert [number for number, _ in states.due()] == [2]
     states.count(tally(1, 0, 0), SETTINGS)
@@ -100,17 +100,17 @@ def test_a_sample_larger_than_lambda_is_not_waited_for() -> None:
 
 def test_what_called_first_is_told_until_another_sequence_is_in_place(states: BlockStates) -> None:
     states.count(tally(1_000, 1_000, 4_000), SETTINGS)
-    first = [state.change for _, state in states.due()]
+    first = [state.cause for _, state in states.due()]
     assert [change and change.trigger for change in first] == [Trigger.DROPPING_RATIO] * 4
     # The dropping ratio is as before, the cost is not; what called is what is told all the same.
     states.count(tally(1_000, 500, 9_000), SETTINGS)
-    assert [state.change for _, state in states.due()] == first
+    assert [state.cause for _, state in states.due()] == first
     assert not states.is_measured
     for _, state in states.due():
         state.put_in_place(KNOWN)
     assert (states.is_measured, states.due()) == (True, [])
     states.count(tally(1_000, 500, 9_000), SETTINGS)
-    assert [state.change and state.change.trigger for _, state in states.due()] == [Trigger.COST] * 4
+    assert [state.cause and state.cause.trigger for _, state in states.due()] == [Trigger.COST] * 4
 
 
 @pytest.mark.parametrize(("triggers", "due"), [((), 0), (("cost",), 0), (("dropping_ratio",), 4)])

@@ -17,6 +17,7 @@ from broker.http.metrics import exposition
 from broker.matching.tally import Tally
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
+from broker.queries.query import RegisteredQuery
 from broker.stream.evaluation_errors import EvaluationErrors
 from workloads.synthetic import d1_workload, uniform_tuples
 
@@ -64,8 +65,9 @@ def test_every_count_of_every_stream_is_there_once(tmp_path: Path, tallied: Call
     tally = tallied(PLAN, cast("list[pa.Array]", columns), 1_000, None)
     for _ in range(2):
         busy.monitor.offer(PLAN, tally)
-    busy.evaluation_errors.begin_batch(7)
-    busy.evaluation_errors.end_batch({"q000000": 3, "q000001": 4})
+    ids = ("q000000", "q000001")
+    busy.evaluation_errors.stand({i: RegisteredQuery(i, "busy", "n > 1", "out", version=7) for i in ids})
+    busy.evaluation_errors.count(7, dict(zip(ids, (3, 4), strict=True)))
     found = values({"busy": busy, "idle": idle})
     assert {name[0]: value for name, value in found.items() if name[1] == "busy"} == {
         "asc_batches_total": 2,

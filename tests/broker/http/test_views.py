@@ -102,8 +102,7 @@ def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: 
         "evaluation_errors": 0,
     }
     errors = resting.streams()[query.stream].evaluation_errors
-    errors.begin_batch(query.version)
-    errors.end_batch({"failing": 3})
+    errors.count(query.version, {"failing": 3})
     assert shown(resting.registrar(), resting.streams(), query)["evaluation_errors"] == 3
     # Its stream is not configured any more.
     assert shown(resting.registrar(), {}, query)["evaluation_errors"] == 0
