@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from broker.kafka.cluster import KafkaCluster
     from broker.kafka.embedded import EmbeddedKafka
-    from broker.queries.registration import Registrar
+    from broker.queries.registrar import Registrar
     from broker.queries.registry import Registry
     from broker.stream.stream import Stream
 
@@ -237,7 +237,7 @@ class Resting:
 def resting(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Resting]:
     """Streams, registry and registrar for the tests of a whole run that need no job; each with ids of its own."""
     from broker.kafka.cluster import KafkaCluster
-    from broker.queries.registration import Registrar
+    from broker.queries.registrar import Registrar
     from broker.queries.registry import Registry
     from broker.stream.stream import Stream
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,14 +73,14 @@ def test_more_topics_than_a_request_has_are_made_and_looked_at_whole(
 ) -> None:
     monkeypatch.setattr(cluster_module, "_CREATE_CHUNK", 2)
     names = {f"{name}-{number}" for number in range(topics)}
-    cluster.ensure_destinations(names)
+    cluster.ensure_destinations(names, "destination topic")
     assert cluster.record_limits(names) == dict.fromkeys(names, REQUEST_BYTES)
 
 
 def test_of_topics_one_of_which_is_refused_none_is_made(cluster: KafkaCluster, name: str) -> None:
     cluster.ensure_topics([f"{name}.x"])
     with pytest.raises(QueryError, match=f"topic '{name}_x': cannot be created: ") as caught:
-        cluster.ensure_destinations([f"a-{name}", f"{name}_x", f"z-{name}"])
+        cluster.ensure_destinations([f"a-{name}", f"{name}_x", f"z-{name}"], "destination topic")
     assert "\n" not in str(caught.value)
     assert cluster.topics() & {f"a-{name}", f"z-{name}", f"{name}_x"} == set()
     with pytest.raises(KafkaError, match=f"topic '{name}': cannot be created: "):
@@ -95,12 +96,23 @@ def test_a_topic_that_takes_no_record_without_a_key_is_no_destination(cluster: K
     cluster.ensure_topics([name])
 
 
+def test_destinations_are_told_apart_and_none_is_made(cluster: KafkaCluster, name: str) -> None:
+    cluster.ensure_topics([f"{name}.x"])
+    cluster.ensure_topics([f"{name}-compacted"], {"cleanup.policy": "compact"})
+    wanted = [f"{name}.x", f"{name}_x", f"{name}-compacted", f"{name}-new"]
+    refused, missing = cluster.destinations(wanted)
+    assert (set(refused), missing) == ({f"{name}_x", f"{name}-compacted"}, {f"{name}-new"})
+    assert {topic: error.value for topic, error in refused.items()} == {topic: topic for topic in refused}
+    assert f"{name}-new" not in cluster.topics()
+    assert cluster.destinations([]) == ({}, set())
+
+
 def test_where_topics_may_not_be_made_the_first_missing_one_is_named(cluster_of: ClusterOf, name: str) -> None:
     cluster = cluster_of(allow_topic_creation=False)
     cluster_of().ensure_topics([name])
     cluster.ensure_topics([name])
-    cluster.ensure_destinations([name])
-    for ensure in (cluster.ensure_topics, cluster.ensure_destinations):
+    cluster.ensure_destinations([name], "destination topic")
+    for ensure in (cluster.ensure_topics, partial(cluster.ensure_destinations, kind="destination topic")):
         with pytest.raises(MissingTopicError, match=f"missing topic '{name}-a': create it"):
             ensure([f"{name}-b", name, f"{name}-a"])
     assert cluster.topics() & {f"{name}-a", f"{name}-b"} == set()

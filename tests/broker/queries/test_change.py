@@ -12,7 +12,7 @@ QUERY = RegisteredQuery("late", "flights", "n > 1", "out")
 
 
 def test_every_change_names_its_query() -> None:
-    changes = [Put(QUERY), Alter("late", lambda standing: standing.at(3)), Remove("late")]
+    changes = [Put(QUERY), Alter("late", lambda standing: standing or QUERY), Remove("late")]
     assert [change.query_id for change in changes] == ["late"] * 3
 
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from asc.errors import AscError
-from broker.errors import QueryError
+from broker.errors import QueryError, UnknownQueryError
 from broker.queries.change import Alter, Change, Outcome, Put, Remove
 from broker.queries.query import RegisteredQuery
 
@@ -211,16 +211,37 @@ def query_of(site: Site, query_id: str, where: str = "n > 1", kind: str = "json"
     return RegisteredQuery(query_id, site.stream(kind), where, site.topic("changes"), **more)
 
 
+def altered(
+    query_id: str, fields_of: Callable[[RegisteredQuery], dict[str, Any]] = lambda standing: {}, **fields: Any
+) -> Alter:
+    """Other fields for a query that stands."""
+
+    def changed(standing: RegisteredQuery | None) -> RegisteredQuery:
+        if standing is None:
+            raise UnknownQueryError("unknown query", query_id, "register it first")
+        return replace(standing, **fields_of(standing), **fields)
+
+    return Alter(query_id, changed)
+
+
+def compacted(site: Site) -> str:
+    """A topic that takes no record without a key."""
+    assert site.daemon is not None
+    name = site.topic("compacted")
+    site.daemon.cluster.ensure_topics([name], {"cleanup.policy": "compact"})
+    return name
+
+
 def test_changes_of_all_kinds_are_made_in_one_step(site: Site, apply: Apply) -> None:
     before = apply([Put(query_of(site, f"mixed-{name}")) for name in ("altered", "removed", "put", "moved", "left")])
     left = site.client.get("/v1/queries/mixed-left").json()
     outcome = apply(
         [
-            Alter("mixed-altered", lambda standing: replace(standing, paused=True)),
+            altered("mixed-altered", paused=True),
             Remove("mixed-removed"),
             Put(query_of(site, "mixed-put", "n > 2")),
             Put(query_of(site, "mixed-new", "length(s) > 1", "csv")),
-            Alter("mixed-moved", lambda standing: replace(standing, stream=site.stream("csv"))),
+            altered("mixed-moved", stream=site.stream("csv")),
         ]
     )
     assert (set(outcome.registered), set(outcome.removed), dict(outcome.refused)) == ({0, 2, 3, 4}, {1}, {})
@@ -253,11 +274,11 @@ REFUSED: dict[str, Callable[[Site], tuple[list[Change | AscError], list[int]]]] 
         [1],
     ),
     "an unknown query": lambda site: ([Put(query_of(site, "fine")), Remove("absent")], [1]),
-    "an unknown query to alter": lambda site: ([Remove("kept"), Alter("absent", lambda standing: standing)], [1]),
+    "an unknown query to alter": lambda site: ([Remove("kept"), altered("absent", paused=True)], [1]),
     "an id twice": lambda site: ([Put(query_of(site, "fine")), Remove("kept"), Remove("kept")], [2]),
     "put and removed": lambda site: ([Put(query_of(site, "kept", "n > 5")), Remove("kept")], [1]),
     "altered to what is refused": lambda site: (
-        [Put(query_of(site, "fine")), Alter("kept", lambda standing: replace(standing, topic="a/b"))],
+        [Put(query_of(site, "fine")), altered("kept", topic="a/b")],
         [1],
     ),
     "a loop": lambda site: (
@@ -265,6 +286,10 @@ REFUSED: dict[str, Callable[[Site], tuple[list[Change | AscError], list[int]]]] 
             Put(replace(query_of(site, "there"), topic=site.config.streams[site.stream("csv")].topic)),
             Put(replace(query_of(site, "back", kind="csv"), topic=site.config.streams[site.stream("json")].topic)),
         ],
+        [1],
+    ),
+    "a topic that cannot be delivered to": lambda site: (
+        [Put(query_of(site, "fine")), Put(replace(query_of(site, "kept"), topic=compacted(site)))],
         [1],
     ),
     "several": lambda site: (
@@ -312,15 +337,29 @@ def test_where_nothing_is_left_to_do_nothing_is_written(site: Site, apply: Apply
     assert held(site) == before
 
 
+def test_where_nothing_stands_altering_may_register(site: Site, apply: Apply) -> None:
+    seen: list[RegisteredQuery | None] = []
+
+    def made(standing: RegisteredQuery | None) -> RegisteredQuery:
+        seen.append(standing)
+        return standing or query_of(site, "made")
+
+    outcomes = [apply([Alter("made", made)]).raised() for _ in range(2)]
+    first, second = (outcome.registered[0] for outcome in outcomes)
+    assert [first.is_new, second.is_new] == [True, False]
+    assert seen == [None, first.query]
+    assert_consistent(site)
+
+
 def test_a_query_altered_by_two_at_a_time_is_what_both_made_of_it(site: Site, apply: Apply) -> None:
     apply([Put(query_of(site, "both"))]).raised()
     start = threading.Barrier(2)
 
     def relabel(turn: int) -> None:
-        apply([Alter("both", lambda standing: replace(standing, labels={**standing.labels, f"{turn}": ""}))]).raised()
+        apply([altered("both", lambda standing: {"labels": {**standing.labels, f"{turn}": ""}})]).raised()
 
     def narrow(turn: int) -> None:
-        apply([Alter("both", lambda standing: replace(standing, where=f"{standing.where} AND n <> {turn}"))]).raised()
+        apply([altered("both", lambda standing: {"where": f"{standing.where} AND n <> {turn}"})]).raised()
 
     def repeat(change: Callable[[int], None]) -> None:
         start.wait()

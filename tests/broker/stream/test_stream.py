@@ -1,4 +1,4 @@
-"""A stream before its job runs: put together from the configuration, and what a replay does to it."""
+"""A stream before its job runs: put together from the configuration, or refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asc.plan.compiler import compile_plan
 from broker.config.config import Config, parse_config
 from broker.errors import ConfigError, KafkaError
 from broker.stream.stream import Stream
@@ -54,15 +53,6 @@ def test_its_schema_is_read_once_and_names_what_predicates_see(
     assert stream.fields.ddl() == "n INT, s STRING"
     predicate = stream.analyser.normalise("n > 1 AND s = 'x' AND _topic = 't'")
     assert [attribute.sql for attribute in predicate.p_attributes] == ["n", "s", "_topic"]
-
-
-def test_a_batch_that_was_begun_counts_only_for_queries_that_are_what_they_were(
-    resting: Resting, spark: SparkSession, tmp_path: Path, topic: str
-) -> None:
-    stream = Stream("s", config_of(tmp_path, topic), spark, resting.cluster)
-    stream.replay(compile_plan((), version=4), ["changed"])
-    stream.evaluation_errors.end_batch({"changed": 2, "same": 3})
-    assert (stream.evaluation_errors.of("changed"), stream.evaluation_errors.of("same")) == (0, 3)
 
 
 def test_what_spark_cannot_decode_by_keeps_it_from_being_made(
