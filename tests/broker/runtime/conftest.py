@@ -6,6 +6,7 @@ import hashlib
 import os
 import random
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -36,6 +37,10 @@ class Mirror:
     status_of_connect: int = 502
     cut_bytes: dict[str, int] = field(default_factory=dict)
     """Announced whole, and ended after so many."""
+    shortened: dict[str, list[int]] = field(default_factory=dict)
+    """Answered first, one after the other: so many bytes, announced as all there are."""
+    broken: dict[str, int] = field(default_factory=dict)
+    """So many times the connection ends in the middle, with bytes that are none of TLS."""
     held: dict[str, threading.Event] = field(default_factory=dict)
     """Half is sent, and the other when the event is set."""
     reached: threading.Event = field(default_factory=threading.Event)
@@ -59,11 +64,20 @@ def _handler(mirror: Mirror) -> type[BaseHTTPRequestHandler]:
             if status != 200 or content is None:
                 self.send_error(status)
                 return
+            lengths = mirror.shortened.get(name, [])
+            content = content[: lengths.pop(0)] if lengths else content
             self.send_response(200)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             half = mirror.cut_bytes.get(name, len(content) // 2)
             self.wfile.write(content[:half])
+            if mirror.broken.get(name, 0) > 0:
+                mirror.broken[name] -= 1
+                # The descriptor itself: what is sent here, TLS does not know of.
+                with socket.socket(fileno=os.dup(self.connection.fileno())) as plain:
+                    plain.sendall(b"x" * 1000)
+                self.close_connection = True
+                return
             if name in mirror.held:
                 mirror.reached.set()
                 mirror.held[name].wait()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
+import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from broker.errors import RuntimeMissingError
 from broker.runtime.jars import fetch_jars
 from broker.runtime.locked_jars import JarSet
 from broker.runtime.repository import Repository, ivy_jar, repository_url
+from broker.runtime.repository_errors import is_transient
 
 if TYPE_CHECKING:
     from conftest import Authority, Mirror
@@ -54,6 +57,43 @@ def test_what_may_be_better_in_a_moment_is_tried_again(mirror: Mirror, small: Ja
     mirror.statuses[ONE] = [503, 429]
     assert len(fetch_jars(small)) == 3
     assert mirror.asked.count(ONE) == 3
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_jar_that_was_cut_short_is_fetched_again(mirror: Mirror, small: JarSet) -> None:
+    mirror.shortened[ONE] = [0, 20_000]
+    assert len(fetch_jars(small)) == 3
+    assert mirror.asked.count(ONE) == 3
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_connection_whose_tls_breaks_in_mid_jar_is_made_again(
+    tls_mirror: Mirror, authority: Authority, small: JarSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+    tls_mirror.broken[ONE] = 2
+    assert len(fetch_jars(small)) == 3
+    assert tls_mirror.asked.count(ONE) == 3
+
+
+@pytest.mark.parametrize("kind", [httpx.ReadError, httpx.WriteError, httpx.ConnectError])
+def test_a_tls_connection_that_is_dropped_may_do_better(kind: type[httpx.TransportError]) -> None:
+    error = kind("dropped")
+    error.__cause__ = ssl.SSLEOFError(ssl.SSLErrorNumber.SSL_ERROR_EOF, "EOF occurred in violation of protocol")
+    assert is_transient(error)
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_handshake_that_is_refused_is_not_tried_again(
+    mirror: Mirror, small: JarSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a server that takes the first bytes of TLS for HTTP, and answers so."""
+    monkeypatch.setenv("ASC_MAVEN_URL", mirror.url.replace("http://", "https://"))
+    connections: list[object] = []
+    with Repository() as repository, pytest.raises(RuntimeMissingError, match="cannot be fetched"):
+        repository.client.event_hooks = {"request": [connections.append]}
+        repository.fetch(small.jars[0], Path(), lambda by_bytes: None)
+    assert len(connections) == 1
 
 
 @pytest.mark.usefixtures("empty_cache")
