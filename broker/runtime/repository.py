@@ -6,12 +6,10 @@ import hashlib
 import importlib.util
 import os
 import re
-import socket
 import ssl
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +18,7 @@ import httpx
 import truststore
 
 from broker.errors import RuntimeMissingError
+from broker.runtime.connections import Connections
 from broker.runtime.locked_jars import Jar
 from broker.runtime.repository_errors import WrongBytesError, is_transient, told
 
@@ -45,7 +44,7 @@ class Repository:
         auth = httpx.BasicAuth(named.username, named.password) if named.userinfo else None
         self.url = named.copy_with(userinfo=b"")
         self._stop = threading.Event()
-        self._sockets: set[socket.socket] = set()
+        self._connections = Connections()
         context = _system_certificates()
         # What is compressed on the way would have another length than the lock says.
         headers = {"Accept-Encoding": "identity"}
@@ -90,20 +89,20 @@ class Repository:
                     raise told(error, shown(url)) from error
 
     def abort(self) -> None:
-        """End what any thread is fetching, at once: also those that wait for a network that says nothing more."""
+        """End what any thread is fetching, at once: also those that wait for a server that says nothing, or no more.
+
+        Those that have not reached one yet end with the time that is given for that, and do not try again.
+        """
         self._stop.set()
-        for connection in tuple(self._sockets):
-            # Not the method of a TLS socket, which would wait for the other side, or fail in the thread that reads.
-            with suppress(OSError):
-                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+        self._connections.end()
 
     def _attempt(self, url: httpx.URL, jar: Jar, target: Path, advanced: Callable[[int], None]) -> None:
         digest = hashlib.sha256()
         received = 0
         try:
             with (
-                self.client.stream("GET", url) as response,
-                self._abortable(response),
+                self._connections.traced() as trace,
+                self.client.stream("GET", url, extensions={"trace": trace}) as response,
                 target.open("wb") as file,
             ):
                 response.raise_for_status()
@@ -119,18 +118,6 @@ class Repository:
         except BaseException:
             advanced(-received)
             raise
-
-    @contextmanager
-    def _abortable(self, response: httpx.Response) -> Iterator[None]:
-        connection = response.extensions["network_stream"].get_extra_info("socket")
-        self._sockets.add(connection)
-        try:
-            if self._stop.is_set():
-                # It may have come too late to be ended with the others.
-                self.abort()
-            yield
-        finally:
-            self._sockets.discard(connection)
 
 
 def repository_url() -> httpx.URL:

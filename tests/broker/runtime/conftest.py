@@ -43,8 +43,12 @@ class Mirror:
     """So many times the connection ends in the middle, with bytes that are none of TLS."""
     held: dict[str, threading.Event] = field(default_factory=dict)
     """Half is sent, and the other when the event is set."""
+    unanswered: dict[str, threading.Event] = field(default_factory=dict)
+    """Nothing is sent before the event is set."""
     reached: threading.Event = field(default_factory=threading.Event)
-    """One is being held."""
+    """One is being held, or not answered."""
+    clients: set[tuple[str, int]] = field(default_factory=set)
+    """The addresses of the connections."""
 
     def content(self, path: str) -> bytes | None:
         found = next((file for name, file in self.files.items() if path.endswith(f"/{name}")), None)
@@ -53,11 +57,17 @@ class Mirror:
 
 def _handler(mirror: Mirror) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             name = path.rpartition("/")[2]
             mirror.asked.append(name)
+            mirror.clients.add(self.client_address)
             mirror.authorizations.append(self.headers["Authorization"])
+            if name in mirror.unanswered:
+                mirror.reached.set()
+                mirror.unanswered[name].wait()
             statuses = mirror.statuses.get(name, [])
             content = mirror.content(path)
             status = statuses.pop(0) if statuses else 200 if content is not None else 404
@@ -81,7 +91,9 @@ def _handler(mirror: Mirror) -> type[BaseHTTPRequestHandler]:
             if name in mirror.held:
                 mirror.reached.set()
                 mirror.held[name].wait()
-            if name not in mirror.cut_bytes:
+            if name in mirror.cut_bytes:
+                self.close_connection = True
+            else:
                 self.wfile.write(content[half:])
 
         def do_CONNECT(self) -> None:
@@ -110,7 +122,7 @@ def _served(mirror: Mirror, context: ssl.SSLContext | None = None) -> Iterator[M
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield mirror
-        for event in mirror.held.values():
+        for event in (*mirror.held.values(), *mirror.unanswered.values()):
             event.set()
         server.shutdown()
         thread.join()

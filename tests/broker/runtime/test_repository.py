@@ -90,9 +90,10 @@ def test_a_handshake_that_is_refused_is_not_tried_again(
     """By a server that takes the first bytes of TLS for HTTP, and answers so."""
     monkeypatch.setenv("ASC_MAVEN_URL", mirror.url.replace("http://", "https://"))
     connections: list[object] = []
-    with Repository() as repository, pytest.raises(RuntimeMissingError, match="cannot be fetched"):
+    with Repository() as repository:
         repository.client.event_hooks = {"request": [connections.append]}
-        repository.fetch(small.jars[0], Path(), lambda by_bytes: None)
+        with pytest.raises(RuntimeMissingError, match="cannot be fetched"):
+            repository.fetch(small.jars[0], Path(), lambda by_bytes: None)
     assert len(connections) == 1
 
 
