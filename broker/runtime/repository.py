@@ -123,7 +123,8 @@ class Repository:
 def repository_url() -> httpx.URL:
     """``ASC_MAVEN_URL``, else the address that the Ivy of the installed PySpark has for Maven's central repository.
 
-    Raises RuntimeMissingError where the variable is no http(s) address, or there is neither.
+    Raises RuntimeMissingError where the variable is no http(s) address, or one with a query or a fragment, or there is
+    neither.
     """
     chosen = os.environ.get(VARIABLE)
     if not chosen:
@@ -133,20 +134,34 @@ def repository_url() -> httpx.URL:
     except httpx.InvalidURL:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
-        # Whatever stands before the last @ may be a password.
-        masked = re.sub(r"^([^/]*//)?.*@", r"\1", chosen)
         remedy = "is no address of a Maven repository; write it as https://host/path"
-        raise RuntimeMissingError(VARIABLE, masked, remedy)
+        raise RuntimeMissingError(VARIABLE, _masked(chosen), remedy)
+    if "?" in chosen or "#" in chosen:
+        # Every request would have it, and httpx writes the addresses of requests into the log.
+        remedy = "has a query or a fragment; write it as https://host/path, or https://name:password@host/path"
+        raise RuntimeMissingError(VARIABLE, _masked(chosen), remedy)
     return url
 
 
-def shown(url: httpx.URL) -> str:
-    """An address as it may be printed: without name, password and query.
+def _masked(address: str) -> str:
+    """What may be printed of whatever was given as an address: before the last @ may be a password, after ? a token.
 
-    >>> shown(httpx.URL("https://me:secret@mirror.example:8443/maven?token=1"))
+    >>> _masked("ftp://me:secret@mirror/maven"), _masked("//mirror/maven?token=a"), _masked("me?secret@mirror")
+    ('ftp://mirror/maven', '//mirror/maven', '...')
+    """
+    plain, *more = re.split(r"[?#]", address)
+    if "@" in "".join(more):
+        return "..."
+    return re.sub(r"^([^/]*//)?.*@", r"\1", plain)
+
+
+def shown(url: httpx.URL) -> str:
+    """An address as it may be printed: without name and password.
+
+    >>> shown(httpx.URL("https://me:secret@mirror.example:8443/maven"))
     'https://mirror.example:8443/maven'
     """
-    return str(url.copy_with(userinfo=b"", query=None))
+    return str(url.copy_with(userinfo=b""))
 
 
 def ivy_jar() -> Path:

@@ -29,12 +29,30 @@ def test_without_a_mirror_it_is_the_repository_of_ivy() -> None:
     assert "maven" in url.host
 
 
-@pytest.mark.parametrize("address", ["mirror/maven", "ftp://me:secret@mirror/maven", "https://me:secret@:x/maven"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mirror/maven",
+        "mirror/maven?token=secret",
+        "ftp://me:secret@mirror/maven",
+        "https://me:secret@:x/maven",
+        "https://me:se?secret@mirror/maven",
+    ],
+)
 def test_an_address_that_is_none_is_told_without_its_password(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASC_MAVEN_URL", address)
     with pytest.raises(RuntimeMissingError, match=r"ASC_MAVEN_URL .* write it as https://host/path") as raised:
         repository_url()
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("rest", ["?token=secret", "#secret", "/maven?token=a@secret", "/maven/?secret#secret", "?"])
+def test_an_address_with_a_query_is_refused_and_not_printed(rest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASC_MAVEN_URL", f"https://me:secret@mirror{rest}")
+    with pytest.raises(RuntimeMissingError, match=r"ASC_MAVEN_URL .* has a query or a fragment; write it as") as raised:
+        Repository()
+    assert "secret" not in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.usefixtures("empty_cache")
