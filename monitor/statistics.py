@@ -62,7 +62,7 @@ def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int],
 
     Counted are the live conjuncts that no construct of the prefix covers; their bits of GRB are still 1 when the
     candidate is evaluated. Raises MonitorError where the prefix covers every conjunct, and for a candidate whose values
-    were not sampled.
+    were not sampled. The oracle of the selectivities that :class:`monitor.macro.MacroSearch` compares.
     """
     check_distinct(block, [*prefix, candidate])
     if candidate not in sample.known:

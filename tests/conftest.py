@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
+from asc.evaluation.executor import Matches
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval
 from asc.plan.compiler import compile_plan
@@ -19,6 +20,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from broker.kafka.embedded import EmbeddedKafka
+
+ListsOf = Callable[[Matches, pa.Array], list[list[str]]]
+
+
+@pytest.fixture(scope="session")
+def lists_of() -> ListsOf:
+    """One list a tuple, accepted or not: the names (by ordinal) of the queries that accept it, in their order."""
+
+    def lists(matches: Matches, names: pa.Array) -> list[list[str]]:
+        found: list[list[str]] = [[] for _ in range(matches.tuples)]
+        for row, name in zip(matches.rows.tolist(), names.take(pa.array(matches.queries)).to_pylist(), strict=True):
+            found[row].append(name)
+        return found
+
+    return lists
 
 
 @pytest.fixture(scope="session")

@@ -50,13 +50,6 @@ class Matches:
         """Constructs evaluated, summed over tuples and blocks."""
         return int(self.block_evaluated.sum())
 
-    def lists(self, names: pa.Array) -> pa.ListArray:
-        """One list a tuple, accepted or not: the ``names`` (by ordinal) of the queries that accept it."""
-        counts = np.bincount(self.rows, minlength=self.tuples)
-        offsets = np.zeros(self.tuples + 1, dtype=np.int32)
-        np.cumsum(counts, out=offsets[1:])
-        return pa.ListArray.from_arrays(pa.array(offsets), names.take(pa.array(self.queries)))
-
 
 def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, *, count_cost: bool = False) -> Matches:
     """Evaluate a batch of ``rows`` tuples, whose p-attributes are ``columns`` in the order of ``plan.p_attributes``.

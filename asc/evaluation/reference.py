@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
 from bitarray import bitarray
 from bitarray.util import zeros
 
-from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Key
 from asc.plan.construct import Construct, bits_of
 from asc.plan.plan import Plan
@@ -85,15 +83,11 @@ def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Eva
     return evaluate(plan.constructs(number), bits_of(block.live), own, block.sequence.tolist(), arrows)
 
 
-def keys_of(
-    attributes: Sequence[PAttribute], columns: Sequence[pa.Array | pa.ChunkedArray], row: int
-) -> list[Key | None]:
-    """The keys of one row of some columns, one a p-attribute."""
-    return [attribute.key_of(column[row]) for attribute, column in zip(attributes, columns, strict=True)]
-
-
 def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:
-    """The ids of the queries that accept a tuple, sorted; ``values`` are its keys in slot order."""
+    """The ids of the queries that accept a tuple, sorted; ``values`` are its keys in slot order.
+
+    The oracle of the matches of :func:`asc.evaluation.executor.match`.
+    """
     of = dict(zip(plan.p_attributes, values, strict=True))
     handles = set(plan.match_all_handles.tolist())
     for number, block in enumerate(plan.blocks):

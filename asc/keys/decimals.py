@@ -70,7 +70,7 @@ class ShortDecimals(Decimals):
 
     @staticmethod
     def of(data_type: pa.DataType) -> ShortDecimals | None:
-        is_short = pa.types.is_decimal(data_type) and data_type.precision <= _SHORT_DIGITS
+        is_short = pa.types.is_decimal128(data_type) and data_type.precision <= _SHORT_DIGITS
         return ShortDecimals(data_type) if is_short else None
 
     def key(self, value: int) -> int:
@@ -96,7 +96,7 @@ class LongDecimals(Decimals):
 
     @staticmethod
     def of(data_type: pa.DataType) -> LongDecimals | None:
-        is_long = pa.types.is_decimal(data_type) and data_type.precision > _SHORT_DIGITS
+        is_long = pa.types.is_decimal128(data_type) and data_type.precision > _SHORT_DIGITS
         return LongDecimals(data_type) if is_long else None
 
     def key(self, value: int) -> bytes:

@@ -13,14 +13,18 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from broker.errors import RuntimeMissingError
 from broker.runtime.cache import folder_lock, written
 from broker.runtime.jars import fetch_jars, jars_folder, move_in, staging_folder
 from broker.runtime.locked_jars import Jar, JarSet, locked_sets
 from broker.runtime.progress import Progress, Transfer
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _CHUNK_BYTES = 1 << 20
 _OF_ANOTHER_LOCK = re.compile(r"jars/[\w.-]+-[0-9a-f]{12}/[\w.-]+\.jar")
@@ -102,12 +106,23 @@ def _append(archive: tarfile.TarFile, name: str, file: Path, transfer: Transfer)
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
-        file = path.open("rb")
+        source = _Source(path)
     except OSError as error:
         remedy = f"cannot be read ({error.strerror}); name a file that {_MADE_BY} wrote"
         raise RuntimeMissingError("bundle", str(path), remedy) from error
-    with file:
+    with BufferedReader(source) as file:
         yield file
+
+
+class _Source(FileIO):
+    """A bundle's file. What fails while it is read is the file's own, whatever else fails in the meantime."""
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            remedy = f"cannot be read to its end ({error.strerror}); copy it again, {_ANEW}"
+            raise RuntimeMissingError("bundle", str(self.name), remedy) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +134,13 @@ class _Loading:
     transfer: Transfer
 
     def unpack(self, file: IO[bytes], wanted: Mapping[str, _Place]) -> None:
-        missing = dict(wanted)
+        missing, is_bundle = dict(wanted), False
         try:
             with tarfile.open(fileobj=file, mode="r:") as archive:
                 for entry in archive:
                     if entry.name not in missing or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
                         raise self._foreign(entry, wanted)
+                    is_bundle = True
                     jar_set, jar = missing[entry.name]
                     content = archive.extractfile(entry)
                     if content is None or entry.size != jar.size_bytes:
@@ -134,7 +150,7 @@ class _Loading:
                     del missing[entry.name]
         # What tarfile raises over broken headers is not TarError alone.
         except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
-            if len(missing) == len(wanted):
+            if not is_bundle:
                 remedy = f"is none; name a file that {_MADE_BY} wrote"
                 raise RuntimeMissingError("bundle", str(self.path), remedy) from error
         if missing:
@@ -147,12 +163,15 @@ class _Loading:
             folder = self.staging / jar_set.folder_name
             folder.mkdir(exist_ok=True)
             file = (folder / jar.file_name).open("wb")
-        with file:
+        try:
             while chunk := content.read(_CHUNK_BYTES):
                 digest.update(chunk)
                 with written(self.staging.parent):
                     file.write(chunk)
                 self.transfer.advanced(len(chunk))
+        finally:
+            with written(self.staging.parent):
+                file.close()
         if digest.hexdigest() != jar.sha256:
             raise self._damaged(jar)
         self.transfer.finished(jar.file_name)

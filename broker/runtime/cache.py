@@ -56,6 +56,16 @@ def written(folder: Path) -> Iterator[None]:
         raise RuntimeMissingError("cache folder", str(folder), remedy) from error
 
 
+@contextmanager
+def read(file: Path) -> Iterator[None]:
+    """Read a file of the cache: an OSError within becomes a RuntimeMissingError that names it."""
+    try:
+        yield
+    except OSError as error:
+        remedy = f"cannot be read ({error.strerror}); make it readable or remove it, or name another in ASC_CACHE_DIR"
+        raise RuntimeMissingError("file in the cache folder", str(file), remedy) from error
+
+
 def write_whole(path: Path, text: str, mode: int = 0o644) -> Path:
     """Write a file so that no reader ever sees a part of it; leaves an equal file alone."""
     if path.exists() and path.read_text() == text:

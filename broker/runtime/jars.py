@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
 
-from broker.runtime.cache import cache_folder, folder_lock, written
+from broker.runtime.cache import cache_folder, folder_lock, read, written
 from broker.runtime.locked_jars import Jar, JarSet
 from broker.runtime.progress import Progress, Transfer
 
@@ -70,7 +70,8 @@ def _lacking(jar_set: JarSet, folder: Path) -> list[Jar]:
 
 
 def _size_bytes(path: Path) -> int | None:
-    return path.stat().st_size if path.is_file() else None
+    with read(path):
+        return path.stat().st_size if path.is_file() else None
 
 
 def _is_right(folder: Path, jar: Jar) -> bool:
@@ -78,7 +79,7 @@ def _is_right(folder: Path, jar: Jar) -> bool:
     if _size_bytes(path) != jar.size_bytes:
         return False
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with read(path), path.open("rb") as file:
         while chunk := file.read(_CHUNK_BYTES):
             digest.update(chunk)
     return digest.hexdigest() == jar.sha256

@@ -6,12 +6,10 @@ import hashlib
 import importlib.util
 import os
 import re
-import socket
 import ssl
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +18,7 @@ import httpx
 import truststore
 
 from broker.errors import RuntimeMissingError
+from broker.runtime.connections import Connections
 from broker.runtime.locked_jars import Jar
 from broker.runtime.repository_errors import WrongBytesError, is_transient, told
 
@@ -45,7 +44,7 @@ class Repository:
         auth = httpx.BasicAuth(named.username, named.password) if named.userinfo else None
         self.url = named.copy_with(userinfo=b"")
         self._stop = threading.Event()
-        self._sockets: set[socket.socket] = set()
+        self._connections = Connections()
         context = _system_certificates()
         # What is compressed on the way would have another length than the lock says.
         headers = {"Accept-Encoding": "identity"}
@@ -90,20 +89,20 @@ class Repository:
                     raise told(error, shown(url)) from error
 
     def abort(self) -> None:
-        """End what any thread is fetching, at once: also those that wait for a network that says nothing more."""
+        """End what any thread is fetching, at once: also those that wait for a server that says nothing, or no more.
+
+        Those that have not reached one yet end with the time that is given for that, and do not try again.
+        """
         self._stop.set()
-        for connection in tuple(self._sockets):
-            # Not the method of a TLS socket, which would wait for the other side, or fail in the thread that reads.
-            with suppress(OSError):
-                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+        self._connections.end()
 
     def _attempt(self, url: httpx.URL, jar: Jar, target: Path, advanced: Callable[[int], None]) -> None:
         digest = hashlib.sha256()
         received = 0
         try:
             with (
-                self.client.stream("GET", url) as response,
-                self._abortable(response),
+                self._connections.traced() as trace,
+                self.client.stream("GET", url, extensions={"trace": trace}) as response,
                 target.open("wb") as file,
             ):
                 response.raise_for_status()
@@ -120,23 +119,12 @@ class Repository:
             advanced(-received)
             raise
 
-    @contextmanager
-    def _abortable(self, response: httpx.Response) -> Iterator[None]:
-        connection = response.extensions["network_stream"].get_extra_info("socket")
-        self._sockets.add(connection)
-        try:
-            if self._stop.is_set():
-                # It may have come too late to be ended with the others.
-                self.abort()
-            yield
-        finally:
-            self._sockets.discard(connection)
-
 
 def repository_url() -> httpx.URL:
     """``ASC_MAVEN_URL``, else the address that the Ivy of the installed PySpark has for Maven's central repository.
 
-    Raises RuntimeMissingError where the variable is no http(s) address, or there is neither.
+    Raises RuntimeMissingError where the variable is no http(s) address, or one with a query or a fragment, or there is
+    neither.
     """
     chosen = os.environ.get(VARIABLE)
     if not chosen:
@@ -146,20 +134,34 @@ def repository_url() -> httpx.URL:
     except httpx.InvalidURL:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
-        # Whatever stands before the last @ may be a password.
-        masked = re.sub(r"^([^/]*//)?.*@", r"\1", chosen)
         remedy = "is no address of a Maven repository; write it as https://host/path"
-        raise RuntimeMissingError(VARIABLE, masked, remedy)
+        raise RuntimeMissingError(VARIABLE, _masked(chosen), remedy)
+    if "?" in chosen or "#" in chosen:
+        # Every request would have it, and httpx writes the addresses of requests into the log.
+        remedy = "has a query or a fragment; write it as https://host/path, or https://name:password@host/path"
+        raise RuntimeMissingError(VARIABLE, _masked(chosen), remedy)
     return url
 
 
-def shown(url: httpx.URL) -> str:
-    """An address as it may be printed: without name, password and query.
+def _masked(address: str) -> str:
+    """What may be printed of whatever was given as an address: before the last @ may be a password, after ? a token.
 
-    >>> shown(httpx.URL("https://me:secret@mirror.example:8443/maven?token=1"))
+    >>> _masked("ftp://me:secret@mirror/maven"), _masked("//mirror/maven?token=a"), _masked("me?secret@mirror")
+    ('ftp://mirror/maven', '//mirror/maven', '...')
+    """
+    plain, *more = re.split(r"[?#]", address)
+    if "@" in "".join(more):
+        return "..."
+    return re.sub(r"^([^/]*//)?.*@", r"\1", plain)
+
+
+def shown(url: httpx.URL) -> str:
+    """An address as it may be printed: without name and password.
+
+    >>> shown(httpx.URL("https://me:secret@mirror.example:8443/maven"))
     'https://mirror.example:8443/maven'
     """
-    return str(url.copy_with(userinfo=b"", query=None))
+    return str(url.copy_with(userinfo=b""))
 
 
 def ivy_jar() -> Path:

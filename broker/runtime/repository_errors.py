@@ -29,11 +29,19 @@ class WrongBytesError(Exception):
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether the same request may do better in a moment: the server is overloaded, the connection broke."""
+    """Whether the same request may do better in a moment: the server is overloaded, the connection broke, also in TLS.
+
+    A handshake that is refused stays so; one that breaks off does not have to.
+    """
+    if isinstance(error, WrongBytesError):
+        return error.received_bytes < error.jar.size_bytes
     if isinstance(error, httpx.HTTPStatusError):
         status = error.response.status_code
         return status >= httpx.codes.INTERNAL_SERVER_ERROR or status == _TOO_MANY_REQUESTS
-    if isinstance(error, (httpx.ProxyError, httpx.UnsupportedProtocol)) or _cause(error, ssl.SSLError):
+    if isinstance(error, (httpx.ProxyError, httpx.UnsupportedProtocol)):
+        return False
+    tls = _cause(error, ssl.SSLError)
+    if isinstance(error, httpx.ConnectError) and tls is not None and not isinstance(tls, ssl.SSLEOFError):
         return False
     unknown = _cause(error, socket.gaierror)
     return isinstance(error, httpx.TransportError) and (unknown is None or unknown.errno == socket.EAI_AGAIN)

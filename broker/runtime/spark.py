@@ -101,13 +101,19 @@ def spark_session(
 def _leave_working_folder(session: SparkSession) -> None:
     """Take away the empty folder ``artifacts`` that Spark 4.0 makes in the working folder, and leaves there.
 
-    It makes it once, when a session first needs to know where it is; where artifacts are added, it makes it again.
+    It makes it once, when a session first needs to know where it is; where artifacts are added, it makes it again. One
+    that was there before stays, for it is the user's.
     """
+    assert session._jvm is not None
+    # The JVM's: that of this process may be another one by now.
+    artifacts = Path(session._jvm.java.lang.System.getProperty("user.dir")) / "artifacts"
+    is_own = not artifacts.exists()
     folder = Path(session._jsparkSession.artifactManager().artifactPath().toString()).parent
-    if folder.parent.name == "artifacts":
+    if folder.parent == artifacts:
         with suppress(OSError):
             folder.rmdir()
-            folder.parent.rmdir()
+            if is_own:
+                artifacts.rmdir()
 
 
 def _quiet_python_loggers() -> None:

@@ -44,7 +44,7 @@ def compile_kernels() -> None:
 
 
 def _compile_measuring(queries: list[Query]) -> None:
-    """What runs beside matching: the search for both sequences, the executor along micro-arrows, failures."""
+    """What runs beside matching: the search for both sequences, the executor along micro-arrows, evaluation errors."""
     from asc.evaluation.evaluation_errors import queries_with_errors
     from asc.evaluation.executor import match
     from asc.evaluation.regions import region_ids

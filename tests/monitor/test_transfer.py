@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by, keys_of
+from asc.evaluation.reference import accepted_by
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
 from asc.plan.block import static_sequence
@@ -26,6 +34,8 @@ S = PAttribute("s", pa.string(), ("s",))
 BOUNDED = CompileOptions(
     exact_bytes=0, exact_regions=0, bounded_regions=4, bounded_rows=0, block_conjuncts=64, rebuild_share=1_000.0
 )
+
+ListsOf = Callable[..., list[list[str]]]
 
 
 def query(query_id: str, *terms: tuple[PAttribute, Key]) -> Query:
@@ -155,6 +165,10 @@ class Carrying(RuleBasedStateMachine):
     rng: random.Random
     columns: dict[str, pa.Array]
 
+    def __init__(self, lists_of: ListsOf) -> None:
+        super().__init__()
+        self.lists_of = lists_of
+
     @initialize(
         seed=st.integers(0, 2**32),
         options=st.sampled_from([CompileOptions(), BOUNDED, replace(BOUNDED, rebuild_share=0.3)]),
@@ -209,11 +223,12 @@ class Carrying(RuleBasedStateMachine):
     @invariant()
     def matches_are_those_of_the_queries(self) -> None:
         columns = [self.columns[attribute.sql] for attribute in self.plan.p_attributes]
-        found = match(self.plan, columns, 12).lists(self.plan.query_ids).to_pylist()
+        found = self.lists_of(match(self.plan, columns, 12), self.plan.query_ids)
         plain = compile_plan(self.queries.values())
-        own = [self.columns[attribute.sql] for attribute in plain.p_attributes]
-        assert found == [accepted_by(plain, keys_of(plain.p_attributes, own, row)) for row in range(12)]
+        tuples = [[own.key_of(self.columns[own.sql][row]) for own in plain.p_attributes] for row in range(12)]
+        assert found == [accepted_by(plain, keys) for keys in tuples]
 
 
-TestCarrying = Carrying.TestCase
-TestCarrying.settings = settings(deadline=None, max_examples=15, stateful_step_count=12)
+def test_queries_and_sequences_that_come_and_go(lists_of: ListsOf) -> None:
+    often = settings(deadline=None, max_examples=15, stateful_step_count=12)
+    run_state_machine_as_test(lambda: Carrying(lists_of), settings=often)

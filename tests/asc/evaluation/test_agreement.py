@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from asc.evaluation.executor import match
-from asc.evaluation.reference import accepted_by, evaluate_block, keys_of
+from asc.evaluation.reference import accepted_by, evaluate_block
 from asc.evaluation.regions import region_ids
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
@@ -23,6 +31,9 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.format import from_bytes, to_bytes
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
+
+if TYPE_CHECKING:
+    from conftest import ListsOf
 
 TEXTS = ("", "a", "ab", "abc", "abcdefgh", "abcdefghi", "abcdefgh\0", "b", "Zürich", "東京", "🚀", "\uffff", "a\0")
 PRICES = ("0.00", "5.00", "5.01", "-0.01", "99999999.99", "-99999999.99")
@@ -108,19 +119,25 @@ def expected_ids(queries: Sequence[Query], table: pa.Table) -> list[list[str]]:
     return found
 
 
-def matched_ids(plan: Plan, table: pa.Table, *, count_cost: bool = False) -> list[list[str]]:
-    columns = [table[attribute.sql] for attribute in plan.p_attributes]
-    lists: list[list[str]] = (
-        match(plan, columns, table.num_rows, count_cost=count_cost).lists(plan.query_ids).to_pylist()
-    )
-    return lists
+MatchedIds = Callable[..., list[list[str]]]
+
+
+@pytest.fixture(scope="session")
+def matched_ids(lists_of: ListsOf) -> MatchedIds:
+    def matched(plan: Plan, table: pa.Table, *, count_cost: bool = False) -> list[list[str]]:
+        columns = [table[attribute.sql] for attribute in plan.p_attributes]
+        return lists_of(match(plan, columns, table.num_rows, count_cost=count_cost), plan.query_ids)
+
+    return matched
+
+
+def keys_of(plan: Plan, table: pa.Table) -> list[list[Key | None]]:
+    """The keys of each tuple in slot order."""
+    return [[p.key_of(table[p.sql][row]) for p in plan.p_attributes] for row in range(table.num_rows)]
 
 
 def reference_ids(plan: Plan, table: pa.Table) -> list[list[str]]:
-    found = []
-    for row in range(table.num_rows):
-        found.append(accepted_by(plan, [p.key_of(table[p.sql][row]) for p in plan.p_attributes]))
-    return found
+    return [accepted_by(plan, keys) for keys in keys_of(plan, table)]
 
 
 Counts = list[tuple[int, int]]
@@ -131,8 +148,7 @@ def counts(plan: Plan, table: pa.Table) -> tuple[Counts, Counts]:
     columns = [table[attribute.sql] for attribute in plan.p_attributes]
     counted = match(plan, columns, table.num_rows, count_cost=True)
     found = list(zip(counted.block_evaluated.tolist(), counted.block_dropped.tolist(), strict=True))
-    tuples = [keys_of(plan.p_attributes, columns, row) for row in range(table.num_rows)]
-    walked = []
+    tuples, walked = keys_of(plan, table), []
     for number in range(len(plan.blocks)):
         ways = [evaluate_block(plan, number, keys) for keys in tuples]
         walked.append((sum(way.cost for way in ways), sum(way.dropped for way in ways)))
@@ -176,7 +192,7 @@ def resequenced(draw: st.DrawFn, plan: Plan) -> Plan:
 @quickly
 @given(st.lists(predicates(), max_size=12), batches(12), st.sampled_from(OPTIONS), st.data())
 def test_every_way_of_evaluation_agrees(
-    found: list[Predicate], table: pa.Table, options: CompileOptions, data: st.DataObject
+    matched_ids: MatchedIds, found: list[Predicate], table: pa.Table, options: CompileOptions, data: st.DataObject
 ) -> None:
     queries = numbered(found)
     expected = expected_ids(queries, table)
@@ -221,7 +237,7 @@ def test_bits_are_those_of_definition_1(found: list[Predicate], options: Compile
 @quickly
 @given(st.lists(predicates(), max_size=8), batches(6), st.integers(0, 6), st.integers(1, 5))
 def test_slices_chunks_and_dictionaries_are_the_same_batch(
-    found: list[Predicate], table: pa.Table, start: int, chunks: int
+    matched_ids: MatchedIds, found: list[Predicate], table: pa.Table, start: int, chunks: int
 ) -> None:
     queries = numbered(found)
     plan = compile_plan(queries)
@@ -243,6 +259,10 @@ class Standing(RuleBasedStateMachine):
     queries: dict[str, Query]
     plan: Plan
     table: pa.Table
+
+    def __init__(self, matched_ids: MatchedIds) -> None:
+        super().__init__()
+        self.matched_ids = matched_ids
 
     @initialize(
         options=st.sampled_from(OPTIONS),
@@ -295,11 +315,12 @@ class Standing(RuleBasedStateMachine):
         topics = [self.queries[query_id].topic for query_id in sorted(self.queries)]
         assert self.plan.topics.to_pylist() == topics
         expected = expected_ids(list(self.queries.values()), self.table)
-        assert matched_ids(self.plan, self.table) == expected
+        assert self.matched_ids(self.plan, self.table) == expected
         assert reference_ids(self.plan, self.table) == expected
 
 
-TestStanding = Standing.TestCase
-TestStanding.settings = settings(
-    deadline=None, max_examples=40, stateful_step_count=12, suppress_health_check=[HealthCheck.too_slow]
-)
+def test_queries_that_come_and_go(matched_ids: MatchedIds) -> None:
+    often = settings(
+        deadline=None, max_examples=40, stateful_step_count=12, suppress_health_check=[HealthCheck.too_slow]
+    )
+    run_state_machine_as_test(lambda: Standing(matched_ids), settings=often)

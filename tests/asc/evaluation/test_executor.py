@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,6 +17,10 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
 
+if TYPE_CHECKING:
+    from conftest import ListsOf
+
+Ids = Callable[..., list[list[str]]]
 A = PAttribute("a", pa.int32(), ("a",))
 S = PAttribute("s", pa.string(), ("s",))
 POSITIVE = Constraint((((0, 1), None),))
@@ -25,9 +32,9 @@ def plan_of(**conjuncts: tuple[PAttribute, Constraint]) -> Plan:
     return compile_plan([Query(query_id, Predicate("", ((one,),))) for query_id, one in conjuncts.items()])
 
 
-def ids(plan: Plan, *columns: pa.Array | pa.ChunkedArray) -> list[list[str]]:
-    lists: list[list[str]] = match(plan, columns, len(columns[0])).lists(plan.query_ids).to_pylist()
-    return lists
+@pytest.fixture(scope="session")
+def ids(lists_of: ListsOf) -> Ids:
+    return lambda plan, *columns: lists_of(match(plan, columns, len(columns[0])), plan.query_ids)
 
 
 def test_empty_batches() -> None:
@@ -36,7 +43,7 @@ def test_empty_batches() -> None:
     assert (len(matches), matches.tuples, matches.dropped, matches.evaluated) == (0, 0, 0, 0)
 
 
-def test_all_null_columns() -> None:
+def test_all_null_columns(ids: Ids) -> None:
     plan = plan_of(positive=(A, POSITIVE), nothing=(A, NOTHING), oslo=(S, OSLO), silent=(S, NOTHING))
     assert ids(plan, pa.nulls(3, pa.int32()), pa.nulls(3, pa.string())) == [["nothing", "silent"]] * 3
 
@@ -54,12 +61,12 @@ def test_all_null_columns() -> None:
     ],
     ids=["plain", "sliced", "chunked", "dictionary", "dictionary with NULL", "large", "view"],
 )
-def test_forms_of_a_string_column(values: pa.Array | pa.ChunkedArray) -> None:
+def test_forms_of_a_string_column(ids: Ids, values: pa.Array | pa.ChunkedArray) -> None:
     plan = plan_of(oslo=(S, OSLO), nothing=(S, NOTHING))
     assert ids(plan, values) == [[], ["oslo"], ["nothing"], [], []]
 
 
-def test_a_dictionary_without_values_is_all_null() -> None:
+def test_a_dictionary_without_values_is_all_null(ids: Ids) -> None:
     empty = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string()))
     assert ids(plan_of(nothing=(S, NOTHING)), empty) == [["nothing"]] * 2
 
@@ -75,21 +82,21 @@ def test_more_pairs_than_room_was_made_for() -> None:
     assert matches.dropped == rows - rows // 2
 
 
-def test_match_all_queries_are_routed_beside_the_constructs() -> None:
+def test_match_all_queries_are_routed_beside_the_constructs(lists_of: ListsOf) -> None:
     everything = Query("m", Predicate("TRUE", (), match_all=True), "all")
     nothing = Query("n", Predicate("FALSE", ()), "none")
     positive = Query("p", Predicate("", (((A, POSITIVE),),)), "some")
     plan = compile_plan([everything, nothing, positive])
     matches = match(plan, [pa.array([1, -1], pa.int32())], 2)
-    assert matches.lists(plan.query_ids).to_pylist() == [["m", "p"], ["m"]]
-    assert matches.lists(plan.topics.dictionary.take(plan.topics.indices)).to_pylist() == [["all", "some"], ["all"]]
+    assert lists_of(matches, plan.query_ids) == [["m", "p"], ["m"]]
+    assert lists_of(matches, plan.topics.dictionary.take(plan.topics.indices)) == [["all", "some"], ["all"]]
     assert matches.dropped == 1
     assert matches.rows.tolist() == [0, 0, 1]
 
 
-def test_a_plan_of_match_all_queries_alone_needs_no_column() -> None:
+def test_a_plan_of_match_all_queries_alone_needs_no_column(lists_of: ListsOf) -> None:
     plan = compile_plan([Query("m", Predicate("TRUE", (), match_all=True))])
-    assert match(plan, [], 3).lists(plan.query_ids).to_pylist() == [["m"]] * 3
+    assert lists_of(match(plan, [], 3), plan.query_ids) == [["m"]] * 3
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from asc.plan.construct import bits_of
 from asc.plan.plan import CompileOptions, Plan
 
 if TYPE_CHECKING:
-    from conftest import WorkedExample
+    from conftest import ListsOf, WorkedExample
 
 ARROWS = {(0, 4): 1, (1, 4): 3, (3, 4): 2}
 """Example 7 with regions counted from 0: A1.ra[5] -> A2, A2.ra[5] -> A4, A4.ra[5] -> A3."""
@@ -82,7 +82,7 @@ def test_example_7_hybrid_sequence(
     assert accepted_by(hybrid, worked_example.tuples[name]) == result
     matches = match(hybrid, worked_example.columns([name]), 1)
     assert matches.evaluated == len(path)
-    assert matches.lists(hybrid.query_ids).to_pylist() == [result]
+    assert [hybrid.query_ids[ordinal].as_py() for ordinal in matches.queries.tolist()] == result
 
 
 def test_a_micro_arrow_to_an_evaluated_construct_is_ignored(walked: Walked) -> None:
@@ -93,13 +93,15 @@ def test_a_micro_arrow_to_an_evaluated_construct_is_ignored(walked: Walked) -> N
 @pytest.mark.parametrize(
     "options", [CompileOptions(), CompileOptions(exact_bytes=0, bounded_regions=2, bounded_rows=0, exact_regions=0)]
 )
-def test_kernels_agree_with_the_example(worked_example: WorkedExample, options: CompileOptions) -> None:
+def test_kernels_agree_with_the_example(
+    worked_example: WorkedExample, lists_of: ListsOf, options: CompileOptions
+) -> None:
     plan = compile_plan(worked_example.queries, options)
     names, tuples = list(worked_example.tuples), worked_example.tuples.values()
     expected = [accepted_by(plan, values) for values in tuples]
     assert expected == [[], ["q4"], [], [], [], [], ["q2"]]
     found = match(plan, worked_example.columns(names), len(names))
-    assert found.lists(plan.query_ids).to_pylist() == expected
+    assert lists_of(found, plan.query_ids) == expected
 
 
 def test_exact_cost_of_the_kernels_is_the_papers(worked_example: WorkedExample, walked: Walked) -> None:

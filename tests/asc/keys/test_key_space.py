@@ -118,3 +118,8 @@ def test_arrays_of_other_types_cannot_be_read(data_type: pa.DataType) -> None:
     others = [other for other in TYPES if other != data_type]
     assert all(space(data_type).readable(pa.nulls(2, other)) is None for other in others)
     assert PAttribute("x", data_type).key_of(pa.scalar(None, data_type)) is None
+
+
+@pytest.mark.parametrize("precision", [10, 30, 50])
+def test_decimals_of_other_widths_have_no_keys(precision: int) -> None:
+    assert space_of(pa.decimal256(precision, 2)) is None

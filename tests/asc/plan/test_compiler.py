@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,9 @@ from asc.plan.format import to_bytes
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Conjunct, Predicate
 from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
+
+if TYPE_CHECKING:
+    from conftest import ListsOf
 
 A = PAttribute("a", pa.int32(), ("a",))
 CITY = PAttribute("city", pa.string(), ("city",))
@@ -121,7 +125,7 @@ def test_removal_of_everything_leaves_an_empty_plan() -> None:
     assert change_plan(empty, add=[query("q", over(1))]).query_ids.to_pylist() == ["q"]
 
 
-def test_growth_adds_p_attributes_and_string_constants_between_others() -> None:
+def test_growth_adds_p_attributes_and_string_constants_between_others(lists_of: ListsOf) -> None:
     names = [f"city {number:03d}" for number in range(0, 300, 3)]
 
     def at_least(name: str) -> Conjunct:
@@ -133,7 +137,7 @@ def test_growth_adds_p_attributes_and_string_constants_between_others() -> None:
         plan = change_plan(plan, add=[query(name, at_least(name), over(5))])
     values = ["city 000", "city 100x", "city", "zzz", None]
     columns = {"city": pa.array(values), "a": pa.array([0, 0, 0, 0, 6], pa.int32())}
-    found = match(plan, [columns[p.sql] for p in plan.p_attributes], 5).lists(plan.query_ids).to_pylist()
+    found = lists_of(match(plan, [columns[p.sql] for p in plan.p_attributes], 5), plan.query_ids)
     everyone = sorted([*names, *between])
     assert found == [[n for n in everyone if v is not None and n <= v] if v is not None else between for v in values]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import pyarrow as pa
@@ -17,6 +18,9 @@ from asc.plan.format import from_bytes, to_bytes
 from asc.plan.plan import Plan, Query
 from asc.predicate.normal_form import Predicate
 
+if TYPE_CHECKING:
+    from conftest import ListsOf
+
 A = PAttribute("a", pa.int32(), ("a",))
 S = PAttribute("s", pa.string(), ("s",))
 POSITIVE = Constraint((((0, 1), None),))
@@ -27,15 +31,11 @@ def plan_of(**conjuncts: tuple[PAttribute, Constraint]) -> Plan:
     return compile_plan([Query(query_id, Predicate("", ((one,),))) for query_id, one in conjuncts.items()])
 
 
-def ids(plan: Plan, *columns: pa.Array) -> list[list[str]]:
-    lists: list[list[str]] = match(plan, columns, len(columns[0])).lists(plan.query_ids).to_pylist()
-    return lists
-
-
-def test_a_plan_travels_and_cannot_be_written() -> None:
+def test_a_plan_travels_and_cannot_be_written(lists_of: ListsOf) -> None:
     plan = plan_of(positive=(A, POSITIVE), oslo=(S, OSLO))
     for copy in (plan, from_bytes(to_bytes(plan)), from_bytes(memoryview(b"?" + to_bytes(plan))[1:])):
-        assert ids(copy, pa.array([1, 0], pa.int32()), pa.array(["x", "Oslo"])) == [["positive"], ["oslo"]]
+        matches = match(copy, [pa.array([1, 0], pa.int32()), pa.array(["x", "Oslo"])], 2)
+        assert lists_of(matches, copy.query_ids) == [["positive"], ["oslo"]]
         assert copy.p_attributes == plan.p_attributes
         with pytest.raises(ValueError, match="read-only"):
             copy.blocks[0].matrix[0] = 0

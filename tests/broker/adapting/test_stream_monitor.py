@@ -176,7 +176,7 @@ def test_the_cost_trigger_alone_says_so(stream: Any) -> None:
     assert [event.trigger for event in one.monitor.events[before:]] == ["cost"]
 
 
-def test_queries_that_come_and_go_leave_the_monitor_going(stream: Any) -> None:
+def test_queries_that_come_and_go_leave_the_monitor_going(stream: Any, lists_of: Any) -> None:
     options = CompileOptions(exact_bytes=0, block_conjuncts=64, bounded_rows=0)
     standing = WORKLOAD.standing_queries()
     more = d1_workload(200, seed=9).standing_queries()[40:]
@@ -191,10 +191,7 @@ def test_queries_that_come_and_go_leave_the_monitor_going(stream: Any) -> None:
         found = one.run(batch)
         fresh = compile_plan(queries.values(), options)
         columns = [batch[attribute.sql] for attribute in fresh.p_attributes]
-        assert (
-            found.lists(one.plan.query_ids).to_pylist()
-            == match(fresh, columns, LAMBDA).lists(fresh.query_ids).to_pylist()
-        )
+        assert lists_of(found, one.plan.query_ids) == lists_of(match(fresh, columns, LAMBDA), fresh.query_ids)
     assert one.monitor.totals.rearrangements["unmeasured"] >= 1
     assert {event.block for event in one.monitor.events} > {0}
 

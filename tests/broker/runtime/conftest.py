@@ -6,6 +6,7 @@ import hashlib
 import os
 import random
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -36,10 +37,18 @@ class Mirror:
     status_of_connect: int = 502
     cut_bytes: dict[str, int] = field(default_factory=dict)
     """Announced whole, and ended after so many."""
+    shortened: dict[str, list[int]] = field(default_factory=dict)
+    """Answered first, one after the other: so many bytes, announced as all there are."""
+    broken: dict[str, int] = field(default_factory=dict)
+    """So many times the connection ends in the middle, with bytes that are none of TLS."""
     held: dict[str, threading.Event] = field(default_factory=dict)
     """Half is sent, and the other when the event is set."""
+    unanswered: dict[str, threading.Event] = field(default_factory=dict)
+    """Nothing is sent before the event is set."""
     reached: threading.Event = field(default_factory=threading.Event)
-    """One is being held."""
+    """One is being held, or not answered."""
+    clients: set[tuple[str, int]] = field(default_factory=set)
+    """The addresses of the connections."""
 
     def content(self, path: str) -> bytes | None:
         found = next((file for name, file in self.files.items() if path.endswith(f"/{name}")), None)
@@ -48,26 +57,43 @@ class Mirror:
 
 def _handler(mirror: Mirror) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             name = path.rpartition("/")[2]
             mirror.asked.append(name)
+            mirror.clients.add(self.client_address)
             mirror.authorizations.append(self.headers["Authorization"])
+            if name in mirror.unanswered:
+                mirror.reached.set()
+                mirror.unanswered[name].wait()
             statuses = mirror.statuses.get(name, [])
             content = mirror.content(path)
             status = statuses.pop(0) if statuses else 200 if content is not None else 404
             if status != 200 or content is None:
                 self.send_error(status)
                 return
+            lengths = mirror.shortened.get(name, [])
+            content = content[: lengths.pop(0)] if lengths else content
             self.send_response(200)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             half = mirror.cut_bytes.get(name, len(content) // 2)
             self.wfile.write(content[:half])
+            if mirror.broken.get(name, 0) > 0:
+                mirror.broken[name] -= 1
+                # The descriptor itself: what is sent here, TLS does not know of.
+                with socket.socket(fileno=os.dup(self.connection.fileno())) as plain:
+                    plain.sendall(b"x" * 1000)
+                self.close_connection = True
+                return
             if name in mirror.held:
                 mirror.reached.set()
                 mirror.held[name].wait()
-            if name not in mirror.cut_bytes:
+            if name in mirror.cut_bytes:
+                self.close_connection = True
+            else:
                 self.wfile.write(content[half:])
 
         def do_CONNECT(self) -> None:
@@ -96,7 +122,7 @@ def _served(mirror: Mirror, context: ssl.SSLContext | None = None) -> Iterator[M
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield mirror
-        for event in mirror.held.values():
+        for event in (*mirror.held.values(), *mirror.unanswered.values()):
             event.set()
         server.shutdown()
         thread.join()

@@ -110,6 +110,13 @@ def test_one_that_is_cut_short(bundle: Path, closed: Path, tmp_path: Path, kept:
     assert f"of {COUNT} jars are not whole in it; copy it again" in _refused(tmp_path / "cut.tar", closed)
 
 
+def test_one_that_ends_within_its_first_jar(bundle: Path, closed: Path, tmp_path: Path) -> None:
+    with tarfile.open(bundle) as archive:
+        first = archive.getmembers()[0]
+    (tmp_path / "cut.tar").write_bytes(bundle.read_bytes()[: first.offset_data + first.size // 2])
+    assert f"is cut short: {COUNT} of {COUNT} jars" in _refused(tmp_path / "cut.tar", closed)
+
+
 def test_one_that_ends_within_its_last_jar(bundle: Path, closed: Path, tmp_path: Path) -> None:
     with tarfile.open(bundle) as archive:
         last = archive.getmembers()[-1]
@@ -133,6 +140,11 @@ def test_one_that_is_none(closed: Path, tmp_path: Path, content: bytes) -> None:
 def test_one_that_cannot_be_read(closed: Path, tmp_path: Path) -> None:
     assert "No such file" in _refused(tmp_path / "nowhere", closed)
     assert "Is a directory" in _refused(tmp_path, closed)
+
+
+def test_one_whose_disk_fails(closed: Path) -> None:
+    """The memory of a process is a file that opens, and whose first byte is an error of input."""
+    assert "cannot be read to its end (Input/output error); copy it again" in _refused(Path("/proc/self/mem"), closed)
 
 
 def test_one_of_another_lock(bundle: Path, closed: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import multiprocessing
 import shutil
 import signal
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from broker.errors import RuntimeMissingError
 from broker.runtime.jars import fetch_jars, is_complete
 from broker.runtime.locked_jars import JarSet, format_lock, locked_sets
 
@@ -90,6 +92,19 @@ def test_what_was_spoilt_is_found_where_the_bytes_are_looked_at(mirror: Mirror, 
     fetch_jars(small, verify=True)
     assert mirror.asked == [one.name]
     assert one.read_bytes() == right
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_one_that_is_there_and_cannot_be_read_is_named(mirror: Mirror, small: JarSet) -> None:
+    """The memory of a process is a file that opens, and whose first byte is an error of input."""
+    mirror.files["org/small/one/1.0/one-1.0.jar"] = b""
+    empty = dataclasses.replace(small.jars[0], size_bytes=0, sha256=hashlib.sha256(b"").hexdigest())
+    jar_set = dataclasses.replace(small, jars=(empty, *small.jars[1:]))
+    one, *_ = fetch_jars(jar_set)
+    one.unlink()
+    one.symlink_to("/proc/self/mem")
+    with pytest.raises(RuntimeMissingError, match=r"one-1\.0\.jar': cannot be read \(Input/output error\); make it"):
+        fetch_jars(jar_set, verify=True)
 
 
 @pytest.mark.usefixtures("empty_cache")

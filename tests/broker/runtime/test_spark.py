@@ -57,6 +57,15 @@ def test_it_is_quiet(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_folder_of_the_user_stays(tmp_path: Path) -> None:
+    """It has the name of the one that Spark makes, and nothing is in it."""
+    (tmp_path / "artifacts").mkdir()
+    code = "from broker.runtime.spark import spark_session\nspark_session(master='local[1]').stop()\n"
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["artifacts"]
+
+
+@pytest.mark.slow
 def test_a_jvm_that_does_not_start_is_one_line() -> None:
     code = (
         "from broker.runtime.spark import spark_session\n"

@@ -1,0 +1,57 @@
+"""The connections of an HTTP client, so that another thread can end whatever waits for them."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+from weakref import WeakSet
+
+Trace = Callable[[str, Mapping[str, Any]], None]
+"""What httpcore tells of a request (its extension ``trace``): the event, and what belongs to it."""
+
+
+class Connections:
+    """Known from when they are there, whichever request they serve later; forgotten when the client lets them go."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sockets: WeakSet[socket.socket] = WeakSet()
+        self._ended = False
+
+    @contextmanager
+    def traced(self) -> Iterator[Trace]:
+        """The ``trace`` of a request that is made within the ``with`` block."""
+        with ExitStack() as request:
+
+            def trace(event: str, info: Mapping[str, Any]) -> None:
+                if event.endswith("connect_tcp.complete"):
+                    connected = info["return_value"].get_extra_info("socket")
+                    self._add(connected)
+                    # TLS takes the descriptor from its socket, and gives it to nobody before the handshake is done.
+                    self._add(request.enter_context(connected.dup()))
+                elif event.endswith("start_tls.complete"):
+                    self._add(info["return_value"].get_extra_info("socket"))
+
+            yield trace
+
+    def end(self) -> None:
+        """End all there are, and those that come later as soon as they are there. From any thread."""
+        with self._lock:
+            self._ended = True
+            for connection in self._sockets:
+                _end(connection)
+
+    def _add(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._sockets.add(connection)
+            if self._ended:
+                _end(connection)
+
+
+def _end(connection: socket.socket) -> None:
+    # Not the method of a TLS socket, which would wait for the other side, or fail in the thread that reads.
+    with suppress(OSError):
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
