@@ -19,9 +19,14 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from tqdm import tqdm
 
 import broker
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Query
+from asc.predicate import normalise
 from bench.machine import machine
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_spark
+from bench.timed import timed
+from broker.matching.dataframe import schema_of
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 from workloads.synthetic import Workload, d1_workload, uniform_tuples
@@ -87,6 +92,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
         frame = parquet_frame(spark, Path(folder), uniform_tuples(size.rows))
         results = {str(count): _compared(spark, frame, count, size.repetitions) for count in size.predicates}
+        compiling_s = {str(count): _compiling_s(frame, count, size.repetitions) for count in size.predicates}
     result = {
         "benchmark": "spark",
         "quick": quick,
@@ -95,6 +101,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "predicates": f"{TERMS} comparisons each, d1_workload(seed=1)",
         "session": {"master": spark.sparkContext.master},
         "results": results,
+        "compiling_s": compiling_s,
         "ratios": ratios(results),
     }
     output_dir.mkdir(parents=True, exist_ok=True)
@@ -121,7 +128,10 @@ def table(result: dict[str, Any]) -> str:
             ratio = f"{more}{seconds / base:.2f}".rjust(14) if base else " " * 14
             pairs = f"{measured['pairs']:9,}" if measured["pairs"] is not None else f"{'':>9}"
             lines.append(f"{int(count):>10,}  {name:<38} {shown}  {ratio}  {pairs}".rstrip())
-    return "\n".join([*lines, "", _ratios_text(result["ratios"])])
+    compiling = ", ".join(f"{int(count):,} in {seconds:.2f} s" for count, seconds in result["compiling_s"].items())
+    return "\n".join(
+        [*lines, "", f"predicates compiled from text, beside it: {compiling}", _ratios_text(result["ratios"])]
+    )
 
 
 def ratios(results: dict[str, Any]) -> dict[str, Any]:
@@ -183,6 +193,17 @@ def _contenders(frame: DataFrame, workload: Workload) -> Iterator[Contender]:
     yield Contender(BARE, lambda: frame.mapInArrow(_same, frame.schema), None, in_python=True)
     yield Contender(FILTER, lambda: _filtered(frame, queries), _listed)
     yield Contender("broadcast nested-loop join", lambda: _joined(frame, workload), lambda joined: joined.count())
+
+
+def _compiling_s(frame: DataFrame, count: int, repetitions: int) -> float:
+    """Seconds from the texts to a plan, what ``broker.match`` does before it has Spark look at them; the median."""
+    schema = schema_of(frame)
+    texts = d1_workload(count, predicates=(TERMS, TERMS)).texts()
+
+    def compiled() -> None:
+        compile_plan([Query(f"q{number:06d}", normalise(text, schema)) for number, text in enumerate(texts)])
+
+    return round(statistics.median(timed(compiled) for _ in range(repetitions)), 4)
 
 
 def _same(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:

@@ -26,6 +26,8 @@ def test_the_plans_find_the_same(spark: SparkSession, tmp_path: Path, monkeypatc
     assert len({one["pairs"] for one in measured.values()} - {None}) == 1
     assert all(one["stopped_after_s"] is None for one in measured.values())
     assert "broker.match" in bench.spark.table(result)
+    assert list(result["compiling_s"]) == ["10"]
+    assert 0 < result["compiling_s"]["10"] < 60
 
 
 def measured(seconds: float | None) -> dict[str, Any]:
