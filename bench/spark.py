@@ -129,9 +129,8 @@ def table(result: dict[str, Any]) -> str:
             pairs = f"{measured['pairs']:9,}" if measured["pairs"] is not None else f"{'':>9}"
             lines.append(f"{int(count):>10,}  {name:<38} {shown}  {ratio}  {pairs}".rstrip())
     compiling = ", ".join(f"{int(count):,} in {seconds:.2f} s" for count, seconds in result["compiling_s"].items())
-    return "\n".join(
-        [*lines, "", f"predicates compiled from text, beside it: {compiling}", _ratios_text(result["ratios"])]
-    )
+    lines += ["", f"predicates compiled from text, beside it: {compiling}", _ratios_text(result["ratios"])]
+    return "\n".join(lines)
 
 
 def ratios(results: dict[str, Any]) -> dict[str, Any]:
