@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.stream import Stream
+from bench.recorded_stream import RecordedStream
 from monitor.macro import macro_sequence
 from monitor.statistics import dropping_ratio
 from workloads.errors import WorkloadError
 from workloads.mirrored import lopsided_tuples, mirror_image, mirrored_workload
 
 
-def first_six(stream: Stream) -> list[int]:
+def first_six(stream: RecordedStream) -> list[int]:
     """The numbers of the attributes that the macro-sequence begins with."""
     slots = stream.block.slots[list(macro_sequence(stream.block, stream.whole).sequence[:6])]
     return [int(stream.plan.p_attributes[slot].sql.removeprefix("a")) for slot in slots.tolist()]
@@ -20,7 +20,7 @@ def first_six(stream: Stream) -> list[int]:
 
 def test_the_share_of_unmatched_tuples_stays_and_the_order_turns_round() -> None:
     workload, tuples = mirrored_workload(20), lopsided_tuples(3_000)
-    before, after = Stream.of(workload, tuples), Stream.of(workload, mirror_image(tuples))
+    before, after = RecordedStream.of(workload, tuples), RecordedStream.of(workload, mirror_image(tuples))
     every = range(20)
     share = dropping_ratio(before.block, before.whole, every)
     assert share == dropping_ratio(after.block, after.whole, every)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asc.plan.compiler import compile_plan
-from asc.plan.format import from_bytes
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from broker.errors import MatchError
@@ -66,7 +65,7 @@ def test_those_who_use_a_refused_expression_are_named(rows: DataFrame, using: li
 def test_the_workers_are_handed_the_plan(rows: DataFrame) -> None:
     plan = _plan(rows, {"a": "i32 >= 0", "b": "1 / i32 > 1 AND s = 'x'"})
     shipped = ShippedPlan.of(rows, plan)
-    assert from_bytes(shipped.broadcast.value).query_ids == plan.query_ids
+    assert shipped.broadcast.value.plan.query_ids == plan.query_ids
     assert len(shipped.transport.carriers) == len(plan.p_attributes)
     assert shipped.transport.error_words == ()
     counting = ShippedPlan.of(rows, plan, counts_errors=True).transport
