@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
-from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from broker.formats.plain_text import plain_text
+from broker.formats.plain_text import json_text, quoted
 from broker.formats.record_format import Encoder
 from broker.formats.spelling import respelling
 from broker.formats.text_format import TextFormat
@@ -57,7 +54,7 @@ class Json(TextFormat):
 
         def encode(row: Mapping[str, str | None]) -> bytes:
             members = (
-                f"{_quoted(name)}:{'null' if text is None else literal_of.get(name, _quoted)(text)}"
+                f"{quoted(name)}:{'null' if text is None else literal_of.get(name, quoted)(text)}"
                 for name, text in respelled(row).items()
             )
             return f"{{{','.join(members)}}}".encode()
@@ -65,47 +62,22 @@ class Json(TextFormat):
         return encode
 
 
-def json_text(value: Any) -> str:
-    """A value of Python or Arrow as Spark reads JSON: decimals with all digits, times in ISO 8601, bytes in base64.
-
-    >>> from datetime import date
-    >>> json_text({"price": Decimal("1.10"), "at": date(2013, 1, 31), "raw": b"abc", "bad": float("nan"), "none": None})
-    '{"price":1.10,"at":"2013-01-31","raw":"YWJj","bad":"NaN","none":null}'
-    """
-    if isinstance(value, Mapping):
-        return f"{{{','.join(f'{_quoted(str(name))}:{json_text(item)}' for name, item in value.items())}}}"
-    if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(json_text, value))}]"
-    if isinstance(value, float) and not math.isfinite(value):
-        return _quoted(plain_text(value))
-    if value is None or isinstance(value, (bool, int, float)):
-        return json.dumps(value)
-    if isinstance(value, Decimal):
-        return plain_text(value)
-    return _quoted(plain_text(value))
-
-
 def _literal_for(data_type: pa.DataType) -> Callable[[str], str]:
     import pyarrow as pa
 
     types = pa.types
     if types.is_integer(data_type) or types.is_floating(data_type) or types.is_decimal(data_type):
-        return lambda text: text if _JSON_NUMBER.fullmatch(text) else _quoted(text)
+        return lambda text: text if _JSON_NUMBER.fullmatch(text) else quoted(text)
     if types.is_boolean(data_type):
-        return lambda text: text.lower() if text.lower() in ("true", "false") else _quoted(text)
+        return lambda text: text.lower() if text.lower() in ("true", "false") else quoted(text)
     if types.is_nested(data_type):
         return _nested
-    return _quoted
+    return quoted
 
 
 def _nested(text: str) -> str:
     try:
         json.loads(text)
     except (ValueError, RecursionError):
-        return _quoted(text)
+        return quoted(text)
     return text
-
-
-def _quoted(text: str) -> str:
-    # What json.dumps(text, ensure_ascii=False) does, without making an encoder for every field of every row.
-    return encode_basestring(text)

@@ -1,12 +1,14 @@
-"""Scalars as text, as every format and every key writes them."""
+"""Values as text: scalars as every format and every key writes them, and what JSON has for values."""
 
 from __future__ import annotations
 
 import base64
+import json
 import math
 from collections.abc import Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from json.encoder import encode_basestring
 from typing import Any
 
 
@@ -33,7 +35,30 @@ def plain_text(value: Any) -> str:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, (Mapping, list, tuple)):
-        from broker.formats.json import json_text
-
         return json_text(value)
     return str(value)
+
+
+def json_text(value: Any) -> str:
+    """A value of Python or Arrow as Spark reads JSON: decimals with all digits, times in ISO 8601, bytes in base64.
+
+    >>> json_text({"price": Decimal("1.10"), "at": date(2013, 1, 31), "raw": b"abc", "bad": float("nan"), "none": None})
+    '{"price":1.10,"at":"2013-01-31","raw":"YWJj","bad":"NaN","none":null}'
+    """
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{quoted(str(name))}:{json_text(item)}' for name, item in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(json_text, value))}]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return quoted(plain_text(value))
+    if value is None or isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    if isinstance(value, Decimal):
+        return plain_text(value)
+    return quoted(plain_text(value))
+
+
+def quoted(text: str) -> str:
+    """A text as a JSON string."""
+    # What json.dumps(text, ensure_ascii=False) does, without making an encoder for every field of every row.
+    return encode_basestring(text)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.formats.plain_text import plain_text
+from broker.formats.plain_text import json_text, plain_text
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,22 @@ def test_an_instant_reads_back_and_is_in_utc(value: datetime) -> None:
     text = plain_text(value)
     assert text.endswith("Z")
     assert datetime.fromisoformat(text.removesuffix("Z") + "+00:00") == value
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@settings(deadline=None)
+@given(json_values)
+def test_json_text_is_json(value: Any) -> None:
+    assert json.loads(json_text(value)) == value
+
+
+def test_json_text_of_what_json_has_no_words_for() -> None:
+    assert (
+        json_text([float("nan"), float("-inf"), b"\x00\xff", date(1, 1, 1)])
+        == '["NaN","-Infinity","AP8=","0001-01-01"]'
+    )
