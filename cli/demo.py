@@ -19,7 +19,7 @@ from cli.output import json_option, print_json
 def demo(as_json: bool) -> None:
     """Run the whole path on a packaged sample of flights.
 
-    Starts a Kafka broker of its own, registers a dozen predicates through the HTTP API, publishes 20,000
+    Starts a Kafka broker of its own, registers fourteen predicates through the HTTP API, publishes 20,000
     flights, receives from every topic and compares each with what DataFrame.filter accepts. Ends with 1 if any topic
     differs.
     """
