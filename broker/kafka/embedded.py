@@ -27,6 +27,7 @@ from broker.runtime.progress import Progress
 
 _HOST = "127.0.0.1"
 _PORT_ATTEMPTS = 5
+_OWN_NODE_GONE_S = 5.0
 _LOG_BYTES_KEPT = 10_000_000
 _BIND_FAILURE = "Address already in use"
 
@@ -156,14 +157,17 @@ class EmbeddedKafka:
         except OSError as error:
             remedy = f"cannot be written ({error.strerror}); name a folder that can"
             raise KafkaError("data folder", str(self.data_dir), remedy) from error
-        deadline = time.monotonic() + self._start_timeout_s
+        begun = time.monotonic()
+        deadline = begun + self._start_timeout_s
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 owner = os.pread(descriptor, 32, 0).decode().strip()
-                if _alive(owner) or time.monotonic() > deadline:
+                # One of this process that was killed may hold it for a moment yet: its supervisor is not gone.
+                is_own = owner == str(os.getpid()) and time.monotonic() < begun + _OWN_NODE_GONE_S
+                if (_alive(owner) and not is_own) or time.monotonic() > deadline:
                     os.close(descriptor)
                     remedy = f"belongs to the running process {owner}; stop that one or name another folder"
                     raise KafkaError("data folder", str(self.data_dir), remedy) from None
