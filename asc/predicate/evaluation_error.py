@@ -19,8 +19,13 @@ from asc.predicate.functions import FUNCTIONS
 from asc.predicate.syntax import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
 
-CONDITION_CHARS = 20_000
+CONDITION_CHARS = 5_000
 """Of a longer condition none is made: errors there are not counted."""
+
+
+class _TooLongError(Exception):
+    """A condition, or a part of one, is longer than CONDITION_CHARS."""
+
 
 _CASTING_SORTS = frozenset("nithTD")
 """Arguments that Spark casts a string to (see Function)."""
@@ -37,8 +42,10 @@ def error_condition(typer: Typer, node: Node) -> str | None:
 
     None where nothing can be, and where the condition is longer than CONDITION_CHARS.
     """
-    condition = _condition(typer, node)
-    return None if condition is None or len(condition) > CONDITION_CHARS else condition
+    try:
+        return _condition(typer, node)
+    except _TooLongError:
+        return None
 
 
 class _Step(NamedTuple):
@@ -67,7 +74,15 @@ def _condition(typer: Typer, node: Node) -> str | None:
 
 
 def _either(conditions: Iterable[str | None]) -> str | None:
-    return " OR ".join(f"({condition})" for condition in dict.fromkeys(conditions) if condition is not None) or None
+    found = dict.fromkeys(condition for condition in conditions if condition is not None)
+    return _bounded(" OR ".join(f"({condition})" for condition in found)) or None
+
+
+def _bounded(condition: str) -> str:
+    # Every part is in the whole: to go on would only take time.
+    if len(condition) > CONDITION_CHARS:
+        raise _TooLongError
+    return condition
 
 
 def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
@@ -106,7 +121,7 @@ def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
             branches.append(f"WHEN {own} THEN TRUE")
         branches.append(f"WHEN {step.decides} THEN {after or 'FALSE'}")
         can_err |= own is not None or after is not None
-    return f"CASE {' '.join(branches)} ELSE FALSE END" if can_err else None
+    return _bounded(f"CASE {' '.join(branches)} ELSE FALSE END") if can_err else None
 
 
 def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
@@ -114,7 +129,7 @@ def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
     if any(operand.type == pa.null() for operand in operands):
         return None
     known = [f"{operand.argument} IS NOT NULL" for operand in operands if operand.literal is None]
-    return " AND ".join([*known, f"({result}) IS NULL"])
+    return _bounded(" AND ".join([*known, f"({result}) IS NULL"]))
 
 
 def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:

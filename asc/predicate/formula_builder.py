@@ -23,6 +23,12 @@ _NOT_NULL = Constraint(((None, None),))
 _IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 1)),))
 _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
+_ALONE = 20
+"""What one more expression costs Spark whatever it holds, in nodes."""
+
+_NODE_CHARS = 5
+"""Characters of generated text that make a node, about."""
+
 
 class FormulaBuilder:
     """Turns the syntax trees of one predicate into formulas and collects warnings."""
@@ -65,9 +71,13 @@ class FormulaBuilder:
     def _attribute(self, expression: Expression, data_type: pa.DataType) -> PAttribute:
         found = self._attributes.get(expression.sql)
         if found is None:
-            # A column is what it is; an expression is computed, and that may be an error.
-            error = None if expression.path is not None else error_condition(self._typer, expression.node)
-            found = PAttribute(expression.sql, data_type, expression.path, error)
+            if expression.path is not None:
+                found = PAttribute(expression.sql, data_type, expression.path)
+            else:
+                # A column is what it is; an expression is computed, and that may be an error.
+                error = error_condition(self._typer, expression.node)
+                weight = _ALONE + expression.node.weight + len(error or "") // _NODE_CHARS
+                found = PAttribute(expression.sql, data_type, None, error, weight)
             self._attributes[expression.sql] = found
         return found
 

@@ -13,6 +13,8 @@ AS DISTINCT EXISTS INTERVAL ESCAPE DIV
 KEYWORDS = frozenset(_KEYWORD_LIST.split())
 """Words that are no column unless in backquotes. Spark reads most of them as columns where nothing else fits."""
 
+_NAMING_THE_FIRST_TWICE = frozenset(("nullif", "nullifzero"))
+
 
 class Node:
     """One node of a syntax tree, with the span of the text it was read from.
@@ -44,11 +46,13 @@ class Node:
     star                                                           (refused: ``*`` as an argument)
     ==================  =========================================  =================================
 
-    Invariant: ``depth`` is one more than the deepest argument's.
+    Invariant: ``depth`` is one more than the deepest argument's; ``weight`` is the number of nodes of the expression
+    that Spark makes of it, which repeats some operands.
     """
 
-    __slots__ = ("args", "depth", "end", "op", "start", "value")
+    __slots__ = ("args", "depth", "end", "op", "start", "value", "weight")
     depth: int
+    weight: int
 
     def __init__(self, op: str, args: tuple[Node, ...], start: int, end: int, value: Any = None) -> None:
         self.op = op
@@ -56,10 +60,28 @@ class Node:
         self.start = start
         self.end = end
         self.value = value
-        depth = 0
+        depth = weight = 0
         for arg in args:
             depth = max(depth, arg.depth)
+            weight += arg.weight
         self.depth = depth + 1
+        self.weight = weight + _beyond_operands(op, args, value) + 1
+
+
+def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
+    """What more than its operands an operation weighs: those that Spark writes several times, and nested in themselves
+    would grow with a power of the depth.
+    """
+    if op == "case_of":
+        return args[0].weight * max(0, (len(args) - 1) // 2 - 1)
+    if op == "between" or (op == "call" and value in _NAMING_THE_FIRST_TWICE):
+        return args[0].weight if args else 0
+    if op == "in":
+        # A list of constants is one set to Spark, which is quickly made.
+        return -3 * sum(arg.op == "literal" for arg in args) // 4
+    if op == "call" and value == "right":
+        return sum(arg.weight for arg in args)
+    return 0
 
 
 class Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 import pyarrow as pa
 
@@ -156,8 +156,12 @@ class Typer:
         op, args = node.op, node.args
         if op == "between":
             subject, low, high = self.check_between(node)
-            bounds = f"{_beside(low, [subject])} AND {_beside(high, [subject])}"
-            sql = f"{_beside(subject, [low, high])} BETWEEN {bounds}"
+            if types.mixed_instants([subject.type, low.type, high.type]):
+                # Spark casts for each bound on its own.
+                above = f"{_beside(subject, [low])} >= {_beside(low, [subject])}"
+                below = f"{_beside(subject, [high])} <= {_beside(high, [subject])}"
+                return Expression(f"{above} AND {below}", pa.bool_(), node, atomic=False)
+            sql = f"{subject.argument} BETWEEN {low.argument} AND {high.argument}"
             return Expression(sql, pa.bool_(), node, atomic=False)
         if op == "in":
             return self._in(node)
@@ -197,8 +201,10 @@ class Typer:
                 remedy = types.comparison_remedy(subject, value)
                 names = f"{types.name(subject.type)} IN {types.name(value.type)}:"
                 raise self._source.error_at(value.node, names, remedy)
-        kinds = {side.type for side in (subject, *values)}
-        sql = f"{_guarded_beside(subject, kinds)} IN ({', '.join(_guarded_beside(value, kinds) for value in values)})"
+        sides = [subject, *values]
+        target = types.common_instant(side.type for side in sides)
+        first, *listed = (_as_instant(side, target) for side in sides)
+        sql = f"{first} IN ({', '.join(listed)})"
         return Expression(sql, pa.bool_(), node, atomic=False)
 
     def _concatenation(self, node: Node) -> Expression:
@@ -254,8 +260,9 @@ class Typer:
             raise self._source.error_at(
                 node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
             )
-        inner = types.guarded(operand.sql) if types.needs_guard(operand, target) else operand.sql
-        return Expression(f"{node.op.upper()}({inner} AS {spelling})", target, node)
+        if types.needs_guard(operand, target):
+            return Expression(types.guarded(operand.sql, target), target, node)
+        return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
 
     def _case(self, node: Node) -> Expression:
         args = list(node.args)
@@ -341,9 +348,11 @@ class Typer:
 
 def _beside(operand: Expression, others: Sequence[Expression]) -> str:
     """The operand's text in a comparison with others, to whose type Spark may cast it."""
-    return _guarded_beside(operand, {other.type for other in others})
+    return _as_instant(operand, types.common_instant([operand.type, *(other.type for other in others)]))
 
 
-def _guarded_beside(operand: Expression, kinds: Set[pa.DataType | None]) -> str:
-    guard = any(types.needs_guard(operand, kind) for kind in kinds)
-    return types.guarded(operand.sql) if guard else operand.argument
+def _as_instant(operand: Expression, target: pa.DataType | None) -> str:
+    """The operand's text where Spark casts it to a timestamp (None: to no such type)."""
+    if target is None or not types.needs_guard(operand, target):
+        return operand.argument
+    return types.guarded(operand.sql, target)

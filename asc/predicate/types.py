@@ -273,6 +273,22 @@ def needs_guard(operand: Expression, target: Type) -> bool:
     return operand.literal is None or not operand.literal.known
 
 
-def guarded(sql: str) -> str:
-    """The text of a date or timestamp, NULL where a cast to a timestamp could throw."""
-    return f"if(year({sql}) BETWEEN -290000 AND 290000, {sql}, NULL)"
+def common_instant(kinds: Iterable[Type]) -> Type:
+    """The timestamp that Spark compares instants as; None where none of them is one.
+
+    >>> common_instant([pa.date32(), TIMESTAMP_NTZ, TIMESTAMP])
+    TimestampType(timestamp[us, tz=UTC])
+    """
+    found = set(kinds)
+    return TIMESTAMP if TIMESTAMP in found else TIMESTAMP_NTZ if TIMESTAMP_NTZ in found else None
+
+
+def guarded(sql: str, target: pa.DataType) -> str:
+    """The text of a date or timestamp as another instant, NULL where the cast would throw.
+
+    The operand is named once, so that guards around guards do not double it each time.
+
+    >>> guarded("day", TIMESTAMP)
+    'TRY_CAST(day AS TIMESTAMP)'
+    """
+    return f"TRY_CAST({sql} AS {ddl_of_type(target)})"

@@ -39,7 +39,7 @@ def typed(text: str) -> Expression:
         ("Place.X", "place.x", pa.int32()),
         ("place.`ODD NAME`", "place.`odd name`", pa.string()),
         ("case when c then a else d end", "CASE WHEN c THEN a ELSE d END", pa.float64()),
-        ("day < ts", "if(year(day) BETWEEN -290000 AND 290000, day, NULL) < ts", pa.bool_()),
+        ("day < ts", "TRY_CAST(day AS TIMESTAMP) < ts", pa.bool_()),
         ("a is not null", "NOT (a IS NULL)", pa.bool_()),
         ("s like 'a%%b'", "s LIKE 'a%b'", pa.bool_()),
     ],
