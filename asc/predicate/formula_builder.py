@@ -64,6 +64,11 @@ class FormulaBuilder:
         """A condition as a boolean p-attribute that Spark computes."""
         return self._boolean(self._typer.condition(node))
 
+    @property
+    def typer(self) -> Typer:
+        """What types the predicate's expressions."""
+        return self._typer
+
     def _boolean(self, expression: Expression) -> Atom:
         attribute = self._attribute(expression, pa.bool_())
         return Atom(attribute, _IS_TRUE, _IS_FALSE)
@@ -217,6 +222,8 @@ class FormulaBuilder:
             return self._boolean(whole)
         assert pattern.literal is not None
         escape = node.args[2].value.value if len(node.args) > 2 else "\\"
+        if escape in pattern.literal.value and not _is_whole(pattern.literal.value):
+            return self._boolean(whole)
         parts = like_parts(pattern.literal.value, escape)
         attribute = self._attribute(subject, pa.string())
         if not parts or (len(parts) == 1 and parts[0]):
@@ -229,3 +236,8 @@ class FormulaBuilder:
         else:
             return self._boolean(whole)
         return Atom(attribute, true)
+
+
+def _is_whole(pattern: str) -> bool:
+    """Whether Spark, which makes a regular expression of a pattern with an escape in it, tears no character in two."""
+    return all(character <= "\uffff" for character in pattern)

@@ -12,8 +12,9 @@ from asc.predicate import types
 from asc.predicate.expression import Expression, column_sql
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.literal import Literal
-from asc.predicate.pattern import like_parts, like_regex, like_text, rlike_trouble
+from asc.predicate.pattern import like_parts, like_regex, like_text, like_work
 from asc.predicate.refusals import refusal
+from asc.predicate.regular_expression import rlike_trouble
 from asc.predicate.syntax import Node, Source
 from asc.schema import Schema
 from asc.spark_types import folded
@@ -244,6 +245,7 @@ class Typer:
             if len(escape) != 1:
                 raise self._source.error_at(node.args[2], "escape", "it is one character")
         try:
+            like_work(like_parts(text, escape))
             regex = like_regex(text, escape)
         except ValueError as error:
             raise self._source.error_at(pattern.node, "LIKE pattern", str(error)) from None
