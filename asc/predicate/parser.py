@@ -109,7 +109,7 @@ class _Parser(FormReader):
         word = token.word
         if word == "IS":
             return self._is(subject, start)
-        negated = word == "NOT" or token.kind == "!"
+        negated = word == "NOT"
         if negated:
             word = self._peek().word
         if word not in _TESTS:

@@ -97,7 +97,6 @@ s ILIKE ANY ('A%', 'TR%')
 s NOT ILIKE ALL ('A%', NULL)
 s ILIKE SOME ('%B%')
 s ILIKE NULL
-city ! LIKE 'a%'
 raw LIKE 'a%'
 raw LIKE '%b%'
 raw RLIKE '^a'
@@ -332,9 +331,23 @@ def test_forms_accept_what_filter_accepts(usual: DataFrame, zone: str) -> None:
 
 def test_nothing_throws_at_the_extremes(extreme: DataFrame, zone: str) -> None:
     predicates = [normalise(text, SCHEMA, time_zone=zone) for text in TEXTS]
-    assert columns_of(extreme, predicates)
-    conditions = [a.error_condition for p in predicates for a in p.p_attributes if a.error_condition is not None]
-    assert extreme.selectExpr(*[f"({condition}) AS e{i}" for i, condition in enumerate(conditions)]).collect()
+    attributes = list(dict.fromkeys(a for predicate in predicates for a in predicate.p_attributes))
+    conditions = [a.error_condition for a in attributes if a.error_condition is not None]
+    assert failing(extreme, [*(a.sql for a in attributes), *conditions]) == []
+
+
+def failing(df: DataFrame, sqls: list[str]) -> list[str]:
+    """The expressions that throw."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F  # noqa: N812
+
+    try:
+        df.select(*[F.expr(sql).alias(f"c{i}") for i, sql in enumerate(sqls)]).toArrow()
+    except (PySparkException, Py4JJavaError):
+        half = len(sqls) // 2
+        return sqls if half == 0 else failing(df, sqls[:half]) + failing(df, sqls[half:])
+    return []
 
 
 def spelled(node: Node) -> str:
