@@ -37,6 +37,9 @@ class FormReader(TypeReader):
     def _value(self, lowest: int) -> Node: ...
 
     @abstractmethod
+    def _one_pattern(self, args: list[Node], word: str, start: int) -> Node: ...
+
+    @abstractmethod
     def _no_subquery(self) -> None: ...
 
     def _part(self) -> str:
@@ -74,6 +77,9 @@ class FormReader(TypeReader):
         if name in _ADDS | _DIFFERENCES and len(args) == 3:
             return self._of_unit(name, args, start)
         node = self._node("call", tuple(args), start, name)
+        if name in ("like", "ilike") and 2 <= len(args) <= 3:
+            made = self._one_pattern(args, name.upper(), start)
+            return Node(made.op, made.args, start, made.end, written=node)
         if name in CASTS and len(args) == 1:
             target = simple_type(name)
             assert target is not None

@@ -7,6 +7,8 @@ constants, and NULL beyond the year 140,000.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,6 +21,9 @@ from asc.predicate.syntax import Node
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer
+
+TRIED: Mapping[str, str] = MappingProxyType({"try_add": "+", "try_subtract": "-"})
+"""Functions that do what an operator does, and are NULL where it would throw."""
 
 INSTANT_FUNCTIONS = frozenset(("timestampadd", "timestampdiff", "extract", "date_part", "datepart"))
 """The functions of instants that this module types."""
@@ -47,7 +52,7 @@ def instant_arithmetic(typer: Typer, node: Node, left: Expression, right: Expres
     kinds = (left.type, right.type)
     if not any(types.is_instant(kind) or types.is_interval(kind) for kind in kinds):
         return None
-    op = node.op
+    op = TRIED.get(node.value, "") if node.op == "call" else node.op
     if op in ("+", "-"):
         if types.is_instant(left.type) and types.is_interval(right.type):
             return _shifted(typer, node, left, right)
@@ -72,7 +77,7 @@ def _shifted(typer: Typer, node: Node, instant: Expression, interval: Expression
         raise typer.source.error_at(interval.node, "interval", "add a constant one to a date: INTERVAL 1 DAY")
     of_days = constant.op == "interval" and constant.value.of_days
     result = TIMESTAMP if instant.type == pa.date32() and interval.type != YEAR_MONTH and not of_days else instant.type
-    function = "try_add" if node.op == "+" else "try_subtract"
+    function = "try_subtract" if node.op == "-" or node.value == "try_subtract" else "try_add"
     first, second = (instant, interval) if node.args[0] is instant.node else (interval, instant)
     return Expression(f"{function}({first.sql}, {second.sql})", result, node)
 

@@ -162,7 +162,7 @@ class _Parser(FormReader):
     def _like(self, subject: Node, word: str, start: int) -> Node:
         args = [subject, self._value(1)]
         if self._accept("ESCAPE"):
-            if self._token.kind != STRING:
+            if self._token.kind not in (STRING, RAW_STRING):
                 self._fail("ESCAPE takes one character in quotes")
             args.append(self._string())
         return self._one_pattern(args, word, start)

@@ -40,8 +40,8 @@ def pattern_match(typer: Typer, node: Node) -> Expression:
         return Expression(f"{subject.argument} RLIKE {quoted(text)}", pa.bool_(), node, atomic=False)
     escape = "\\"
     if len(node.args) > 2:
-        escape = node.args[2].value.value
-        if len(escape) != 1:
+        escape = node.args[2].value.value if node.args[2].op == "literal" else ""
+        if not isinstance(escape, str) or len(escape) != 1:
             raise typer.source.error_at(node.args[2], "escape", "it is one character")
     try:
         regex = like_regex(text, escape)

@@ -12,7 +12,7 @@ from asc.predicate import types
 from asc.predicate.cast import cast
 from asc.predicate.expression import Expression, column_sql
 from asc.predicate.functions import FUNCTIONS, Call
-from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
+from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, TRIED, instant_arithmetic, instant_call
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from asc.predicate.literal import Literal
 from asc.predicate.pattern_match import pattern_match
@@ -365,6 +365,10 @@ class Typer:
             return lambda_call(self, node)
         if node.value in INSTANT_FUNCTIONS:
             return instant_call(self, node)
+        if node.value in TRIED and len(node.args) == 2:
+            made = instant_arithmetic(self, node, *map(self.of, node.args))
+            if made is not None:
+                return made
         function = FUNCTIONS.get(node.value)
         if function is None:
             problem, remedy = refusal(node.value) or ("unknown", "see the list of allowed functions")

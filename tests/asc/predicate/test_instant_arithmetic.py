@@ -35,6 +35,8 @@ def typed(text: str) -> Expression:
         ("day - INTERVAL 1 HOUR", "try_subtract(day, INTERVAL '1' HOUR)", TIMESTAMP),
         ("day + (- INTERVAL 1 DAY)", "try_add(day, - INTERVAL '1' DAY)", pa.date32()),
         ("ts - ts", "try_subtract(ts, ts)", DAY_TIME),
+        ("try_add(day, INTERVAL 1 MONTH)", "try_add(day, INTERVAL '1' MONTH)", pa.date32()),
+        ("try_subtract(day, 1)", "day - 1", pa.date32()),
         ("day + n", "day + n", pa.date32()),
         ("1 + day", "1 + day", pa.date32()),
         ("extract(year FROM day)", "extract(YEAR FROM day)", pa.int32()),

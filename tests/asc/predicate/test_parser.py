@@ -67,7 +67,8 @@ def test_grouping(text: str, tree: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a >", "a > 1 b", "(a", "a IN ()", "a ILIKE b", "count(DISTINCT a)", "a ! IN (1)", "a > (SELECT 1)", "x ->"]
+    "text",
+    ["", "a >", "a > 1 b", "(a", "a IN ()", "a ILIKE b", "count(DISTINCT a)", "a ! IN (1)", "a > (SELECT 1)", "x ->"],
 )
 def test_texts_that_are_no_predicate(text: str) -> None:
     with pytest.raises(PredicateError):
@@ -88,6 +89,7 @@ def test_chains_count_one_level_whatever_their_length() -> None:
         ("a ILIKE ALL ('x', 'y')", "ilike_all", False),
         ("a LIKE SOME ('x')", "like_any", False),
         ("int(a)", "call", "int"),
+        ("ilike(a, 'X')", "call", "ilike"),
         ("TRIM(BOTH b FROM a)", "form", "TRIM(BOTH {0} FROM {1})"),
         ("a = 1", None, None),
     ],

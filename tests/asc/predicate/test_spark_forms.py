@@ -97,6 +97,13 @@ s ILIKE ANY ('A%', 'TR%')
 s NOT ILIKE ALL ('A%', NULL)
 s ILIKE SOME ('%B%')
 s ILIKE NULL
+like(s, 'a%')
+like(s, 'a/%%', '/')
+ilike(s, 'A%')
+try_add(ts, INTERVAL 1 HOUR) < ts2
+try_subtract(ts2, ts) > INTERVAL 1 HOUR
+try_add(day, 1) = DATE '2013-07-05'
+try_subtract(day, INTERVAL 1 YEAR) < DATE '2013-01-01'
 raw LIKE 'a%'
 raw LIKE '%b%'
 raw RLIKE '^a'
