@@ -150,10 +150,13 @@ class FormReader(TypeReader):
         if not self._accept("FROM"):
             return self._rest_of_call(name, args, start)
         args.append(self._argument())
+        text = "SUBSTRING({0} FROM {1}"
         if self._accept("FOR"):
             args.append(self._argument())
+            text += " FOR {2}"
         self._expect(")")
-        return self._node("call", tuple(args), start, name)
+        written = self._node("form", tuple(args), start, f"{text})")
+        return self._node("call", tuple(args), start, name, written=written)
 
     def _overlay(self, start: int) -> Node:
         args = [self._argument()]

@@ -59,7 +59,8 @@ def instant_arithmetic(typer: Typer, node: Node, left: Expression, right: Expres
         if op == "+" and types.is_interval(left.type) and types.is_instant(right.type):
             return _shifted(typer, node, right, left)
         if op == "-" and types.is_instant(left.type) and types.is_instant(right.type):
-            return Expression(f"try_subtract({left.sql}, {right.sql})", DAY_TIME, node)
+            target = types.common_instant([left.type, right.type])
+            return Expression(f"try_subtract({_as(left, target)}, {_as(right, target)})", DAY_TIME, node)
         if left.type == pa.date32() and right.type in _DAYS:
             return typer.operator(node, op, left, right, pa.date32())
         if op == "+" and left.type in _DAYS and right.type == pa.date32():
@@ -78,8 +79,20 @@ def _shifted(typer: Typer, node: Node, instant: Expression, interval: Expression
     of_days = constant.op == "interval" and constant.value.of_days
     result = TIMESTAMP if instant.type == pa.date32() and interval.type != YEAR_MONTH and not of_days else instant.type
     function = "try_subtract" if node.op == "-" or node.value == "try_subtract" else "try_add"
-    first, second = (instant, interval) if node.args[0] is instant.node else (interval, instant)
-    return Expression(f"{function}({first.sql}, {second.sql})", result, node)
+    texts = [_as(instant, result), interval.sql]
+    if node.args[0] is not instant.node:
+        texts.reverse()
+    return Expression(f"{function}({', '.join(texts)})", result, node)
+
+
+def _as(instant: Expression, target: pa.DataType | None) -> str:
+    """An instant cast to another type (None: to no other), where Spark would do it within try_add or try_subtract.
+
+    Spark may compute a cast that several expressions share beside them, where what it throws is not caught.
+    """
+    if target in (None, instant.type) or not types.needs_guard(instant, target):
+        return instant.sql
+    return types.guarded(instant.sql, target)
 
 
 def instant_call(typer: Typer, node: Node) -> Expression:

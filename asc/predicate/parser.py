@@ -140,6 +140,9 @@ class _Parser(FormReader):
             value = "NULL" if word == "UNKNOWN" else word
             op = "is_unknown" if word == "UNKNOWN" else "is"
             node = self._node(op, (subject,), start, value)
+            if negated and value == "NULL":
+                written = self._node("is_not", (subject,), start, word)
+                return self._node("not", (node,), start, written=written)
         elif word == "DISTINCT":
             self._advance()
             self._expect("FROM")

@@ -58,6 +58,7 @@ class Node:
     op                  args                                       value
     ==================  =========================================  =================================
     << >> >>>           two
+    is_not              subject                                    NULL or UNKNOWN
     ilike               subject, pattern, escape if given
     like_any, like_all  subject, patterns                          whether NOT stands before LIKE
     ilike_any,          subject, patterns                          whether NOT stands before ILIKE

@@ -17,6 +17,7 @@ from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from asc.predicate.literal import Literal
 from asc.predicate.pattern_match import pattern_match
 from asc.predicate.refusals import refusal
+from asc.predicate.row import row
 from asc.predicate.syntax import Node, Source
 from asc.schema import Schema
 from asc.spark_types import folded
@@ -228,7 +229,7 @@ class Typer:
         if op == "field":
             return self._field(node)
         if op in ("row", "struct"):
-            return self._row(node)
+            return row(self, node)
         if op == "interval":
             return Expression(node.value.sql, node.value.type, node)
         if op == "lambda":
@@ -244,22 +245,6 @@ class Typer:
         if node.value != "NULL" and (is_constant or not types.comparable("<=>", subject.type, pa.bool_())):
             return self.condition(node.args[0])
         return subject
-
-    def _row(self, node: Node) -> Expression:
-        """``(a, b)`` and ``struct(a, b AS x)``."""
-        items = [self.of(arg) for arg in node.args]
-        names = [
-            name or (arg.value[-1] if arg.op == "column" else f"col{i + 1}")
-            for i, (name, arg) in enumerate(zip(node.value, node.args, strict=True))
-        ]
-        texts = [
-            item.sql if name is None else f"{item.sql} AS {column_sql((name,))}"
-            for item, name in zip(items, node.value, strict=True)
-        ]
-        kinds = [item.type for item in items]
-        known = None not in kinds and not any(types.is_interval(kind) for kind in kinds)
-        data_type = pa.struct(list(zip(names, kinds, strict=True))) if known else None
-        return Expression(f"{'struct' * (node.op == 'struct')}({', '.join(texts)})", data_type, node)
 
     def _signed(self, node: Node) -> Expression:
         operand = self.of(node.args[0])

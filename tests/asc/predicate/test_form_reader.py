@@ -31,7 +31,7 @@ def shown(node: Node) -> str:
         ("TRIM(from)", "trim(from)", None),
         ("POSITION('b' IN a || 'c')", "position('b', ||(a, 'c'))", "POSITION({0} IN {1})"),
         ("POSITION('b', a, 2)", "position('b', a, 2)", None),
-        ("SUBSTRING(a FROM 2 FOR 1)", "substring(a, 2, 1)", None),
+        ("SUBSTRING(a FROM 2 FOR 1)", "substring(a, 2, 1)", "SUBSTRING({0} FROM {1} FOR {2})"),
         ("SUBSTR(a, 2)", "substr(a, 2)", None),
         ("OVERLAY(a PLACING 'x' FROM 2)", "overlay(a, 'x', 2)", "OVERLAY({0} PLACING {1} FROM {2})"),
         ("OVERLAY(a, 'x', 2, 1)", "overlay(a, 'x', 2, 1)", None),

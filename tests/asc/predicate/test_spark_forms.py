@@ -209,6 +209,7 @@ aggregate(list, true, (acc, x) -> acc AND x > 0)
 dict.a = 1
 dict['a'] = 1
 place.x = 1
+s IS NOT NULL AND NOT (n IS NULL)
 s IS TRUE
 s IS NOT FALSE
 n IS TRUE
@@ -340,7 +341,10 @@ def test_nothing_throws_at_the_extremes(extreme: DataFrame, zone: str) -> None:
     predicates = [normalise(text, SCHEMA, time_zone=zone) for text in TEXTS]
     attributes = list(dict.fromkeys(a for predicate in predicates for a in predicate.p_attributes))
     conditions = [a.error_condition for a in attributes if a.error_condition is not None]
-    assert failing(extreme, [*(a.sql for a in attributes), *conditions]) == []
+    sqls = [*(a.sql for a in attributes), *conditions]
+    # Spark compiles up to a hundred columns together, and computes more one by one.
+    found = [sql for start in range(0, len(sqls), 60) for sql in failing(extreme, sqls[start : start + 60])]
+    assert [*found, *failing(extreme, sqls)] == []
 
 
 def failing(df: DataFrame, sqls: list[str]) -> list[str]:
@@ -393,8 +397,8 @@ def spelled(node: Node) -> str:
     if op in ("like", "ilike", "rlike"):
         escape = f" ESCAPE {args[2]}" if len(args) > 2 else ""
         return f"({args[0]}) {op} ({args[1]}){escape}"
-    if op in ("is", "is_unknown"):
-        return f"({args[0]}) IS {'UNKNOWN' if op == 'is_unknown' else value}"
+    if op in ("is", "is_not", "is_unknown"):
+        return f"({args[0]}) IS {'NOT ' * (op == 'is_not')}{'UNKNOWN' if op == 'is_unknown' else value}"
     if op == "between":
         return f"({args[0]}) BETWEEN ({args[1]}) AND ({args[2]})"
     if op in ("case", "case_of"):
