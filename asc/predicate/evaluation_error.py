@@ -63,7 +63,10 @@ def _condition(typer: Typer, node: Node) -> str | None:
     steps = list(_steps(typer, node))
     if steps:
         return _in_order(typer, steps)
-    found = [_condition(typer, arg) for arg in node.args]
+    # The variables of a lambda mean nothing outside of it.
+    found = [_condition(typer, arg) for arg in node.args if arg.op != "lambda"]
+    if len(found) < len(node.args):
+        return _either(found)
     if node.op == "call" and node.value == "nullif":
         found.append(_of_equality(typer, *node.args))
     elif node.op == "call" and node.value in _LOGARITHMS:
@@ -159,7 +162,7 @@ def _can_err(typer: Typer, node: Node) -> bool:
         return divides or any(_may_be_text(kind) or pa.types.is_decimal(kind) for kind in kinds)
     if node.op in COMPARISONS or node.op == "between":
         return node.op != "<=>" and _comparison_can_err(kinds)
-    if node.op == "call":
+    if node.op == "call" and node.value in FUNCTIONS:
         sorts = FUNCTIONS[node.value].sorts
         cast = [sorts[min(i, len(sorts) - 1)] in _CASTING_SORTS for i in range(len(kinds))]
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])

@@ -15,6 +15,7 @@ from asc.predicate.expression import Expression
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
 from asc.predicate.literal import Literal
 from asc.predicate.pattern import like_parts
+from asc.predicate.pattern_match import pattern_text
 from asc.predicate.syntax import Node, Source
 from asc.predicate.typer import COMPARISONS, Typer
 from asc.schema import Schema
@@ -104,6 +105,8 @@ class FormulaBuilder:
         subject = node.args[0]
         if node.op == "is" and node.value == "NULL":
             return self._null_test(subject)
+        if self._typer.check_is(node).type not in (pa.bool_(), pa.null(), None):
+            return self._null_test(subject) if node.op == "is_unknown" else self.whole(node)
         return Within(self.formula(subject), {"NULL": NULL, "TRUE": TRUE, "FALSE": FALSE}[node.value])
 
     def _null_test(self, subject: Node) -> Formula:
@@ -220,11 +223,12 @@ class FormulaBuilder:
             return Const(NULL)
         if subject.type != pa.string() or subject.literal is not None:
             return self._boolean(whole)
-        assert pattern.literal is not None
+        text = pattern_text(pattern)
+        assert text is not None
         escape = node.args[2].value.value if len(node.args) > 2 else "\\"
-        if escape in pattern.literal.value and not _is_whole(pattern.literal.value):
+        if escape in text and not _is_whole(text):
             return self._boolean(whole)
-        parts = like_parts(pattern.literal.value, escape)
+        parts = like_parts(text, escape)
         attribute = self._attribute(subject, pa.string())
         if not parts or (len(parts) == 1 and parts[0]):
             key = attribute.space.key(parts[0] or "" if parts else "")

@@ -34,8 +34,8 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
     tree, source = parse(text, limits, time_zone)
     builder = FormulaBuilder(source, schema, time_zone)
     formula = builder.formula(tree)
-    check_pattern_work(source, tree)
-    check_time_words(source, builder.typer, tree)
+    check_pattern_work(builder.typer, tree)
+    check_time_words(builder.typer, tree)
     if builder.typer.of(tree).type == pa.null():
         raise source.error_at(tree, "NULL where a condition must stand:", "it would accept no record")
     try:

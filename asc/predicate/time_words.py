@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from asc.predicate.functions import FUNCTIONS
+from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
-from asc.predicate.syntax import Node, Source
+from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
@@ -20,7 +21,7 @@ _INSTANT_SORTS = frozenset("thTD")
 """Arguments that Spark casts a string to an instant for (see Function)."""
 
 
-def check_time_words(source: Source, typer: Typer, tree: Node) -> None:
+def check_time_words(typer: Typer, tree: Node) -> None:
     """PredicateError for a constant that Spark would read as such a word, anywhere in a typed predicate."""
     constant: dict[Node, bool] = {}
     for node in _inside_out(tree):
@@ -31,9 +32,9 @@ def check_time_words(source: Source, typer: Typer, tree: Node) -> None:
             expression = typer.of(operand)
             literal = expression.literal
             if literal is not None and isinstance(literal.value, str) and is_time_word(literal.value):
-                raise source.error_at(operand, "time word", "write the date or time itself")
+                raise typer.source.error_at(operand, "time word", "write the date or time itself")
             if literal is None and expression.type in (pa.string(), None):
-                raise source.error_at(operand, "computed constant as a time:", "write the date or time itself")
+                raise typer.source.error_at(operand, "computed constant as a time:", "write the date or time itself")
 
 
 def _inside_out(node: Node) -> Iterator[Node]:
@@ -52,7 +53,9 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
         yield from _beside_instants(typer, args)
     elif op == "case_of":
         yield from _beside_instants(typer, (args[0], *(args[i] for i in range(1, len(args) - 1, 2))))
-    elif op == "call":
+    elif op == "call" and node.value in INSTANT_FUNCTIONS:
+        yield from args
+    elif op == "call" and node.value in FUNCTIONS:
         sorts = FUNCTIONS[node.value].sorts
         for place, arg in enumerate(args):
             if sorts[min(place, len(sorts) - 1)] in _INSTANT_SORTS:

@@ -8,7 +8,7 @@ from asc.errors import PredicateError
 from asc.predicate import normalise
 from asc.schema import Schema
 
-SCHEMA = Schema.from_ddl("t TIMESTAMP, u TIMESTAMP_NTZ, d DATE, s STRING, n INT")
+SCHEMA = Schema.from_ddl("t TIMESTAMP, u TIMESTAMP_NTZ, d DATE, s STRING, n INT, ds ARRAY<DATE>")
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,8 @@ SCHEMA = Schema.from_ddl("t TIMESTAMP, u TIMESTAMP_NTZ, d DATE, s STRING, n INT"
         "datediff('tomorrow', d) > 1",
         "CAST(s AS DATE) = 'today'",
         "CAST(concat('n', 'ow') AS TIMESTAMP) = t",
+        "extract(YEAR FROM 'now') > 2020",
+        "exists(ds, x -> x = 'today')",
         "CASE WHEN n > 1 THEN t > 'now' END",
     ],
 )
