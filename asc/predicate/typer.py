@@ -40,6 +40,10 @@ class Typer:
         found = self._cache.get(node)
         if found is None:
             found = self._cache[node] = self._made(node)
+            if found.type in _OF_FIXED_WIDTH:
+                found.growth = 1.0
+            elif node.args:
+                found.growth = max(found.growth, *(self._cache[arg].growth for arg in node.args if arg in self._cache))
         return found
 
     def _made(self, node: Node) -> Expression:
