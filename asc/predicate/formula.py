@@ -74,7 +74,7 @@ Conjunction = dict[PAttribute, Constraint]
 
 
 class TooManyConjunctsError(Exception):
-    """The normal form has more conjuncts than allowed."""
+    """The normal form has more conjuncts than allowed, or takes more steps to find."""
 
 
 _WORK = 4
@@ -83,53 +83,146 @@ _WORK = 4
 _ABSORBED = 256
 """Conjuncts that are compared each with each, at most."""
 
+_STEPS = 100_000
+"""Intervals that may be looked at on the way to a normal form: a tenth of a second."""
+
 
 def conjuncts_of(formula: Formula, limit: int) -> list[Conjunction]:
     """The disjunctive normal form of "the formula is TRUE": ``[]`` for a contradiction, ``[{}]`` for a tautology.
 
-    Raises TooManyConjunctsError where it has more than ``limit`` conjuncts (or an intermediate step far more).
+    Raises TooManyConjunctsError where it has more than ``limit`` conjuncts, or an intermediate step far more, or where
+    it takes more than ``_STEPS`` steps.
     """
-    found = _normal_form(formula, TRUE, limit)
+    found = _Expansion(limit).of(formula, TRUE)
     if len(found) > limit:
         raise TooManyConjunctsError
     return found
 
 
-def _normal_form(formula: Formula, outcome: int, limit: int) -> list[Conjunction]:
-    if outcome == ANY:
-        return [{}]
-    if outcome == 0:
-        return []
-    if isinstance(formula, Atom):
-        return _of_atom(formula, outcome)
-    if isinstance(formula, Not):
-        swapped = outcome & NULL | (FALSE if outcome & TRUE else 0) | (TRUE if outcome & FALSE else 0)
-        return _normal_form(formula.part, swapped, limit)
-    if isinstance(formula, Every):
-        return _of_parts(formula.parts, outcome, TRUE, FALSE, limit)
-    if isinstance(formula, Some):
-        return _of_parts(formula.parts, outcome, FALSE, TRUE, limit)
-    if isinstance(formula, Const):
-        return [{}] if formula.value & outcome else []
-    inside = formula.outcome if outcome & TRUE else 0
-    outside = ANY & ~formula.outcome if outcome & FALSE else 0
-    return _normal_form(formula.part, inside | outside, limit)
+class Steps:
+    """The steps that are left of a bounded piece of work; one is an interval that is looked at."""
+
+    def __init__(self, left: int = _STEPS) -> None:
+        self._left = left
+
+    def spend(self, steps: int) -> None:
+        """TooManyConjunctsError where too few are left."""
+        self._left -= steps
+        if self._left < 0:
+            raise TooManyConjunctsError
 
 
-def _of_parts(parts: list[Formula], outcome: int, unit: int, zero: int, limit: int) -> list[Conjunction]:
-    """AND (unit TRUE, zero FALSE) or OR (the other way round): it has the unit where all parts have it, is other
-    than the zero where no part has the zero.
+class _Expansion:
+    """The normal forms of a formula and its parts.
+
+    A part is asked for up to six outcomes by each of the parts around it, so without memory a formula nested k times
+    would take 2^k steps. Invariant: each part's form for an outcome is made once; a form that was made is not changed.
     """
-    not_unit, not_zero = ANY & ~unit, ANY & ~zero
-    if outcome in (unit, not_zero):
-        return _all_of((_normal_form(part, outcome, limit) for part in parts), limit)
-    if outcome in (zero, not_unit):
-        return _any_of((_normal_form(part, outcome, limit) for part in parts), limit)
-    if outcome == NULL:
-        not_zero_form = _of_parts(parts, not_zero, unit, zero, limit)
-        return _all_of((not_zero_form, _of_parts(parts, not_unit, unit, zero, limit)), limit)
-    unit_form = _of_parts(parts, unit, unit, zero, limit)
-    return _any_of((unit_form, _of_parts(parts, zero, unit, zero, limit)), limit)
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._steps = Steps()
+        self._made: dict[tuple[int, int], list[Conjunction]] = {}
+
+    def of(self, formula: Formula, outcome: int) -> list[Conjunction]:
+        """The normal form of "the formula's value is in the outcome"."""
+        if outcome == ANY:
+            return [{}]
+        if outcome == 0:
+            return []
+        place = id(formula), outcome
+        found = self._made.get(place)
+        if found is None:
+            found = self._made[place] = self._expanded(formula, outcome)
+        return found
+
+    def _expanded(self, formula: Formula, outcome: int) -> list[Conjunction]:
+        if isinstance(formula, Atom):
+            self._steps.spend(1 + len(formula.true.intervals))
+            return _of_atom(formula, outcome)
+        if isinstance(formula, Not):
+            swapped = outcome & NULL | (FALSE if outcome & TRUE else 0) | (TRUE if outcome & FALSE else 0)
+            return self.of(formula.part, swapped)
+        if isinstance(formula, Every):
+            return self._of_parts(formula, outcome, TRUE, FALSE)
+        if isinstance(formula, Some):
+            return self._of_parts(formula, outcome, FALSE, TRUE)
+        if isinstance(formula, Const):
+            return [{}] if formula.value & outcome else []
+        inside = formula.outcome if outcome & TRUE else 0
+        outside = ANY & ~formula.outcome if outcome & FALSE else 0
+        return self.of(formula.part, inside | outside)
+
+    def _of_parts(self, formula: Every | Some, outcome: int, unit: int, zero: int) -> list[Conjunction]:
+        """AND (unit TRUE, zero FALSE) or OR (the other way round): it has the unit where all parts have it, is other
+        than the zero where no part has the zero.
+        """
+        not_unit, not_zero = ANY & ~unit, ANY & ~zero
+        if outcome in (unit, not_zero):
+            return self._all_of(self.of(part, outcome) for part in formula.parts)
+        if outcome in (zero, not_unit):
+            return self._any_of(self.of(part, outcome) for part in formula.parts)
+        if outcome == NULL:
+            return self._all_of(self.of(formula, either) for either in (not_zero, not_unit))
+        return self._any_of(self.of(formula, either) for either in (unit, zero))
+
+    def _all_of(self, forms: Iterable[list[Conjunction]]) -> list[Conjunction]:
+        """Conjunction of normal forms: every choice of one conjunct from each."""
+        result: list[Conjunction] = [{}]
+        for form in forms:
+            if len(form) == 1 and len(result) == 1:
+                both = self._both(result[0], form[0])
+                if both is None:
+                    return []
+                result = [both]
+                continue
+            if len(result) * len(form) > self._limit * _WORK:
+                raise TooManyConjunctsError
+            made = (self._both(left, right) for left in result for right in form)
+            result = simplified([both for both in made if both is not None], self._steps)
+            if not result:
+                return []
+        return result
+
+    def _both(self, left: Conjunction, right: Conjunction) -> Conjunction | None:
+        """The intersection of two conjuncts; None where they contradict each other."""
+        if not left:
+            return right
+        self._steps.spend(len(left))
+        both = dict(left)
+        for attribute, constraint in right.items():
+            other = both.get(attribute)
+            if other is not None:
+                self._steps.spend(len(other.intervals) + len(constraint.intervals))
+                constraint = clipped(other.intersect(constraint), attribute.space.domain)  # noqa: PLW2901
+                if constraint.is_empty:
+                    return None
+            both[attribute] = constraint
+        return both
+
+    def _any_of(self, forms: Iterable[list[Conjunction]]) -> list[Conjunction]:
+        """Disjunction of normal forms, conjuncts on the same single p-attribute merged as they come."""
+        single: dict[PAttribute, list[Constraint]] = {}
+        several: list[Conjunction] = []
+        for form in forms:
+            for conjunct in form:
+                if not conjunct:
+                    return [{}]
+                if len(conjunct) == 1:
+                    ((attribute, constraint),) = conjunct.items()
+                    self._steps.spend(1 + len(constraint.intervals))
+                    single.setdefault(attribute, []).append(constraint)
+                else:
+                    several.append(conjunct)
+            if len(several) > self._limit * _WORK:
+                raise TooManyConjunctsError
+        result: list[Conjunction] = []
+        for attribute, constraints in single.items():
+            united = clipped(union_of(constraints), attribute.space.domain)
+            if united.is_full:
+                return [{}]
+            result.append({attribute: united})
+        return simplified(result + several, self._steps)
 
 
 def _of_atom(atom: Atom, outcome: int) -> list[Conjunction]:
@@ -153,64 +246,6 @@ def _of_atom(atom: Atom, outcome: int) -> list[Conjunction]:
     return [{}] if admitted.is_full else [{atom.attribute: admitted}]
 
 
-def _all_of(forms: Iterable[list[Conjunction]], limit: int) -> list[Conjunction]:
-    """Conjunction of normal forms: every choice of one conjunct from each."""
-    result: list[Conjunction] = [{}]
-    for form in forms:
-        if len(form) == 1 and len(result) == 1:
-            both = _both(result[0], form[0])
-            if both is None:
-                return []
-            result = [both]
-            continue
-        if len(result) * len(form) > limit * _WORK:
-            raise TooManyConjunctsError
-        made = (_both(left, right) for left in result for right in form)
-        result = simplified([both for both in made if both is not None])
-        if not result:
-            return []
-    return result
-
-
-def _both(left: Conjunction, right: Conjunction) -> Conjunction | None:
-    """The intersection of two conjuncts; None where they contradict each other."""
-    if not left:
-        return right
-    both = dict(left)
-    for attribute, constraint in right.items():
-        other = both.get(attribute)
-        if other is not None:
-            constraint = clipped(other.intersect(constraint), attribute.space.domain)  # noqa: PLW2901
-            if constraint.is_empty:
-                return None
-        both[attribute] = constraint
-    return both
-
-
-def _any_of(forms: Iterable[list[Conjunction]], limit: int) -> list[Conjunction]:
-    """Disjunction of normal forms, conjuncts on the same single p-attribute merged as they come."""
-    single: dict[PAttribute, list[Constraint]] = {}
-    several: list[Conjunction] = []
-    for form in forms:
-        for conjunct in form:
-            if not conjunct:
-                return [{}]
-            if len(conjunct) == 1:
-                ((attribute, constraint),) = conjunct.items()
-                single.setdefault(attribute, []).append(constraint)
-            else:
-                several.append(conjunct)
-        if len(several) > limit * _WORK:
-            raise TooManyConjunctsError
-    result: list[Conjunction] = []
-    for attribute, constraints in single.items():
-        united = clipped(union_of(constraints), attribute.space.domain)
-        if united.is_full:
-            return [{}]
-        result.append({attribute: united})
-    return simplified(result + several)
-
-
 def union_of(constraints: list[Constraint]) -> Constraint:
     """The union of many constraints at the cost of one sort."""
     if len(constraints) == 1:
@@ -219,44 +254,49 @@ def union_of(constraints: list[Constraint]) -> Constraint:
     return Constraint(intervals, any(constraint.null for constraint in constraints))
 
 
-def simplified(conjuncts: list[Conjunction]) -> list[Conjunction]:
+def simplified(conjuncts: list[Conjunction], steps: Steps) -> list[Conjunction]:
     """An equal disjunction with fewer conjuncts: those that another one includes go, those that differ in one
-    p-attribute only become one. Not minimal. Cost: the square of their number, up to _ABSORBED.
+    p-attribute only become one. Not minimal. Cost: the square of their number, up to _ABSORBED, and of ``steps``.
     """
     if len(conjuncts) < 2:
         return conjuncts
     changed = True
     while changed and len(conjuncts) > 1:
-        conjuncts, changed = _merged_once(_absorbed(conjuncts))
+        conjuncts, changed = _merged_once(_absorbed(conjuncts, steps), steps)
         if conjuncts and not conjuncts[0]:
             return [{}]
     return conjuncts
 
 
-def _absorbed(conjuncts: list[Conjunction]) -> list[Conjunction]:
+def _absorbed(conjuncts: list[Conjunction], steps: Steps) -> list[Conjunction]:
     if len(conjuncts) > _ABSORBED:
         return conjuncts
     kept: list[Conjunction] = []
     for conjunct in sorted(conjuncts, key=len):
-        if not any(_includes(wide, conjunct) for wide in kept):
+        if not any(_includes(wide, conjunct, steps) for wide in kept):
             kept.append(conjunct)
     return kept
 
 
-def _includes(wide: Conjunction, narrow: Conjunction) -> bool:
+def _includes(wide: Conjunction, narrow: Conjunction, steps: Steps) -> bool:
     for attribute, constraint in wide.items():
         inner = narrow.get(attribute)
-        if inner is None or not constraint.includes(inner):
+        steps.spend(1)
+        if inner is None:
+            return False
+        steps.spend(len(inner.intervals) + len(constraint.intervals))
+        if not constraint.includes(inner):
             return False
     return True
 
 
-def _merged_once(conjuncts: list[Conjunction]) -> tuple[list[Conjunction], bool]:
+def _merged_once(conjuncts: list[Conjunction], steps: Steps) -> tuple[list[Conjunction], bool]:
     """Unites conjuncts that agree on all p-attributes but one."""
     for attribute in dict.fromkeys(attribute for conjunct in conjuncts for attribute in conjunct):
         groups: dict[frozenset[tuple[PAttribute, Constraint]], list[Conjunction]] = {}
         for conjunct in conjuncts:
             if attribute in conjunct:
+                steps.spend(sum(1 + len(constraint.intervals) for constraint in conjunct.values()))
                 rest = frozenset(item for item in conjunct.items() if item[0] is not attribute and item[0] != attribute)
                 groups.setdefault(rest, []).append(conjunct)
         if all(len(group) == 1 for group in groups.values()):

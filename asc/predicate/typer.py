@@ -7,12 +7,12 @@ from collections.abc import Sequence, Set
 import pyarrow as pa
 
 from asc.errors import SchemaError
-from asc.keys.byte_strings import quoted
 from asc.predicate import types
+from asc.predicate.cast import cast
 from asc.predicate.expression import Expression, column_sql
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.literal import Literal
-from asc.predicate.pattern import like_parts, like_regex, like_text, rlike_trouble
+from asc.predicate.pattern_match import pattern_match
 from asc.predicate.refusals import refusal
 from asc.predicate.syntax import Node, Source
 from asc.schema import Schema
@@ -29,7 +29,7 @@ class Typer:
     """Types and spells the expressions of one predicate against a schema; raises PredicateError for what is refused."""
 
     def __init__(self, source: Source, schema: Schema) -> None:
-        self._source = source
+        self.source = source
         self._schema = schema
         self.warnings: dict[str, None] = {}
         self._cache: dict[Node, Expression] = {}
@@ -73,7 +73,7 @@ class Typer:
         """The expression of a node that must be boolean."""
         expression = self.of(node)
         if expression.type is not None and expression.type not in (pa.bool_(), pa.null()):
-            raise self._source.error_at(
+            raise self.source.error_at(
                 node, f"{types.name(expression.type)} where a condition must stand:", "compare it with something"
             )
         return expression
@@ -89,7 +89,7 @@ class Typer:
         name = ".".join(node.value)
         problem = refusal(name.lower())
         if len(node.value) == 1 and problem and problem[0] == "non-deterministic":
-            return self._source.error_at(node, f"{problem[0]} function", problem[1])
+            return self.source.error_at(node, f"{problem[0]} function", problem[1])
         # From the front, where a schema ends after a few parts, whatever the name goes on with.
         for length in range(1, len(node.value)):
             try:
@@ -98,14 +98,15 @@ class Typer:
                 break
             if pa.types.is_map(parent.type):
                 remedy = f"an entry of a map is {parent.name}['{node.value[length]}']"
-                return self._source.error_at(node, "unknown column", remedy)
+                return self.source.error_at(node, "unknown column", remedy)
             if pa.types.is_list(parent.type):
-                return self._source.error_at(node, "unknown column", f"an element of an array is {parent.name}[0]")
-        return self._source.error(error.subject, error.value, error.remedy, node.start, node.end)
+                return self.source.error_at(node, "unknown column", f"an element of an array is {parent.name}[0]")
+        return self.source.error(error.subject, error.value, error.remedy, node.start, node.end)
 
-    def _operator(
+    def operator(
         self, node: Node, op: str, left: Expression, right: Expression, data_type: pa.DataType | None
     ) -> Expression:
+        """An operator between two expressions."""
         return Expression(f"{left.argument} {op} {right.argument}", data_type, node, atomic=False)
 
     def _arithmetic(self, node: Node) -> Expression:
@@ -116,7 +117,7 @@ class Typer:
             result = types.widest_integer(left.type, right.type)
         else:
             result = types.arithmetic(node.op, left.type, right.type, (left.literal, right.literal))
-        made = self._operator(node, node.op.upper(), left, right, result)
+        made = self.operator(node, node.op.upper(), left, right, result)
         if node.op in DIVISIONS:
             self._warn_of_zero(made, right)
         return made
@@ -136,12 +137,12 @@ class Typer:
         elif side.type == pa.date32():
             wanted = "use date_add"
         if not fits:
-            raise self._source.error_at(side.node, f"{types.name(side.type)} as an operand of {operator}:", wanted)
+            raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of {operator}:", wanted)
 
     def check_comparable(self, node: Node, left: Expression, right: Expression) -> None:
         """PredicateError where Spark compares no values of these two types."""
         if not types.comparable(node.op, left.type, right.type):
-            raise self._source.error_at(
+            raise self.source.error_at(
                 node,
                 f"{types.name(left.type)} compared with {types.name(right.type)}:",
                 types.comparison_remedy(left, right),
@@ -153,7 +154,7 @@ class Typer:
         for bound in bounds:
             if not types.comparable("<", subject.type, bound.type):
                 names = f"{types.name(subject.type)} BETWEEN {types.name(bound.type)}:"
-                raise self._source.error_at(bound.node, names, types.comparison_remedy(subject, bound))
+                raise self.source.error_at(bound.node, names, types.comparison_remedy(subject, bound))
         return parts
 
     def _special(self, node: Node) -> Expression:
@@ -169,9 +170,9 @@ class Typer:
             subject = self.of(args[0]) if op == "is" and node.value == "NULL" else self.condition(args[0])
             return Expression(f"{subject.argument} IS {node.value}", pa.bool_(), node, atomic=False)
         if op in ("like", "rlike"):
-            return self._pattern(node)
+            return pattern_match(self, node)
         if op in ("cast", "try_cast"):
-            return self._cast(node)
+            return cast(self, node)
         if op in ("case", "case_of"):
             return self._case(node)
         if op in ("neg", "pos", "~"):
@@ -182,7 +183,7 @@ class Typer:
             return self._index(node)
         if op == "field":
             return self._field(node)
-        raise self._source.error_at(node, "not supported:", "see the list of functions and operators")
+        raise self.source.error_at(node, "not supported:", "see the list of functions and operators")
 
     def _signed(self, node: Node) -> Expression:
         operand = self.of(node.args[0])
@@ -190,7 +191,7 @@ class Typer:
         self._check_operand(operand, sign)
         if node.op == "neg" and types.sign_may_throw(operand.type):
             remedy = "CAST it to DOUBLE or DECIMAL(34, ...) first: Spark's minus can throw"
-            raise self._source.error_at(node, f"minus of {types.name(operand.type)}:", remedy)
+            raise self.source.error_at(node, f"minus of {types.name(operand.type)}:", remedy)
         result = operand.type if types.is_number(operand.type) else None
         return Expression(f"{sign} {operand.argument}", result, node, atomic=False)
 
@@ -200,7 +201,7 @@ class Typer:
             if not types.listable(subject.type, value.type):
                 remedy = types.comparison_remedy(subject, value)
                 names = f"{types.name(subject.type)} IN {types.name(value.type)}:"
-                raise self._source.error_at(value.node, names, remedy)
+                raise self.source.error_at(value.node, names, remedy)
         kinds = {side.type for side in (subject, *values)}
         sql = f"{_guarded_beside(subject, kinds)} IN ({', '.join(_guarded_beside(value, kinds) for value in values)})"
         return Expression(sql, pa.bool_(), node, atomic=False)
@@ -210,56 +211,15 @@ class Typer:
         self._count_joined(node, sides)
         for side in sides:
             if types.is_container(side.type):
-                raise self._source.error_at(side.node, f"{types.name(side.type)} as an operand of ||:", "join strings")
+                raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of ||:", "join strings")
         known = all(side.type == pa.string() for side in sides)
-        return self._operator(node, "||", sides[0], sides[1], pa.string() if known else None)
+        return self.operator(node, "||", sides[0], sides[1], pa.string() if known else None)
 
     def _count_joined(self, node: Node, parts: list[Expression]) -> None:
         """PredicateError where a predicate joins so many strings that one long string of a record becomes too long."""
         self._joined += sum(part.literal is None for part in parts)
         if self._joined > _MAX_JOINED:
-            raise self._source.error_at(node, "joined strings", f"at most {_MAX_JOINED} in a predicate")
-
-    def _pattern(self, node: Node) -> Expression:
-        subject, pattern = self.of(node.args[0]), self.of(node.args[1])
-        if types.is_container(subject.type) or subject.type == pa.binary():
-            raise self._source.error_at(
-                subject.node, f"{types.name(subject.type)} matched with a pattern:", "patterns match strings"
-            )
-        if pattern.literal is None or not isinstance(pattern.literal.value, str | None):
-            raise self._source.error_at(pattern.node, "pattern", "a pattern must be a constant string")
-        text = pattern.literal.value
-        if text is None:
-            return self._operator(node, node.op.upper(), subject, pattern, pa.bool_())
-        if node.op == "rlike":
-            trouble = rlike_trouble(text)
-            if trouble:
-                raise self._source.error_at(pattern.node, "regular expression", trouble)
-            return self._operator(node, "RLIKE", subject, pattern, pa.bool_())
-        escape = "\\"
-        if len(node.args) > 2:
-            escape = node.args[2].value.value
-            if len(escape) != 1:
-                raise self._source.error_at(node.args[2], "escape", "it is one character")
-        try:
-            regex = like_regex(text, escape)
-        except ValueError as error:
-            raise self._source.error_at(pattern.node, "LIKE pattern", str(error)) from None
-        if regex is not None:
-            return Expression(f"{subject.argument} RLIKE {quoted(regex)}", pa.bool_(), node, atomic=False)
-        suffix = f" ESCAPE {quoted(escape)}" if len(node.args) > 2 else ""
-        like = quoted(like_text(like_parts(text, escape), escape))
-        return Expression(f"{subject.argument} LIKE {like}{suffix}", pa.bool_(), node, atomic=False)
-
-    def _cast(self, node: Node) -> Expression:
-        operand = self.of(node.args[0])
-        target, spelling = node.value
-        if not types.castable(operand.type, target, attempt=node.op == "try_cast"):
-            raise self._source.error_at(
-                node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
-            )
-        inner = types.guarded(operand.sql) if types.needs_guard(operand, target) else operand.sql
-        return Expression(f"{node.op.upper()}({inner} AS {spelling})", target, node)
+            raise self.source.error_at(node, "joined strings", f"at most {_MAX_JOINED} in a predicate")
 
     def _case(self, node: Node) -> Expression:
         args = list(node.args)
@@ -269,7 +229,7 @@ class Typer:
             subject = self.of(args.pop(0))
             whens = [args[i] for i in range(0, len(args) - 1, 2)]
             if types.mixed_instants([subject.type, *(self.of(when).type for when in whens)]):
-                raise self._source.error_at(node, "CASE of instants of several types:", "CAST them to one type")
+                raise self.source.error_at(node, "CASE of instants of several types:", "CAST them to one type")
             text.append(subject.argument)
         results: list[Expression] = []
         while len(args) >= 2:
@@ -280,7 +240,7 @@ class Typer:
                 condition = self.of(when)
                 if not types.comparable("=", subject.type, condition.type):
                     names = f"{types.name(subject.type)} compared with {types.name(condition.type)}:"
-                    raise self._source.error_at(when, names, types.comparison_remedy(subject, condition))
+                    raise self.source.error_at(when, names, types.comparison_remedy(subject, condition))
             results.append(self.of(then))
             text.append(f"WHEN {condition.sql} THEN {results[-1].sql}")
         if args:
@@ -290,9 +250,9 @@ class Typer:
         kinds = [result.type for result in results]
         if not types.unifiable(kinds, "numbers and instants"):
             names = " and ".join(dict.fromkeys(types.name(kind) for kind in kinds))
-            raise self._source.error_at(node, f"CASE with results {names}:", "CAST them to one type")
+            raise self.source.error_at(node, f"CASE with results {names}:", "CAST them to one type")
         if types.mixed_instants(kinds):
-            raise self._source.error_at(node, "CASE with instants of several types:", "CAST them to one type")
+            raise self.source.error_at(node, "CASE with instants of several types:", "CAST them to one type")
         return Expression(" ".join(text), types.common(kinds), node)
 
     def _index(self, node: Node) -> Expression:
@@ -302,40 +262,40 @@ class Typer:
             return Expression(sql, None, node)
         if pa.types.is_map(container.type):
             if not types.searchable(container.type.key_type, index.type):
-                raise self._source.error_at(index.node, f"{types.name(index.type)} as a key:", "use the map's key type")
+                raise self.source.error_at(index.node, f"{types.name(index.type)} as a key:", "use the map's key type")
             return Expression(sql, container.type.item_type, node)
         if pa.types.is_list(container.type):
             if index.type is not None and not pa.types.is_integer(index.type):
-                raise self._source.error_at(index.node, f"{types.name(index.type)} as an index:", "use an integer")
+                raise self.source.error_at(index.node, f"{types.name(index.type)} as an index:", "use an integer")
             return Expression(sql, container.type.value_type, node)
-        raise self._source.error_at(node, f"{types.name(container.type)} with an index:", "index an array or a map")
+        raise self.source.error_at(node, f"{types.name(container.type)} with an index:", "index an array or a map")
 
     def _field(self, node: Node) -> Expression:
         inner = self.of(node.args[0])
         if inner.type is None or not pa.types.is_struct(inner.type):
-            raise self._source.error_at(node, f"{types.name(inner.type)} with a field:", "only a struct has fields")
+            raise self.source.error_at(node, f"{types.name(inner.type)} with a field:", "only a struct has fields")
         for i in range(inner.type.num_fields):
             field = inner.type.field(i)
             if folded(field.name) == folded(node.value):
                 return Expression(f"{inner.argument}.{column_sql((field.name,))}", field.type, node)
-        raise self._source.error_at(node, "unknown field", "the struct has " + ", ".join(f.name for f in inner.type))
+        raise self.source.error_at(node, "unknown field", "the struct has " + ", ".join(f.name for f in inner.type))
 
     def _call(self, node: Node) -> Expression:
         function = FUNCTIONS.get(node.value)
         if function is None:
             problem, remedy = refusal(node.value) or ("unknown", "see the list of allowed functions")
             end = node.start + len(node.value)
-            raise self._source.error(f"{problem} function", node.value, remedy, node.start, max(end, node.start + 1))
+            raise self.source.error(f"{problem} function", node.value, remedy, node.start, max(end, node.start + 1))
         for arg in node.args:
             if arg.op == "star":
-                raise self._source.error_at(arg, "not allowed:", "name the columns")
+                raise self.source.error_at(arg, "not allowed:", "name the columns")
         args = [self.of(arg) for arg in node.args]
         if node.value in ("concat", "concat_ws"):
             self._count_joined(node, args)
         call = Call(node.value, [(arg.type, arg.literal) for arg in args])
         trouble = function.trouble(call)
         if trouble:
-            raise self._source.error_at(node, "call of a function", trouble)
+            raise self.source.error_at(node, "call of a function", trouble)
         sql = f"{node.value}({', '.join(arg.sql for arg in args)})"
         made = Expression(sql, function.result(call), node)
         if node.value in DIVISIONS:

@@ -22,6 +22,7 @@ from asc.predicate.formula import (
     Formula,
     Not,
     Some,
+    Steps,
     TooManyConjunctsError,
     Within,
     conjuncts_of,
@@ -100,6 +101,23 @@ def test_more_conjuncts_than_allowed() -> None:
 
 def test_simplified_leaves_out_what_another_conjunct_includes() -> None:
     wide, narrow = at_least(A, 1).true, at_least(A, 2).true
-    assert simplified([{A: narrow, B: wide}, {A: wide}]) == [{A: wide}]
+    assert simplified([{A: narrow, B: wide}, {A: wide}], Steps()) == [{A: wide}]
     low, high = Constraint((((0, 0), (1, 0)),)), Constraint((((1, 0), (2, 0)),))
-    assert simplified([{A: low, B: wide}, {A: high, B: wide}]) == [{A: union_of([low, high]), B: wide}]
+    assert simplified([{A: low, B: wide}, {A: high, B: wide}], Steps()) == [{A: union_of([low, high]), B: wide}]
+
+
+def test_a_formula_nested_in_questions_of_itself_takes_as_many_steps_as_it_has_parts() -> None:
+    nested: Formula = at_least(A, 1)
+    for _ in range(40):
+        nested = Some([Within(nested, NULL), Every([at_least(A, 2), at_least(B, 3)])])
+    conjuncts = conjuncts_of(nested, 64)
+    for row in ROWS:
+        assert accepts(conjuncts, row) == (value(nested, row) == TRUE), row
+
+
+def test_more_steps_than_a_tenth_of_a_second() -> None:
+    apart = [Constraint(tuple(((i, 0), (i, 1)) for i in range(k, 4_000, 40))) for k in range(20)]
+    wide_a, wide_b = PAttribute("c", pa.int64(), ("c",)), PAttribute("d", pa.int64(), ("d",))
+    part: Formula = Some([Every([Atom(wide_a, one), Atom(wide_b, other)]) for one in apart for other in apart[:3]])
+    with pytest.raises(TooManyConjunctsError):
+        conjuncts_of(Every([part, Not(part), part]), 64)
