@@ -36,9 +36,9 @@ def _table() -> dict[str, Function]:
         "hex": Function(1, 1, "s", STRING, growth=times(2)),
         "unhex": Function(1, 1, "s", BINARY),
         "base64": Function(1, 1, "B", STRING, growth=times(1.5)),
-        "unbase64": Function(1, 1, "s", BINARY, spelling=as_bytes),
-        "encode": Function(2, 2, "s", BINARY, _character_set, times(4), as_bytes),
-        "decode": Function(2, 2, "B", STRING, _character_set, times(3), as_text),
+        "unbase64": Function(1, 1, "s", BINARY, spelling=as_bytes, fails=True),
+        "encode": Function(2, 2, "s", BINARY, _character_set, times(4), as_bytes, fails=True),
+        "decode": Function(2, 2, "B", STRING, _character_set, times(3), as_text, fails=True),
         "try_to_binary": Function(1, 2, "s", BINARY, _format),
     }
 

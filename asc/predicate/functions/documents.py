@@ -30,7 +30,7 @@ def _table() -> dict[str, Function]:
         "json_array_length": Function(1, 1, "s", INT),
         "json_object_keys": Function(1, 1, "s", STRINGS, growth=times(4)),
         **dict.fromkeys(("parse_url", "try_parse_url"), Function(2, 3, "s", STRING, _url_part)),
-        "url_decode": Function(1, 1, "s", STRING, spelling=as_text),
+        "url_decode": Function(1, 1, "s", STRING, spelling=as_text, fails=True),
         "try_url_decode": Function(1, 1, "s", STRING),
     }
 

@@ -55,7 +55,8 @@ class Function:
     ``sorts`` has a letter an argument, the last one repeating (see SORTS). Strings pass for numbers, integers and
     instants: Spark casts them. ``check`` says why a call is refused. ``growth`` is how much longer the result may be
     than the text of the record that it is made of, where it may be longer than the longest argument. ``spelling`` is
-    what Spark is given, where that is not the call itself.
+    what Spark is given, where that is not the call itself. ``fails``: where its result is NULL and no argument is, that
+    is an evaluation error.
     """
 
     least: int
@@ -65,6 +66,7 @@ class Function:
     check: Check | None = None
     growth: Growth | None = None
     spelling: Spelling | None = None
+    fails: bool = False
 
     def sort(self, i: int) -> str:
         """The sort of an argument."""
@@ -116,7 +118,6 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
     {
         "x": ("a value", lambda t: True),
         "q": ("a value that can be compared", lambda t: not types.holds_map(t)),
-        "v": ("a value that is no array, map or struct", lambda t: not types.is_container(t)),
         "n": ("a number", lambda t: types.is_number(t) or _is_text(t)),
         "N": ("a number", types.is_number),
         "i": ("an integer", lambda t: _is_integer(t) or _is_text(t)),

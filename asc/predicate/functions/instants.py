@@ -15,7 +15,7 @@ from asc.predicate.functions.caught import (
     timestamp_argument,
     with_timestamps,
 )
-from asc.predicate.functions.function import Call, Check, Function, Result, plain
+from asc.predicate.functions.function import Call, Check, Function, plain
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_pattern import time_pattern_trouble
 
@@ -115,8 +115,15 @@ def _zones_and_time(call: Call) -> str | None:
     return None
 
 
-def _made_of_parts(result: Result, most: int) -> Function:
-    return Function(6, most, "iiiiinS", result, _zone(6), spelling=as_instant)
+def _of_parts(prefix: str, sorts: str, *, fails: bool) -> dict[str, Function]:
+    """What makes timestamps of year, month, day, hour, minute, second and, where they have one, time zone."""
+    zoned = Function(6, 7, sorts, INSTANT, _zone(6), spelling=as_instant, fails=fails)
+    local = Function(6, 6, sorts, LOCAL_INSTANT, spelling=as_instant, fails=fails)
+    return {
+        f"{prefix}make_timestamp": zoned,
+        f"{prefix}make_timestamp_ltz": zoned,
+        f"{prefix}make_timestamp_ntz": local,
+    }
 
 
 def _table() -> dict[str, Function]:
@@ -150,10 +157,9 @@ def _table() -> dict[str, Function]:
         "to_timestamp_ntz": Function(1, 2, "tS", LOCAL_INSTANT, _readable, spelling=as_instant),
         "try_to_timestamp": Function(1, 2, "SS", INSTANT, _readable, spelling=as_instant),
         **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), seconds),
-        "make_date": Function(3, 3, "i", DATE, spelling=as_date),
-        **{f"{prefix}make_timestamp": _made_of_parts(INSTANT, 7) for prefix in ("", "try_")},
-        **{f"{prefix}make_timestamp_ltz": _made_of_parts(INSTANT, 7) for prefix in ("", "try_")},
-        **{f"{prefix}make_timestamp_ntz": _made_of_parts(LOCAL_INSTANT, 6) for prefix in ("", "try_")},
+        "make_date": Function(3, 3, "i", DATE, spelling=as_date, fails=True),
+        **_of_parts("", "iiiiinS", fails=True),
+        **_of_parts("try_", "IIIIINS", fails=False),
         **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), zoned),
         "convert_timezone": Function(2, 3, "s", LOCAL_INSTANT, _zones_and_time, spelling=as_instant),
         "unix_date": Function(1, 1, "D", INT),

@@ -70,6 +70,7 @@ ROWS = 8
 
 BY_SORT = {
     "n": ("n", "tiny", "big", "f", "d", "price", "wide", "s", "NULL", "3", "2.5"),
+    "N": ("n", "tiny", "big", "f", "d", "price", "wide", "NULL", "3", "2.5"),
     "s": ("s", "raw", "n", "d", "flag", "day", "ts", "wide", "'ab'", "NULL"),
     "i": ("n", "tiny", "2", "-1", "0", "s"),
     "t": ("day", "ts", "ntz", "s"),
@@ -79,6 +80,7 @@ BY_SORT = {
     "I": ("n", "tiny", "2", "-1", "s", "d"),
     "S": ("s", "raw", "n"),
     "B": ("s", "raw", "n"),
+    "Y": ("raw", "s"),
     "y": ("list", "dict", "days", "instants"),
     "m": ("dict", "list", "by_instant"),
     "b": ("flag", "n > 1"),
@@ -86,25 +88,77 @@ BY_SORT = {
     "x": ("n", "big", "d", "wide", "s", "day", "ts", "flag", "NULL", "place", "list"),
     "q": ("n", "big", "d", "wide", "s", "day", "flag", "NULL", "place"),
 }
-CONSTANTS = {
-    "round": ("2", "-2", "30", "-30"),
-    "bround": ("2", "-2"),
-    "lpad": ("5", "0"),
-    "rpad": ("5", "1000"),
-    "replace": ("'ab'",),
-    "rlike": ("'a[bc]'",),
-    "regexp": ("'^a+'",),
-    "regexp_like": ("'a'",),
-    "sha2": ("256", "0", "512"),
-    "array_contains": ("1", "n", "big", "d", "price", "day", "ts", "ntz"),
-    "array_position": ("1", "n", "big", "d", "price", "day", "ts", "ntz"),
-    "map_contains_key": ("'a'", "s", "n", "day", "ts", "ntz"),
-    **dict.fromkeys(("instr", "contains", "trim", "btrim", "ltrim", "rtrim", "find_in_set"), ("'ab'", "'7'")),
-    **dict.fromkeys(("substring_index", "split_part"), ("'ab'", "'7'")),
-    **dict.fromkeys(("locate", "position"), ("'ab'", "s", "n")),
+PLACES: dict[str, dict[int, tuple[str, ...]]] = {
+    "round": {1: ("2", "-2", "30", "-30")},
+    "bround": {1: ("2", "-2")},
+    "format_number": {1: ("0", "2", "30")},
+    "conv": {1: ("10", "2", "36", "-5", "n"), 2: ("16", "-10", "1", "n")},
+    **dict.fromkeys(("bit_get", "getbit"), {1: ("0", "7", "63")}),
+    "lpad": {1: ("5", "0")},
+    "rpad": {1: ("5", "1000")},
+    "replace": {1: ("'ab'",), 2: ("'x'", "'xyz'")},
+    **dict.fromkeys(("rlike", "regexp", "regexp_like", "regexp_count", "regexp_substr"), {1: ("'a[bc]'", "'^a+'", "''")}),
+    **dict.fromkeys(("regexp_extract", "regexp_extract_all"), {1: ("'(a)(b)'",), 2: ("0", "1", "2")}),
+    "regexp_instr": {1: ("'(a)(b)'", "''"), 2: ("0", "1", "2")},
+    "regexp_replace": {1: ("'(a)b'", "''"), 2: ("'$1$0'", "'x'", "''"), 3: ("1", "1000000")},
+    "split": {1: ("''", "'[ab]'"), 2: ("0", "-1", "2", "-2147483648")},
+    "sha2": {1: ("256", "0", "512")},
+    "encode": {1: ("'UTF-8'", "'US-ASCII'", "'utf-16'", "'UTF-32'", "'ISO-8859-1'")},
+    "decode": {1: ("'UTF-8'", "'US-ASCII'", "'utf-16'", "'UTF-32'", "'ISO-8859-1'")},
+    "try_to_binary": {1: ("'hex'", "'base64'", "'utf-8'")},
+    "try_to_number": {1: ("'999'", "'S9,999.99'", "'$99.9'", "'9D9PR'", "'MI00G000'")},
+    "array_contains": {1: ("1", "n", "big", "d", "price", "day", "ts", "ntz")},
+    "array_position": {1: ("1", "n", "big", "d", "price", "day", "ts", "ntz")},
+    "map_contains_key": {1: ("'a'", "s", "n", "day", "ts", "ntz")},
+    "map": {0: ("'a'",), 2: ("'b'",)},
+    **dict.fromkeys(("element_at", "try_element_at"), {1: ("1", "-2147483648", "2147483647", "s", "'a'", "ts")}),
+    **dict.fromkeys(("array_append", "array_prepend", "array_remove"), {1: ("n", "day", "ts", "NULL")}),
+    "array_insert": {1: ("-100", "-1", "1", "100"), 2: ("n", "day", "ts", "NULL")},
+    "flatten": {0: ("array(list)", "array(days, NULL)")},
+    "array_repeat": {1: ("0", "3")},
+    "array_join": {1: ("','", "''"), 2: ("'x'",)},
+    **dict.fromkeys(("array_intersect", "array_except"), {1: ("array(1, NULL)", "array('a')", "array(day)")}),
+    "slice": {1: ("1", "-2147483648", "2147483647"), 2: ("0", "2147483647")},
+    "sort_array": {1: ("TRUE", "FALSE")},
+    "named_struct": {0: ("'a'",), 2: ("'b'",)},
+    "get_json_object": {1: ("'$.a[*].b'", "'nonsense'", "'$'")},
+    **dict.fromkeys(("parse_url", "try_parse_url"), {1: ("'HOST'", "'QUERY'", "'USERINFO'"), 2: ("'x'",)}),
+    **dict.fromkeys(("instr", "contains", "trim", "btrim", "ltrim", "rtrim", "find_in_set"), {1: ("'ab'", "'7'")}),
+    "levenshtein": {1: ("'ab'", "''"), 2: ("0", "2")},
+    "mask": {1: ("'X'", "NULL"), 2: ("'🚀'",)},
+    "substring_index": {1: ("'ab'", "'7'"), 2: ("2",)},
+    "split_part": {1: ("'ab'", "'7'"), 2: ("-1",)},
+    **dict.fromkeys(("locate", "position"), {1: ("'ab'", "s", "n")}),
+    "repeat": {1: ("0", "100", "-1")},
+    "space": {0: ("0", "1000")},
+    **dict.fromkeys(
+        ("date_part", "datepart", "extract"), {0: ("'YEAR'", "'second'", "'DOW_ISO'", "'YEAROFWEEK'", "'HOUR'")}
+    ),
+    "date_trunc": {0: ("'YEAR'", "'WEEK'", "'MICROSECOND'", "'DAY'", "'x'", "s")},
+    "trunc": {1: ("'YEAR'", "'WEEK'", "'MM'", "'x'", "s")},
+    "next_day": {1: ("'MON'", "'x'", "s")},
+    "date_format": {1: ("'yyyy-MM-dd HH:mm:ss.SSSSSS'", "'G y D F E a h K k q Q'", "'yy VV z O X x Z'", "'yyyy\\'T\\'HH'")},
+    "from_unixtime": {1: ("'yyyy-MM-dd'", "'yy D VV'")},
+    **dict.fromkeys(
+        (
+            *("to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz", "try_to_timestamp"),
+            *("unix_timestamp", "to_unix_timestamp"),
+        ),
+        {1: ("'yyyy-MM-dd HH:mm:ss'", "'yyyyyy-MM-dd'", "'yy D'", "'HH VV'", "'yyyy-MM-dd[ XXX]'")},
+    ),
+    **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), {1: ("'Asia/Tokyo'", "'-17:59'", "'UTC'")}),
+    "convert_timezone": {0: ("'Asia/Tokyo'",), 1: ("'America/New_York'", "ntz", "ts", "day", "s"), 2: ("ntz", "ts", "day")},
+    **dict.fromkeys(
+        (
+            *("make_timestamp", "make_timestamp_ltz", "make_timestamp_ntz"),
+            *("try_make_timestamp", "try_make_timestamp_ltz", "try_make_timestamp_ntz"),
+        ),
+        {6: ("'Asia/Tokyo'",)},
+    ),
+    "try_add": {1: ("n", "big", "d", "price", "wide", "2.5", "f")},
 }
-HELD = ("array_contains", "array_position", "map_contains_key")
-LAST = {"replace": "'x'", "split_part": "-1", "substring_index": "2"}
+"""Constants, and what else some functions need, by their arguments' places."""
+EVERY_PAIR = ("array_contains", "array_position", "map_contains_key", "element_at", "try_element_at", "elt")
 
 
 @pytest.fixture(scope="module")
@@ -126,17 +180,15 @@ def extremes(spark: SparkSession) -> DataFrame:
 def texts_of_calls() -> Iterator[str]:
     """Calls of every allowed function with every sort of argument it takes."""
     for name, function in sorted(FUNCTIONS.items()):
-        for count in range(max(function.least, 1), min(function.most, 3) + 1):
-            pools = [BY_SORT[function.sorts[min(i, len(function.sorts) - 1)]] for i in range(count)]
-            if count > 1 and name in CONSTANTS:
-                pools[1] = CONSTANTS[name]
-            if count > 2:
-                pools[2] = (LAST[name],) if name in LAST else pools[2][:5]
-                pools[1] = pools[1][:5]
+        places = PLACES.get(name, {})
+        for count in range(function.least, min(function.most, max(function.least, 3)) + 1):
+            pools = [places.get(i, BY_SORT[function.sort(i)]) for i in range(count)]
+            if not pools:
+                yield f"{name}()"
             for i, pool in enumerate(pools):
                 for arg in pool:
                     # one argument through its whole pool, the others at the ends of theirs
-                    for end in range(len(pools[1])) if name in HELD else (0, -1) if count == 2 else (0,):
+                    for end in range(max(map(len, pools[1:]), default=1)) if name in EVERY_PAIR else (0, -1):
                         rest = {j: p[min(end, len(p) - 1)] for j, p in enumerate(pools)}
                         yield f"{name}({', '.join({**rest, i: arg}[j] for j in range(count))})"
 
