@@ -145,7 +145,11 @@ def _can_err(typer: Typer, node: Node) -> bool:
         function = FUNCTIONS[node.value]
         cast = [function.sort(i) in CASTING_SORTS for i in range(len(kinds))]
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])
-        return divides or function.fails or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
+        return (
+            divides
+            or function.fails
+            or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
+        )
     return False
 
 

@@ -102,10 +102,57 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
 )
 
 LANGUAGE = frozenset(
-    """
-    ! != % & * + - / < << <= <=> <> = == > >= >> >>> ^ | || ~ and between bigint binary boolean case cast date decimal
-    div double exists filter float forall ilike in int like not or smallint string timestamp tinyint transform
-    """.split()
+    [
+        "!",
+        "!=",
+        "%",
+        "&",
+        "*",
+        "+",
+        "-",
+        "/",
+        "<",
+        "<<",
+        "<=",
+        "<=>",
+        "<>",
+        "=",
+        "==",
+        ">",
+        ">=",
+        ">>",
+        ">>>",
+        "^",
+        "|",
+        "||",
+        "~",
+        "and",
+        "between",
+        "bigint",
+        "binary",
+        "boolean",
+        "case",
+        "cast",
+        "date",
+        "decimal",
+        "div",
+        "double",
+        "exists",
+        "filter",
+        "float",
+        "forall",
+        "ilike",
+        "in",
+        "int",
+        "like",
+        "not",
+        "or",
+        "smallint",
+        "string",
+        "timestamp",
+        "tinyint",
+        "transform",
+    ]
 )
 """What Spark lists among its functions and the grammar of predicates has: operators, casts, lambdas."""
 

@@ -14,6 +14,8 @@ from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, elemen
 _MAX_REPEATED = 100
 _MAX_PLACE = 100
 _MAX_SEPARATOR = 20
+_MOST_ELEMENTS = 1_000_000_000
+"""Spark's own bound but one: element_at(array, -2147483648) reads beyond the array, and ends the JVM."""
 
 
 def _sought(call: Call) -> str | None:
@@ -59,7 +61,9 @@ def _same_arrays(call: Call) -> str | None:
 def _short_second(call: Call) -> str | None:
     """Sets of an array's elements can be made to take the square of its length, unless it is a short one."""
     if not _is_written_out(call.args[1]):
-        return f"{call.name} takes a second array that is written out, array(...): it could take the square of its length"
+        return (
+            f"{call.name} takes a second array that is written out, array(...): it could take the square of its length"
+        )
     return _same_arrays(call)
 
 
@@ -70,7 +74,7 @@ def _is_written_out(arg: Expression) -> bool:
 def _element_place(call: Call) -> str | None:
     container = call.type(0)
     if container is None or not is_map(container):
-        return constant_integer(1, "place", -(1 << 31), (1 << 31) - 1, but=0)(call)
+        return constant_integer(1, "place", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)(call)
     return _sought(call)
 
 
@@ -172,9 +176,9 @@ def _table() -> dict[str, Function]:
     sets = Function(2, 2, "y", first, _short_second)
     put = Function(2, 2, "yx", first, _of_own_type(1), joined)
     place = constant_integer(1, "place", -_MAX_PLACE, _MAX_PLACE, but=0)
-    start = constant_integer(1, "start", -(1 << 31), (1 << 31) - 1, but=0)
+    start = constant_integer(1, "start", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)
     count = constant_integer(1, "count", 0, _MAX_REPEATED)
-    length = constant_integer(2, "length", 0, (1 << 31) - 1)
+    length = constant_integer(2, "length", 0, _MOST_ELEMENTS)
     return {
         **dict.fromkeys(("size", "cardinality"), size),
         "array_size": Function(1, 1, "y", INT),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.functions.checks import comparable_pair, same_kind, same_kind_of_branches, same_kind_strictly, unified
+from asc.predicate.functions.checks import (
+    comparable_pair,
+    same_kind,
+    same_kind_of_branches,
+    same_kind_strictly,
+)
 from asc.predicate.functions.function import MANY, Call, Function
 from asc.predicate.functions.results import BOOLEAN, STRING, common, common_of_branches, first, string_or_binary
 

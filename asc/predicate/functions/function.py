@@ -34,7 +34,7 @@ class Call:
 
     def is_null(self, i: int) -> bool:
         """Whether an argument is the constant NULL."""
-        return self.type(i) == pa.null()
+        return bool(self.type(i) == pa.null())
 
     @property
     def kinds(self) -> list[pa.DataType | None]:

@@ -23,15 +23,64 @@ _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
 _OFFSET = re.compile(r"(?:UTC|GMT)?[+-](?:0\d|1[0-7]):[0-5]\d\Z", re.ASCII)
 _FIELDS: dict[str, pa.DataType] = {
     **dict.fromkeys(
-        """
-        YEAR Y YEARS YR YRS YEAROFWEEK QUARTER QTR MONTH MON MONS MONTHS WEEK W WEEKS DAY D DAYS DAYOFWEEK DOW
-        DAYOFWEEK_ISO DOW_ISO DOY HOUR H HOURS HR HRS MINUTE M MIN MINS MINUTES
-        """.split(),
+        [
+            "YEAR",
+            "Y",
+            "YEARS",
+            "YR",
+            "YRS",
+            "YEAROFWEEK",
+            "QUARTER",
+            "QTR",
+            "MONTH",
+            "MON",
+            "MONS",
+            "MONTHS",
+            "WEEK",
+            "W",
+            "WEEKS",
+            "DAY",
+            "D",
+            "DAYS",
+            "DAYOFWEEK",
+            "DOW",
+            "DAYOFWEEK_ISO",
+            "DOW_ISO",
+            "DOY",
+            "HOUR",
+            "H",
+            "HOURS",
+            "HR",
+            "HRS",
+            "MINUTE",
+            "M",
+            "MIN",
+            "MINS",
+            "MINUTES",
+        ],
         pa.int32(),
     ),
-    **dict.fromkeys("SECOND S SEC SECONDS SECS".split(), pa.decimal128(8, 6)),
+    **dict.fromkeys(["SECOND", "S", "SEC", "SECONDS", "SECS"], pa.decimal128(8, 6)),
 }
-_TIMES_OF_DAY = frozenset("HOUR H HOURS HR HRS MINUTE M MIN MINS MINUTES SECOND S SEC SECONDS SECS".split())
+_TIMES_OF_DAY = frozenset(
+    [
+        "HOUR",
+        "H",
+        "HOURS",
+        "HR",
+        "HRS",
+        "MINUTE",
+        "M",
+        "MIN",
+        "MINS",
+        "MINUTES",
+        "SECOND",
+        "S",
+        "SEC",
+        "SECONDS",
+        "SECS",
+    ]
+)
 
 
 def _pattern(place: int, *, parses: bool) -> Check:
@@ -60,7 +109,7 @@ def _is_zone(name: str) -> bool:
     if _OFFSET.match(name):
         return True
     try:
-        return "/" in name and bool(ZoneInfo(name).key) or name in ("UTC", "GMT")
+        return ("/" in name and bool(ZoneInfo(name).key)) or name in ("UTC", "GMT")
     except (ValueError, OSError, LookupError):
         return False
 

@@ -53,7 +53,7 @@ def _replacement(call: Call) -> str | None:
         return "the replacement given to regexp_replace must be a constant string"
     for match in _REFERENCE.finditer(text):
         if match.group(1) is None or not match.group(1) or int(match.group(1)) > _groups(call):
-            return "the replacement may have $0 and the groups $1..$9 that the regular expression has, and no other $ or \\"
+            return "the replacement may have the groups $0..$9 that the regular expression has, and no other $ or \\"
     return None
 
 
