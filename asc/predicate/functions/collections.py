@@ -62,7 +62,7 @@ def _short_second(call: Call) -> str | None:
     """Sets of an array's elements can be made to take the square of its length, unless it is a short one."""
     if not _is_written_out(call.args[1]):
         return (
-            f"{call.name} takes a second array that is written out, array(...): it could take the square of its length"
+            f"{call.name} can take the square of a length: write its second array out, array(...)"
         )
     return _same_arrays(call)
 

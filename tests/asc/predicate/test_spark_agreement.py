@@ -150,7 +150,8 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
             {0: ("'Asia/Tokyo'",), 1: ("'America/New_York'", "ntz", "ts", "day", "s"), 2: ("ntz", "ts", "day")},
         ),
         (
-            "make_timestamp make_timestamp_ltz make_timestamp_ntz try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz",
+            "make_timestamp make_timestamp_ltz make_timestamp_ntz"
+            " try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz",
             {6: ("'Asia/Tokyo'",)},
         ),
         ("try_add", {1: ("n", "big", "d", "price", "wide", "2.5", "f")}),
