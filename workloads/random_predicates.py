@@ -82,6 +82,21 @@ _EXPRESSIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("place.x + 1", ("0", "6")),
     ("if(flag, n, m)", ("5", "0")),
     ("CASE WHEN n > 5 THEN 'big' ELSE 'small' END", ("'big'", "'none'")),
+    ("int(s)", ("5", "0")),
+    ("d::BIGINT", ("5", "9223372036854775807")),
+    ("string(n)", ("'5'", "'-1'")),
+    ("TRIM(BOTH 'a' FROM s)", ("'b'", "''")),
+    ("TRIM(TRAILING FROM city)", ("'b'", "'Oslo'")),
+    ("POSITION('b' IN s)", ("2", "0")),
+    ("SUBSTRING(city FROM 2 FOR 2)", ("'sl'", "''")),
+    ("EXTRACT(YEAR FROM day)", ("2013", "1")),
+    ("EXTRACT(SECOND FROM ts)", ("0", "0.000001")),
+    ("day + 1", ("DATE '2013-07-05'", "DATE '1970-01-01'")),
+    ("ts + INTERVAL 1 DAY", ("TIMESTAMP '2013-07-05 12:00:00.000001'", "DATE '1970-01-02'")),
+    ("ntz - INTERVAL '1' MONTH", ("TIMESTAMP_NTZ '2013-06-04 12:00:00.000001'",)),
+    ("day - INTERVAL 1 HOUR", ("TIMESTAMP '2013-07-03 23:00:00'",)),
+    ("- -n", ("5", "0")),
+    ("n << 1", ("10", "0")),
 )
 _OTHER_ATOMS = (
     *(
@@ -177,6 +192,23 @@ _OTHER_ATOMS = (
 )
 
 
+_TYPED_ATOMS = (
+    *("(n, m) = (5, 6)", "(n, s) IN ((5, 'a'), (1, 'ab'))", "(n, m) < (5, 6)", "struct(n, s) <=> struct(5, 'a')"),
+    *("ts - ntz > INTERVAL 1 HOUR", "day - DATE '2013-07-04' = INTERVAL '0' DAY", "ts < ntz + INTERVAL 5 HOURS"),
+    *("TIMESTAMPDIFF(DAY, day, ts) > 0", "DATEADD(HOUR, 5, ts) > ntz", "s IS TRUE", "n IS NOT TRUE", "n !> 5"),
+    *(
+        "raw LIKE 'a%'",
+        "raw RLIKE '^a'",
+        "n LIKE '1%'",
+        "s LIKE 'a' || '%'",
+        "day IS UNKNOWN",
+        "TRY_CAST(s AS INT) = 5",
+    ),
+    *("n = + 5", "date(ts) = DATE '2013-07-04'", "timestamp(day) < ts", "decimal(s) = 5", "boolean(n) = flag"),
+)
+_PATTERNS = ("'a%'", "'%b%'", "'abc'", "'%'", "'A%C'", "'_b%'", "'東%'", "'%o'", "NULL", "''", "'zÜ%'")
+
+
 def random_atom(rng: random.Random) -> str:
     """One comparison, in any of the forms that predicates are made of."""
     makers: Sequence[tuple[float, Callable[[random.Random], str]]] = (
@@ -187,6 +219,8 @@ def random_atom(rng: random.Random) -> str:
         (1, _prefix_test),
         (2, _expression_comparison),
         (2, lambda r: r.choice(_OTHER_ATOMS)),
+        (1, lambda r: r.choice(_TYPED_ATOMS)),
+        (1, _pattern_list),
         (
             0.7,
             lambda r: r.choice(
@@ -220,6 +254,15 @@ def _numeric_comparison(rng: random.Random) -> str:
 def _prefix_test(rng: random.Random) -> str:
     prefix = rng.choice(("a", "ab", "abc", "Z", "東", ""))
     return f"{rng.choice(_TEXT)} {rng.choice(('LIKE', 'NOT LIKE'))} {sql_literal(prefix + '%')}"
+
+
+def _pattern_list(rng: random.Random) -> str:
+    """LIKE or ILIKE with a pattern, with any or with all of several."""
+    word = f"{rng.choice(_TEXT)} {rng.choice(('', 'NOT '))}{rng.choice(('LIKE', 'ILIKE'))}"
+    quantifier = rng.choice(("", "ANY", "SOME", "ALL"))
+    if not quantifier:
+        return f"{word} {rng.choice(_PATTERNS)}"
+    return f"{word} {quantifier} ({', '.join(rng.choices(_PATTERNS, k=rng.randint(1, 4)))})"
 
 
 def _expression_comparison(rng: random.Random) -> str:
@@ -267,4 +310,4 @@ def random_predicates(seed: int, count: int) -> list[str]:
 
 def hand_picked_predicates() -> list[str]:
     """Predicates with known traps of coercion and three-valued logic, each once."""
-    return [*_OTHER_ATOMS, *(f"{expression} >= {literals[0]}" for expression, literals in _EXPRESSIONS)]
+    return [*_OTHER_ATOMS, *_TYPED_ATOMS, *(f"{expression} >= {literals[0]}" for expression, literals in _EXPRESSIONS)]

@@ -18,13 +18,15 @@ class PAttribute:
     ``sql`` is its canonical Spark SQL text and its identity; ``path`` is the column's path, None for an expression that
     Spark computes; ``type`` is the Arrow type of its values (boolean for a predicate that Spark computes whole).
     ``error_condition`` is the condition, as Spark SQL and never NULL, under which its evaluation is an error, and with
-    ANSI mode off its value is NULL for it; None where there is none.
+    ANSI mode off its value is NULL for it; None where there is none. ``weight`` is what it costs to have Spark compute
+    it, in nodes of its expression; 0 for a column.
     """
 
     sql: str
     type: pa.DataType
     path: tuple[str, ...] | None = None
     error_condition: str | None = field(default=None, compare=False)
+    weight: int = field(default=0, compare=False)
 
     @property
     def space(self) -> KeySpace:

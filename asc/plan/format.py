@@ -29,7 +29,7 @@ from asc.plan.conjuncts import ConjunctTable
 from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan
 
-_MAGIC = b"ASCPLAN2"
+_MAGIC = b"ASCPLAN3"
 _ALIGNMENT = 64
 _DTYPES = frozenset(("|u1", "<u2", "<i4", "<i8", "<u8"))
 
@@ -85,11 +85,12 @@ def from_bytes(buffer: bytes | memoryview) -> Plan:
         raise PlanError("plan", f"{len(view)} bytes", f"another version wrote them ({error})") from error
 
 
+def _origin(attribute: PAttribute) -> bytes:
+    return json.dumps([attribute.path, attribute.error_condition, attribute.weight]).encode()
+
+
 def _arrays(plan: Plan) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    fields = [
-        pa.field(own.sql, own.type, metadata={b"origin": json.dumps([own.path, own.error_condition]).encode()})
-        for own in plan.p_attributes
-    ]
+    fields = [pa.field(own.sql, own.type, metadata={b"origin": _origin(own)}) for own in plan.p_attributes]
     yield "p_attributes", np.frombuffer(pa.schema(fields).serialize(), dtype=np.uint8)
     yield "query_ids", _message(plan.query_ids)
     yield "topic_names", _message(plan.topic_names)
@@ -112,8 +113,8 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
     schema = pa.ipc.read_schema(pa.py_buffer(arrays["p_attributes"]))
     attributes = []
     for own in schema:
-        path, condition = json.loads(own.metadata[b"origin"])
-        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path), condition))
+        path, condition, weight = json.loads(own.metadata[b"origin"])
+        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path), condition, weight))
     grids = [
         Grid(arrays[f"grid.{slot}.boundaries"], exact, origin, shift, arrays[f"grid.{slot}.table"])
         for slot, (exact, origin, shift) in enumerate(header["grids"])

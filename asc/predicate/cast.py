@@ -20,5 +20,6 @@ def cast(typer: Typer, node: Node) -> Expression:
         raise typer.source.error_at(
             node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
         )
-    inner = types.guarded(operand.sql) if types.needs_guard(operand, target) else operand.sql
-    return Expression(f"{node.op.upper()}({inner} AS {spelling})", target, node)
+    if types.needs_guard(operand, target):
+        return Expression(types.guarded(operand.sql, target), target, node)
+    return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)

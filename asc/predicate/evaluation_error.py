@@ -19,8 +19,13 @@ from asc.predicate.functions import CASTING_SORTS, FUNCTIONS
 from asc.predicate.syntax import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
 
-CONDITION_CHARS = 20_000
+CONDITION_CHARS = 5_000
 """Of a longer condition none is made: errors there are not counted."""
+
+
+class _TooLongError(Exception):
+    """A condition, or a part of one, is longer than CONDITION_CHARS."""
+
 
 _LOGARITHMS = frozenset(("ln", "log", "log10", "log1p", "log2"))
 """NULL for what is not positive, as they are meant to be."""
@@ -34,8 +39,10 @@ def error_condition(typer: Typer, node: Node) -> str | None:
 
     None where nothing can be, and where the condition is longer than CONDITION_CHARS.
     """
-    condition = _condition(typer, node)
-    return None if condition is None or len(condition) > CONDITION_CHARS else condition
+    try:
+        return _condition(typer, node)
+    except _TooLongError:
+        return None
 
 
 class _Step(NamedTuple):
@@ -53,7 +60,10 @@ def _condition(typer: Typer, node: Node) -> str | None:
     steps = list(_steps(typer, node))
     if steps:
         return _in_order(typer, steps)
-    found = [_condition(typer, arg) for arg in node.args]
+    # The variables of a lambda mean nothing outside of it.
+    found = [_condition(typer, arg) for arg in node.args if arg.op != "lambda"]
+    if len(found) < len(node.args):
+        return _either(found)
     if node.op == "call" and node.value == "nullif":
         found.append(_of_equality(typer, *node.args))
     elif node.op == "call" and node.value in _LOGARITHMS:
@@ -64,7 +74,15 @@ def _condition(typer: Typer, node: Node) -> str | None:
 
 
 def _either(conditions: Iterable[str | None]) -> str | None:
-    return " OR ".join(f"({condition})" for condition in dict.fromkeys(conditions) if condition is not None) or None
+    found = dict.fromkeys(condition for condition in conditions if condition is not None)
+    return _bounded(" OR ".join(f"({condition})" for condition in found)) or None
+
+
+def _bounded(condition: str) -> str:
+    # Every part is in the whole: to go on would only take time.
+    if len(condition) > CONDITION_CHARS:
+        raise _TooLongError
+    return condition
 
 
 def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
@@ -103,7 +121,7 @@ def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
             branches.append(f"WHEN {own} THEN TRUE")
         branches.append(f"WHEN {step.decides} THEN {after or 'FALSE'}")
         can_err |= own is not None or after is not None
-    return f"CASE {' '.join(branches)} ELSE FALSE END" if can_err else None
+    return _bounded(f"CASE {' '.join(branches)} ELSE FALSE END") if can_err else None
 
 
 def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
@@ -111,7 +129,7 @@ def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
     if any(operand.type == pa.null() for operand in operands):
         return None
     known = [f"{operand.argument} IS NOT NULL" for operand in operands if operand.literal is None]
-    return " AND ".join([*known, f"({result}) IS NULL"])
+    return _bounded(" AND ".join([*known, f"({result}) IS NULL"]))
 
 
 def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
@@ -141,7 +159,7 @@ def _can_err(typer: Typer, node: Node) -> bool:
         return divides or any(_may_be_text(kind) or pa.types.is_decimal(kind) for kind in kinds)
     if node.op in COMPARISONS or node.op == "between":
         return node.op != "<=>" and _comparison_can_err(kinds)
-    if node.op == "call":
+    if node.op == "call" and node.value in FUNCTIONS:
         function = FUNCTIONS[node.value]
         cast = [function.sort(i) in CASTING_SORTS for i in range(len(kinds))]
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])

@@ -222,6 +222,8 @@ class _Expansion:
             if united.is_full:
                 return [{}]
             result.append({attribute: united})
+        if len(result) + len(several) > self._limit * _WORK:
+            raise TooManyConjunctsError
         return simplified(result + several, self._steps)
 
 
@@ -292,13 +294,18 @@ def _includes(wide: Conjunction, narrow: Conjunction, steps: Steps) -> bool:
 
 def _merged_once(conjuncts: list[Conjunction], steps: Steps) -> tuple[list[Conjunction], bool]:
     """Unites conjuncts that agree on all p-attributes but one."""
-    for attribute in dict.fromkeys(attribute for conjunct in conjuncts for attribute in conjunct):
+    holders: dict[PAttribute, list[Conjunction]] = {}
+    for conjunct in conjuncts:
+        for attribute in conjunct:
+            holders.setdefault(attribute, []).append(conjunct)
+    for attribute, own in holders.items():
+        if len(own) < 2:
+            continue
         groups: dict[frozenset[tuple[PAttribute, Constraint]], list[Conjunction]] = {}
-        for conjunct in conjuncts:
-            if attribute in conjunct:
-                steps.spend(sum(1 + len(constraint.intervals) for constraint in conjunct.values()))
-                rest = frozenset(item for item in conjunct.items() if item[0] is not attribute and item[0] != attribute)
-                groups.setdefault(rest, []).append(conjunct)
+        for conjunct in own:
+            steps.spend(sum(1 + len(constraint.intervals) for constraint in conjunct.values()))
+            rest = frozenset(item for item in conjunct.items() if item[0] is not attribute and item[0] != attribute)
+            groups.setdefault(rest, []).append(conjunct)
         if all(len(group) == 1 for group in groups.values()):
             continue
         result = [conjunct for conjunct in conjuncts if attribute not in conjunct]

@@ -15,6 +15,7 @@ from asc.predicate.expression import Expression
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
 from asc.predicate.literal import Literal
 from asc.predicate.pattern import like_parts
+from asc.predicate.pattern_match import pattern_text
 from asc.predicate.syntax import Node, Source
 from asc.predicate.typer import COMPARISONS, Typer
 from asc.schema import Schema
@@ -22,6 +23,12 @@ from asc.schema import Schema
 _NOT_NULL = Constraint(((None, None),))
 _IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 1)),))
 _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+_ALONE = 20
+"""What one more expression costs Spark whatever it holds, in nodes."""
+
+_NODE_CHARS = 5
+"""Characters of generated text that make a node, about."""
 
 
 class FormulaBuilder:
@@ -65,9 +72,13 @@ class FormulaBuilder:
     def _attribute(self, expression: Expression, data_type: pa.DataType) -> PAttribute:
         found = self._attributes.get(expression.sql)
         if found is None:
-            # A column is what it is; an expression is computed, and that may be an error.
-            error = None if expression.path is not None else error_condition(self._typer, expression.node)
-            found = PAttribute(expression.sql, data_type, expression.path, error)
+            if expression.path is not None:
+                found = PAttribute(expression.sql, data_type, expression.path)
+            else:
+                # A column is what it is; an expression is computed, and that may be an error.
+                error = error_condition(self._typer, expression.node)
+                weight = _ALONE + expression.node.weight + len(error or "") // _NODE_CHARS
+                found = PAttribute(expression.sql, data_type, None, error, weight)
             self._attributes[expression.sql] = found
         return found
 
@@ -89,6 +100,8 @@ class FormulaBuilder:
         subject = node.args[0]
         if node.op == "is" and node.value == "NULL":
             return self._null_test(subject)
+        if self._typer.check_is(node).type not in (pa.bool_(), pa.null(), None):
+            return self._null_test(subject) if node.op == "is_unknown" else self.whole(node)
         return Within(self.formula(subject), {"NULL": NULL, "TRUE": TRUE, "FALSE": FALSE}[node.value])
 
     def _null_test(self, subject: Node) -> Formula:
@@ -205,9 +218,10 @@ class FormulaBuilder:
             return Const(NULL)
         if subject.type != pa.string() or subject.literal is not None:
             return self._boolean(whole)
-        assert pattern.literal is not None
+        text = pattern_text(pattern)
+        assert text is not None
         escape = node.args[2].value.value if len(node.args) > 2 else "\\"
-        parts = like_parts(pattern.literal.value, escape)
+        parts = like_parts(text, escape)
         attribute = self._attribute(subject, pa.string())
         if not parts or (len(parts) == 1 and parts[0]):
             key = attribute.space.key(parts[0] or "" if parts else "")

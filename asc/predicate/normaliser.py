@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from asc.errors import AscError
+from asc.errors import AscError, PredicateError
 from asc.predicate.formula import Conjunction, TooManyConjunctsError, conjuncts_of
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
 from asc.predicate.parser import parse
+from asc.predicate.syntax import shortened
 from asc.schema import Schema
 
 _DEFAULT_LIMITS = Limits()
@@ -36,6 +37,16 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
             f"the normal form has more than {limits.conjuncts} conjuncts: Spark computes the predicate whole"
         ] = None
         conjuncts = conjuncts_of(builder.whole(tree), limits.conjuncts)
+    if _weight(conjuncts) > limits.spark_nodes:
+        # Many expressions cost more than one that holds them all.
+        conjuncts = conjuncts_of(builder.whole(tree), limits.conjuncts)
+        weight = _weight(conjuncts)
+        if weight > limits.spark_nodes:
+            remedy = "write fewer terms, or several queries with the same topic"
+            subject = (
+                f"predicate that has Spark compute {weight} operators and operands, more than {limits.spark_nodes}:"
+            )
+            raise PredicateError(subject, shortened(text), remedy)
     match_all = conjuncts == [{}]
     if match_all:
         conjuncts = []
@@ -43,6 +54,11 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
     elif not conjuncts:
         builder.warnings["a contradiction: it accepts no record"] = None
     return Predicate(text, _frozen(conjuncts), match_all, tuple(builder.warnings))
+
+
+def _weight(conjuncts: list[Conjunction]) -> int:
+    """What the predicate costs Spark: of each p-attribute once."""
+    return sum(attribute.weight for attribute in {attribute for conjunct in conjuncts for attribute in conjunct})
 
 
 def _frozen(conjuncts: list[Conjunction]) -> tuple[Conjunct, ...]:

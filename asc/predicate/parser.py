@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.errors import PredicateError, SchemaError
+from asc.errors import PredicateError
+from asc.keys.byte_strings import quoted
+from asc.predicate.form_reader import FormReader
 from asc.predicate.limits import Limits
 from asc.predicate.literal import Literal
-from asc.predicate.literal_reader import LiteralReader
 from asc.predicate.reader import SYNTAX_REMEDY
-from asc.predicate.syntax import KEYWORDS, Node, Source, shortened
+from asc.predicate.syntax import Node, Source, shortened
 from asc.predicate.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD
-from asc.spark_types import ddl_of_type, decimal_type, simple_type
 
 _BINARY: dict[str, int] = {
-    **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"), 1),
+    **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>", "!<", "!>"), 1),
     "|": 2,
     "^": 3,
     "&": 4,
@@ -30,7 +30,16 @@ _BINARY: dict[str, int] = {
     **dict.fromkeys(("*", "/", "%", "DIV"), 7),
 }
 _SHIFTS = {"<<": "shiftleft", ">>": "shiftright", ">>>": "shiftrightunsigned"}
-_COMPARISONS = {"==": "=", "=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
+_COMPARISONS = {
+    **{operator: operator for operator in ("=", "<", "<=", ">", ">=", "<=>")},
+    **{"==": "=", "!<": ">=", "!>": "<="},
+}
+_TESTS = frozenset(("BETWEEN", "IN", "LIKE", "ILIKE", "RLIKE", "REGEXP"))
+_BETWEEN_LIST = "AND OR NOT IS DIV AS THEN WHEN ELSE END FROM FOR ESCAPE PLACING TO"
+_BETWEEN_VALUES = _TESTS | frozenset(_BETWEEN_LIST.split())
+"""Words that stand between or behind values. Where a value must begin they are columns, if nothing else fits."""
+_QUERIES = frozenset(("SELECT", "WITH", "FROM", "VALUES", "TABLE"))
+_VALUES = frozenset((WORD, QUOTED, NUMBER, STRING, RAW_STRING, HEX))
 
 
 def parse(text: str, limits: Limits, time_zone: str) -> tuple[Node, Source]:
@@ -54,7 +63,7 @@ def parse(text: str, limits: Limits, time_zone: str) -> tuple[Node, Source]:
     return _Parser(source, limits, time_zone).predicate(), source
 
 
-class _Parser(LiteralReader):
+class _Parser(FormReader):
     """Recursive descent: one method a rule of the grammar."""
 
     # -- booleanExpression
@@ -83,7 +92,8 @@ class _Parser(LiteralReader):
 
     def _not(self) -> Node:
         token = self._token
-        if token.word != "NOT" and token.kind != "!":
+        column = token.word == "NOT" and self._peek().kind in ("=", "==", "<", ">", "<=", ">=", "<>", "!=", "<=>", ".")
+        if column or (token.word != "NOT" and token.kind != "!"):
             return self._test()
         self._enter()
         self._advance()
@@ -96,15 +106,13 @@ class _Parser(LiteralReader):
         start = self._token.start
         subject = self._value(1)
         token = self._token
-        if not token.word:
-            return subject
         word = token.word
         if word == "IS":
             return self._is(subject, start)
-        negated = word == "NOT" or token.kind == "!"
+        negated = word == "NOT"
         if negated:
             word = self._peek().word
-        if word not in ("BETWEEN", "IN", "LIKE", "ILIKE", "RLIKE", "REGEXP"):
+        if word not in _TESTS:
             return subject
         if negated:
             self._advance()
@@ -115,12 +123,10 @@ class _Parser(LiteralReader):
             node = self._node("between", (subject, low, self._value(1)), start)
         elif word == "IN":
             node = self._in(subject, start)
-        elif word == "LIKE":
-            node = self._like(subject, start)
-        elif word == "ILIKE":
-            self._next -= 1
-            self._token = self._tokens[self._next]
-            self._fail("write lower(text) LIKE 'pattern in lower case'", "not supported:")
+        elif word in ("LIKE", "ILIKE"):
+            if self._token.word in ("ANY", "SOME", "ALL") and self._peek().kind == "(":
+                return self._like_several(subject, word, negated, start)
+            node = self._like(subject, word, start)
         else:
             node = self._node("rlike", (subject, self._value(1)), start)
         return self._node("not", (node,), start) if negated else node
@@ -134,6 +140,9 @@ class _Parser(LiteralReader):
             value = "NULL" if word == "UNKNOWN" else word
             op = "is_unknown" if word == "UNKNOWN" else "is"
             node = self._node(op, (subject,), start, value)
+            if negated and value == "NULL":
+                written = self._node("is_not", (subject,), start, word)
+                return self._node("not", (node,), start, written=written)
         elif word == "DISTINCT":
             self._advance()
             self._expect("FROM")
@@ -153,15 +162,53 @@ class _Parser(LiteralReader):
         self._expect(")")
         return self._node("in", (subject, *values), start)
 
-    def _like(self, subject: Node, start: int) -> Node:
-        if self._token.word in ("ANY", "SOME", "ALL") and self._peek().kind == "(":
-            self._fail("write the patterns as LIKE ... OR LIKE ...", "not supported:")
+    def _like(self, subject: Node, word: str, start: int) -> Node:
         args = [subject, self._value(1)]
         if self._accept("ESCAPE"):
-            if self._token.kind != STRING:
+            if self._token.kind not in (STRING, RAW_STRING):
                 self._fail("ESCAPE takes one character in quotes")
             args.append(self._string())
-        return self._node("like", tuple(args), start)
+        return self._one_pattern(args, word, start)
+
+    def _one_pattern(self, args: list[Node], word: str, start: int) -> Node:
+        """``x LIKE 'a'``; ``x ILIKE 'A'`` as the LIKE of both in lower case."""
+        if word == "LIKE":
+            return self._node("like", tuple(args), start)
+        written = self._node("ilike", tuple(args), start)
+        subject, pattern, *escape = args
+        lower = self._node("call", (subject,), start, "lower")
+        return self._node("like", (lower, self._in_lower_case(pattern), *escape), start, written=written)
+
+    def _in_lower_case(self, pattern: Node) -> Node:
+        literal = pattern.value
+        if pattern.op != "literal" or not isinstance(literal.value, str | None):
+            raise self._source.error_at(pattern, "pattern", "a pattern must be a constant string")
+        if literal.value is None:
+            return pattern
+        text = literal.value.lower()
+        if not literal.value.isascii() and any(_uncertain(character) for character in literal.value):
+            remedy = "its letters have no single lower case: write lower(text) LIKE 'pattern in lower case'"
+            raise self._source.error_at(pattern, "pattern of ILIKE", remedy)
+        return Node("literal", (), pattern.start, pattern.end, Literal(quoted(text), pa.string(), text))
+
+    def _like_several(self, subject: Node, word: str, negated: bool, start: int) -> Node:
+        """``x LIKE ANY (...)`` as an OR of LIKE, ``ALL`` as an AND; NOT stands before each LIKE of them."""
+        every = self._advance().word == "ALL"
+        self._expect("(")
+        patterns = [self._argument()]
+        while self._token.kind == ",":
+            self._advance()
+            patterns.append(self._argument())
+        self._expect(")")
+        terms = [self._one_pattern([subject, pattern], word, start) for pattern in patterns]
+        if negated:
+            terms = [self._node("not", (term,), start) for term in terms]
+        op = f"{word.lower()}_{'all' if every else 'any'}"
+        written = self._node(op, (subject, *patterns), start, negated)
+        if len(terms) == 1:
+            term = terms[0]
+            return Node(term.op, term.args, start, written.end, term.value, written=written)
+        return self._node("and" if every else "or", tuple(terms), start, written=written)
 
     # -- valueExpression
 
@@ -182,7 +229,8 @@ class _Parser(LiteralReader):
                 else:
                     left = self._node(_COMPARISONS[operator], (left, right), start)
             elif operator in _SHIFTS:
-                left = self._node("call", (left, right), start, _SHIFTS[operator])
+                written = self._node(operator, (left, right), start)
+                left = self._node("call", (left, right), start, _SHIFTS[operator], written=written)
             else:
                 left = self._node(operator.lower(), (left, right), start)
 
@@ -217,6 +265,7 @@ class _Parser(LiteralReader):
                 self._advance()
                 node = self._node("cast", (node,), start, self._type())
             else:
+                self._no_collation()
                 return node
 
     def _argument(self, closing: str = "") -> Node:
@@ -234,72 +283,79 @@ class _Parser(LiteralReader):
 
     def _primary(self) -> Node:
         token = self._token
-        kind, word = token.kind, token.word
+        kind, following = token.kind, self._peek()
         if kind == WORD:
-            following = self._peek().kind
-            if word in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ") and following in (STRING, RAW_STRING):
-                return self._instant(word)
-            if word in ("NULL", "TRUE", "FALSE"):
-                self._advance()
-                values = {"NULL": (pa.null(), None), "TRUE": (pa.bool_(), True), "FALSE": (pa.bool_(), False)}
-                return self._node("literal", (), token.start, Literal(word, *values[word]))
-            if word == "CASE":
-                return self._case()
-            if word in ("CAST", "TRY_CAST") and following == "(":
-                return self._cast(word.lower())
-            if word == "EXISTS" and following == "(":
-                self._fail("a predicate sees one record at a time", "subquery or lambda is not allowed:")
-            if word == "INTERVAL":
-                self._fail("compare with a DATE or TIMESTAMP literal", "intervals are not supported:")
-            if word in ("SELECT", "WITH", "FROM", "VALUES") and following != "." and word != "VALUES":
-                self._fail("a predicate sees one record at a time", "subquery is not allowed:")
-            if following == "(":
+            found = self._worded(token.word, following.kind)
+            if found is not None:
+                return found
+        if kind in (WORD, QUOTED):
+            if following.kind == "->":
+                return self._lambda()
+            if following.kind == "(":
                 return self._call()
-            if word in KEYWORDS:
-                self._fail(f"{SYNTAX_REMEDY}; a column of that name needs backquotes")
             return self._node("column", (), token.start, (self._part(),))
         if kind in (NUMBER, "-"):
             return self._number()
         if kind in (STRING, RAW_STRING):
             return self._string()
         if kind == "(":
-            self._advance()
-            self._no_subquery()
-            inner = self._argument()
-            if self._token.kind == ",":
-                self._fail("compare the values one by one", "rows in parentheses are not supported:")
-            self._expect(")")
-            return inner
-        if kind == QUOTED:
-            if self._peek().kind == "(":
-                return self._call()
-            return self._node("column", (), token.start, (self._part(),))
+            return self._lambda() if self._at_lambda() else self._parenthesis()
         if kind == HEX:
             return self._hex()
         if kind == "*":
             self._fail("name the columns", "* is not allowed in a predicate:")
         return self._fail(SYNTAX_REMEDY)
 
-    def _no_subquery(self) -> None:
-        if self._token.word in ("SELECT", "WITH", "FROM", "VALUES", "TABLE") and self._peek().kind in (
-            WORD,
-            QUOTED,
-            NUMBER,
-            STRING,
-            "(",
-            "*",
-        ):
-            self._fail("a predicate sees one record at a time", "subquery is not allowed:")
+    def _worded(self, word: str, following: str) -> Node | None:
+        """What a word begins where a value must begin; None where it is a name."""
+        if word in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ") and following in (STRING, RAW_STRING):
+            return self._instant(word)
+        if word in ("NULL", "TRUE", "FALSE"):
+            start = self._advance().start
+            values = {"NULL": (pa.null(), None), "TRUE": (pa.bool_(), True), "FALSE": (pa.bool_(), False)}
+            return self._node("literal", (), start, Literal(word, *values[word]))
+        if word == "CASE" and self._at_case(following):
+            return self._case()
+        if word in ("CAST", "TRY_CAST") and following == "(":
+            return self._cast(word.lower())
+        if word == "INTERVAL" and self._at_interval():
+            return self._interval()
+        if word in _QUERIES and (following in _VALUES or (word == "SELECT" and following == "*")):
+            self._refuse_query(following)
+        if word in _BETWEEN_VALUES and following in _VALUES and self._peek().word not in _BETWEEN_VALUES:
+            self._fail(f"{SYNTAX_REMEDY}; a column of that name needs backquotes")
+        return None
 
-    def _part(self) -> str:
-        token = self._token
-        if token.kind == QUOTED:
-            self._advance()
-            return self._text[token.start + 1 : token.end - 1].replace("``", "`")
-        if token.kind != WORD:
-            self._fail("expected a name; one with other characters than letters, digits and _ needs backquotes")
-        self._advance()
-        return self._text[token.start : token.end]
+    def _at_case(self, following: str) -> bool:
+        word = self._peek().word
+        return (
+            following in ("(", "-", "+", "~", "!")
+            or word in ("WHEN", "NOT")
+            or (following in _VALUES and word not in _BETWEEN_VALUES)
+        )
+
+    def _parenthesis(self) -> Node:
+        start = self._advance().start
+        self._no_subquery()
+        inner = self._argument()
+        if self._token.kind == "," or self._token.word == "AS":
+            return self._row(inner, start)
+        self._expect(")")
+        return inner
+
+    def _row(self, first: Node, start: int) -> Node:
+        name = self._part() if self._accept("AS") else None
+        self._expect(",")
+        others = self._items("row", start)
+        return self._node("row", (first, *others.args), start, (name, *others.value))
+
+    def _no_subquery(self) -> None:
+        if self._token.word in _QUERIES:
+            self._refuse_query(self._peek().kind)
+
+    def _refuse_query(self, following: str) -> None:
+        if self._peek().word not in _BETWEEN_VALUES and following in (*_VALUES, "(", "*"):
+            self._fail("a predicate sees one record at a time", "subquery is not allowed:")
 
     def _case(self) -> Node:
         start = self._advance().start
@@ -328,51 +384,7 @@ class _Parser(LiteralReader):
         self._expect(")")
         return self._node(op, (operand,), start, target)
 
-    def _type(self) -> tuple[pa.DataType, str]:
-        token = self._token
-        name = self._text[token.start : token.end]
-        found = simple_type(name)
-        if token.kind != WORD or found is None:
-            self._fail("cast to BOOLEAN, a number type, STRING, BINARY, DATE or TIMESTAMP", "cast to unsupported type")
-        self._advance()
-        if pa.types.is_decimal(found) and self._token.kind == "(":
-            self._advance()
-            precision, scale = self._small_integer(), 0
-            if self._token.kind == ",":
-                self._advance()
-                scale = self._small_integer()
-            self._expect(")")
-            try:
-                found = decimal_type(precision, scale)
-            except SchemaError as error:
-                raise self._source.error(error.subject, error.value, error.remedy, token.start, token.end) from None
-        return found, ddl_of_type(found)
 
-    def _small_integer(self) -> int:
-        token = self._expect(NUMBER)
-        text = self._text[token.start : token.end]
-        return int(text) if text.isdecimal() and len(text) <= 4 else 99
-
-    def _call(self) -> Node:
-        token = self._token
-        name = self._part().lower()
-        self._expect("(")
-        if self._token.word in ("DISTINCT", "ALL") and self._peek().kind not in (",", ")", "."):
-            self._fail("a predicate sees one record at a time", "aggregate is not allowed:")
-        args: list[Node] = []
-        if self._token.kind != ")":
-            self._no_subquery()
-            if self._token.kind == "*":
-                args.append(Node("star", (), self._token.start, self._token.end))
-                self._advance()
-            else:
-                args.append(self._argument())
-            while self._token.kind == ",":
-                self._advance()
-                args.append(self._argument())
-        if self._token.kind == "->":
-            self._fail("lambda functions are not supported", "lambda")
-        self._expect(")")
-        if self._token.word in ("OVER", "FILTER", "WITHIN") and self._peek().kind == "(":
-            self._fail("a predicate sees one record at a time", "window or aggregate is not allowed:")
-        return self._node("call", tuple(args), token.start, name)
+def _uncertain(character: str) -> bool:
+    """Whether Java may put a character into another lower case, or one that depends on its neighbours."""
+    return len(character.lower()) != 1 or character == "\u03a3"

@@ -52,8 +52,10 @@ class TokenReader:
         shown = "the end" if token.kind == END else shortened(self._text[token.start : token.end])
         raise self._source.error(subject, shown, remedy, token.start, max(token.end, token.start + 1))
 
-    def _node(self, op: str, args: tuple[Node, ...], start: int, value: object = None) -> Node:
-        node = Node(op, args, start, self._tokens[self._next - 1].end, value)
+    def _node(
+        self, op: str, args: tuple[Node, ...], start: int, value: object = None, *, written: Node | None = None
+    ) -> Node:
+        node = Node(op, args, start, self._tokens[self._next - 1].end, value, written=written)
         if node.depth > self._limit:
             self._too_deep(start)
         return node

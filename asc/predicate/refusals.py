@@ -17,7 +17,7 @@ _INTERVAL = "use add_months, date_add, or an INTERVAL in arithmetic"
 _XML = "an XML text can make Spark throw, or work without bound"
 _TWICE = "Spark throws for a key that comes twice: use regexp_extract or get_json_object"
 _SKETCH = "Spark throws for bytes that are no sketch"
-_LAMBDA = "use exists(array, x -> condition)"
+_LAMBDA = "use exists(array, x -> condition), or map_filter"
 _PACKAGE = "it needs a package that the broker does not have"
 
 _GROUPS: tuple[tuple[str, str, str], ...] = (
@@ -84,7 +84,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         xpath xpath_boolean xpath_double xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
         """,
     ),
-    ("unsupported", _LAMBDA, "aggregate map_filter map_zip_with reduce transform_keys transform_values zip_with"),
+    ("unsupported", _LAMBDA, "map_zip_with transform_keys"),
     ("unsupported", "use get_json_object", "from_json schema_of_json to_json"),
     ("unsupported", "use split_part", "from_csv schema_of_csv to_csv"),
     ("unsupported", "use date_format or format_number", "to_char to_varchar"),

@@ -8,10 +8,12 @@ from asc.errors import PredicateError
 
 _KEYWORD_LIST = """
 AND OR NOT IN IS BETWEEN LIKE ILIKE RLIKE REGEXP CASE WHEN THEN ELSE END NULL TRUE FALSE CAST TRY_CAST SELECT WITH FROM
-AS DISTINCT EXISTS INTERVAL ESCAPE DIV
+AS DISTINCT EXISTS INTERVAL ESCAPE DIV COLLATE VALUES TABLE
 """
 KEYWORDS = frozenset(_KEYWORD_LIST.split())
-"""Words that are no column unless in backquotes. Spark reads most of them as columns where nothing else fits."""
+"""Words that mean something else than a column in some places: in the text for Spark they are put in backquotes."""
+
+_NAMING_THE_FIRST_TWICE = frozenset(("nullif", "nullifzero"))
 
 
 class Node:
@@ -34,6 +36,10 @@ class Node:
     is_unknown          subject, a condition                       NULL
     like, rlike         subject, pattern, escape if given
     call                arguments                                  name, lower case
+    lambda              body                                       names of its variables
+    row                 two or more items
+    struct              items                                      their names, None where none is given
+    interval                                                       asc.predicate.interval.Interval
     cast, try_cast      one                                        (Arrow type, its text)
     case                condition, result, ..., else if given
     case_of             subject, value, result, ..., else if given
@@ -44,22 +50,61 @@ class Node:
     star                                                           (refused: ``*`` as an argument)
     ==================  =========================================  =================================
 
-    Invariant: ``depth`` is one more than the deepest argument's.
+    A form that says what another one says is read as the other one; ``written`` is then the node of the form that
+    stands in the text, else None. Spark parses the two to different trees. Nothing but what spells the text again looks
+    at it. Its arguments are nodes of the tree, and it is one of the above or:
+
+    ==================  =========================================  =================================
+    op                  args                                       value
+    ==================  =========================================  =================================
+    << >> >>>           two
+    is_not              subject                                    NULL or UNKNOWN
+    ilike               subject, pattern, escape if given
+    like_any, like_all  subject, patterns                          whether NOT stands before LIKE
+    ilike_any,          subject, patterns                          whether NOT stands before ILIKE
+    ilike_all
+    form                arguments                                  its text, ``{0}`` for the first one
+    ==================  =========================================  =================================
+
+    Invariant: ``depth`` is one more than the deepest argument's; ``weight`` is the number of nodes of the expression
+    that Spark makes of it, which repeats some operands.
     """
 
-    __slots__ = ("args", "depth", "end", "op", "start", "value")
+    __slots__ = ("args", "depth", "end", "op", "start", "value", "weight", "written")
     depth: int
+    weight: int
 
-    def __init__(self, op: str, args: tuple[Node, ...], start: int, end: int, value: Any = None) -> None:
+    def __init__(
+        self, op: str, args: tuple[Node, ...], start: int, end: int, value: Any = None, *, written: Node | None = None
+    ) -> None:
         self.op = op
         self.args = args
         self.start = start
         self.end = end
         self.value = value
-        depth = 0
+        self.written = written
+        depth = weight = 0
         for arg in args:
             depth = max(depth, arg.depth)
+            weight += arg.weight
         self.depth = depth + 1
+        self.weight = weight + _beyond_operands(op, args, value) + 1
+
+
+def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
+    """What more than its operands an operation weighs: those that Spark writes several times, and nested in themselves
+    would grow with a power of the depth.
+    """
+    if op == "case_of":
+        return args[0].weight * max(0, (len(args) - 1) // 2 - 1)
+    if op == "between" or (op == "call" and value in _NAMING_THE_FIRST_TWICE):
+        return args[0].weight if args else 0
+    if op == "in":
+        # A list of constants is one set to Spark, which is quickly made.
+        return -3 * sum(arg.op == "literal" for arg in args) // 4
+    if op == "call" and value == "right":
+        return sum(arg.weight for arg in args)
+    return 0
 
 
 class Source:

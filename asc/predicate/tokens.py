@@ -32,7 +32,7 @@ _KINDS = {
 _TOKEN = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()), re.DOTALL)
 _SYMBOL_LIST = "( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! :: ->"
 _SYMBOLS = frozenset(_SYMBOL_LIST.split())
-_SHIFTS = ("<<", ">>", ">>>")
+_JOINED = ("<<", ">>", ">>>", "!<", "!>")
 
 _NAME_LIKE = (WORD, QUOTED, NUMBER, "]", ")")
 
@@ -67,8 +67,8 @@ def tokens_of(source: Source) -> list[Token]:
             continue  # a number's suffix comes as tokens of their own over the same span
         last_start = start
         raw = text[start:end]
-        if found and found[-1].end == start and found[-1].kind + raw in _SHIFTS:
-            # sqlglot leaves shifts in single characters
+        if found and found[-1].end == start and found[-1].kind + raw in _JOINED:
+            # sqlglot leaves them in single characters
             before = found.pop()
             found.append(Token(before.kind + raw, "", before.start, end))
             continue

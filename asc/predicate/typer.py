@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 import pyarrow as pa
 
 from asc.errors import SchemaError
+from asc.keys.byte_strings import quoted
 from asc.predicate import types
 from asc.predicate.cast import cast
 from asc.predicate.expression import Expression, column_sql
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.functions.growth import joined
+from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, TRIED, instant_arithmetic, instant_call
+from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.pattern_match import pattern_match
 from asc.predicate.refusals import refusal
+from asc.predicate.row import row
 from asc.predicate.syntax import Node, Source
 from asc.schema import Schema
 from asc.spark_types import folded
@@ -38,6 +42,9 @@ class Typer:
         self._cache: dict[Node, Expression] = {}
         self._joined = 0
         self._grown = 0.0
+        self.scopes: list[dict[str, pa.DataType | None]] = []
+        """The variables of the lambdas that the node being typed stands in, by folded name."""
+        self.lambda_nodes = 0
 
     def of(self, node: Node) -> Expression:
         """The expression of a node of any kind."""
@@ -83,11 +90,47 @@ class Typer:
         return expression
 
     def _column(self, node: Node) -> Expression:
+        for scope in reversed(self.scopes):
+            name = node.value[0]
+            if folded(name) in scope:
+                return self._inside(Expression(column_sql((name,)), scope[folded(name)], node), node.value[1:])
         try:
             attribute = self._schema.resolve(node.value)
         except SchemaError as error:
-            raise self._unresolved(node, error) from None
+            return self._entry_of_map(node, error)
         return Expression(column_sql(attribute.path), attribute.type, node, path=attribute.path)
+
+    def _entry_of_map(self, node: Node, error: SchemaError) -> Expression:
+        """``labels.k`` for ``labels['k']``."""
+        for length in range(1, len(node.value)):
+            try:
+                parent = self._schema.resolve(node.value[:length])
+            except SchemaError:
+                break
+            if pa.types.is_map(parent.type) and parent.type.key_type == pa.string():
+                return self._inside(Expression(column_sql(parent.path), parent.type, node), node.value[length:])
+        raise self._unresolved(node, error)
+
+    def _inside(self, outer: Expression, names: Sequence[str]) -> Expression:
+        """The fields of structs, and entries of maps, that names lead to from an expression."""
+        for name in names:
+            kind = outer.type
+            if kind is not None and pa.types.is_map(kind) and kind.key_type == pa.string():
+                outer = Expression(f"{outer.sql}[{quoted(name)}]", kind.item_type, outer.node)
+            elif kind is not None and pa.types.is_struct(kind):
+                outer = self._field_of(outer, name)
+            else:
+                raise self.source.error_at(outer.node, f"{types.name(kind)} with a field:", "only a struct has fields")
+        return outer
+
+    def _field_of(self, struct: Expression, name: str) -> Expression:
+        kind = struct.type
+        assert kind is not None
+        for i in range(kind.num_fields):
+            field = kind.field(i)
+            if folded(field.name) == folded(name):
+                return Expression(f"{struct.argument}.{column_sql((field.name,))}", field.type, struct.node)
+        raise self.source.error_at(struct.node, "unknown field", "the struct has " + ", ".join(f.name for f in kind))
 
     def _unresolved(self, node: Node, error: SchemaError) -> Exception:
         name = ".".join(node.value)
@@ -115,6 +158,9 @@ class Typer:
 
     def _arithmetic(self, node: Node) -> Expression:
         left, right = self.of(node.args[0]), self.of(node.args[1])
+        made = instant_arithmetic(self, node, left, right)
+        if made is not None:
+            return made
         for side in (left, right):
             self._check_operand(side, node.op)
         if node.op in _BITWISE:
@@ -138,8 +184,8 @@ class Typer:
         elif operator == "div":
             fits = fits and side.type not in (pa.float32(), pa.float64(), pa.string())
             wanted = "use / , or CAST it to an integer"
-        elif side.type == pa.date32():
-            wanted = "use date_add"
+        elif types.is_interval(side.type):
+            wanted = "add it to a date or timestamp, or compare it"
         if not fits:
             raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of {operator}:", wanted)
 
@@ -162,17 +208,20 @@ class Typer:
         return parts
 
     def _special(self, node: Node) -> Expression:
-        op, args = node.op, node.args
+        op = node.op
         if op == "between":
             subject, low, high = self.check_between(node)
-            bounds = f"{_beside(low, [subject])} AND {_beside(high, [subject])}"
-            sql = f"{_beside(subject, [low, high])} BETWEEN {bounds}"
+            if types.mixed_instants([subject.type, low.type, high.type]):
+                # Spark casts for each bound on its own.
+                above = f"{_beside(subject, [low])} >= {_beside(low, [subject])}"
+                below = f"{_beside(subject, [high])} <= {_beside(high, [subject])}"
+                return Expression(f"{above} AND {below}", pa.bool_(), node, atomic=False)
+            sql = f"{subject.argument} BETWEEN {low.argument} AND {high.argument}"
             return Expression(sql, pa.bool_(), node, atomic=False)
         if op == "in":
             return self._in(node)
         if op in ("is", "is_unknown"):
-            subject = self.of(args[0]) if op == "is" and node.value == "NULL" else self.condition(args[0])
-            return Expression(f"{subject.argument} IS {node.value}", pa.bool_(), node, atomic=False)
+            return Expression(f"{self.check_is(node).argument} IS {node.value}", pa.bool_(), node, atomic=False)
         if op in ("like", "rlike"):
             return pattern_match(self, node)
         if op in ("cast", "try_cast"):
@@ -187,11 +236,31 @@ class Typer:
             return self._index(node)
         if op == "field":
             return self._field(node)
+        if op in ("row", "struct"):
+            return row(self, node)
+        if op == "interval":
+            return Expression(node.value.sql, node.value.type, node)
+        if op == "lambda":
+            raise self.source.error_at(
+                node, "lambda:", "it is the last argument of exists, forall, filter, transform, ..."
+            )
         raise self.source.error_at(node, "not supported:", "see the list of functions and operators")
+
+    def check_is(self, node: Node) -> Expression:
+        """The subject of IS NULL, IS TRUE, ...; PredicateError where Spark does not compare it with TRUE."""
+        subject = self.of(node.args[0])
+        is_constant = subject.literal is not None and subject.type not in (pa.bool_(), pa.null())
+        if node.value != "NULL" and (is_constant or not types.comparable("<=>", subject.type, pa.bool_())):
+            return self.condition(node.args[0])
+        return subject
 
     def _signed(self, node: Node) -> Expression:
         operand = self.of(node.args[0])
         sign = {"neg": "-", "pos": "+", "~": "~"}[node.op]
+        if node.op == "neg" and node.args[0].op == "interval":
+            return Expression(f"- {operand.sql}", operand.type, node, atomic=False)
+        if node.op == "pos" and operand.literal is not None and types.is_number(operand.type):
+            return Expression(operand.sql, operand.type, node, literal=operand.literal)
         self._check_operand(operand, sign)
         if node.op == "neg" and types.sign_may_throw(operand.type):
             remedy = "CAST it to DOUBLE or DECIMAL(34, ...) first: Spark's minus can throw"
@@ -206,8 +275,10 @@ class Typer:
                 remedy = types.comparison_remedy(subject, value)
                 names = f"{types.name(subject.type)} IN {types.name(value.type)}:"
                 raise self.source.error_at(value.node, names, remedy)
-        kinds = {side.type for side in (subject, *values)}
-        sql = f"{_guarded_beside(subject, kinds)} IN ({', '.join(_guarded_beside(value, kinds) for value in values)})"
+        sides = [subject, *values]
+        target = types.common_instant(side.type for side in sides)
+        first, *listed = (_as_instant(side, target) for side in sides)
+        sql = f"{first} IN ({', '.join(listed)})"
         return Expression(sql, pa.bool_(), node, atomic=False)
 
     def _concatenation(self, node: Node) -> Expression:
@@ -294,14 +365,20 @@ class Typer:
     def _field(self, node: Node) -> Expression:
         inner = self.of(node.args[0])
         if inner.type is None or not pa.types.is_struct(inner.type):
+            if inner.type is not None and pa.types.is_map(inner.type):
+                return self._inside(inner, [node.value])
             raise self.source.error_at(node, f"{types.name(inner.type)} with a field:", "only a struct has fields")
-        for i in range(inner.type.num_fields):
-            field = inner.type.field(i)
-            if folded(field.name) == folded(node.value):
-                return Expression(f"{inner.argument}.{column_sql((field.name,))}", field.type, node)
-        raise self.source.error_at(node, "unknown field", "the struct has " + ", ".join(f.name for f in inner.type))
+        return self._field_of(inner, node.value)
 
     def _call(self, node: Node) -> Expression:
+        if node.value in LAMBDA_FUNCTIONS:
+            return lambda_call(self, node)
+        if node.value in INSTANT_FUNCTIONS:
+            return instant_call(self, node)
+        if node.value in TRIED and len(node.args) == 2:
+            made = instant_arithmetic(self, node, *map(self.of, node.args))
+            if made is not None:
+                return made
         function = FUNCTIONS.get(node.value)
         if function is None:
             problem, remedy = refusal(node.value)
@@ -327,9 +404,11 @@ class Typer:
 
 def _beside(operand: Expression, others: Sequence[Expression]) -> str:
     """The operand's text in a comparison with others, to whose type Spark may cast it."""
-    return _guarded_beside(operand, {other.type for other in others})
+    return _as_instant(operand, types.common_instant([operand.type, *(other.type for other in others)]))
 
 
-def _guarded_beside(operand: Expression, kinds: Set[pa.DataType | None]) -> str:
-    guard = any(types.needs_guard(operand, kind) for kind in kinds)
-    return types.guarded(operand.sql) if guard else operand.argument
+def _as_instant(operand: Expression, target: pa.DataType | None) -> str:
+    """The operand's text where Spark casts it to a timestamp (None: to no such type)."""
+    if target is None or not types.needs_guard(operand, target):
+        return operand.argument
+    return types.guarded(operand.sql, target)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from asc.predicate.expression import Expression
+from asc.predicate.interval import DAY_TIME, YEAR_MONTH
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.spark_types import ddl_of_type
 
@@ -27,7 +28,18 @@ _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 
 def name(data_type: Type) -> str:
     """A type as users know it."""
+    if is_interval(data_type):
+        return "INTERVAL"
     return "a value of unknown type" if data_type is None else ddl_of_type(data_type)
+
+
+def is_instant(data_type: Type) -> bool:
+    """A date or a timestamp."""
+    return data_type in _INSTANTS
+
+
+def is_interval(data_type: Type) -> bool:
+    return data_type in (DAY_TIME, YEAR_MONTH)
 
 
 def is_number(data_type: Type) -> bool:
@@ -153,12 +165,14 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
     """Whether Spark compares values of these types at all; True where it cannot be told."""
     if left is None or right is None:
         return True
-    if left == right:
+    if same_shape(left, right):
         return not holds_map(left)
     if holds_map(left) or holds_map(right):
         return False
     if pa.null() in (left, right):
         return True
+    if is_interval(left) or is_interval(right):
+        return False
     if is_container(left) or is_container(right):
         return False  # of two types of container Spark compares some, casting what they hold: unguarded
     if pa.string() in (left, right):
@@ -169,6 +183,18 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
         return True
     numeric_and_boolean = (is_number(left) and right == pa.bool_()) or (is_number(right) and left == pa.bool_())
     return numeric_and_boolean and operator in ("=", "<=>")
+
+
+def same_shape(left: pa.DataType, right: pa.DataType) -> bool:
+    """Whether two types are the same but for the names of fields and whether NULL may occur."""
+    if left == right:
+        return True
+    if pa.types.is_struct(left) and pa.types.is_struct(right):
+        fields = range(left.num_fields)
+        return left.num_fields == right.num_fields and all(
+            same_shape(left.field(i).type, right.field(i).type) for i in fields
+        )
+    return bool(pa.types.is_list(left) and pa.types.is_list(right) and same_shape(left.value_type, right.value_type))
 
 
 def holds_map(data_type: Type) -> bool:
@@ -203,6 +229,8 @@ def comparison_remedy(left: Expression, right: Expression) -> str:
     pair = {left.type, right.type}
     if any(pa.types.is_map(t) for t in pair if t is not None):
         return "compare an entry: column['key']"
+    if any(is_interval(t) for t in pair):
+        return "compare it with an INTERVAL: INTERVAL 1 DAY"
     if any(is_container(t) for t in pair):
         return "compare a field or an element of it"
     if TIMESTAMP in pair or TIMESTAMP_NTZ in pair:
@@ -241,6 +269,8 @@ def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
     """Whether Spark casts the one type to the other (``attempt``: with TRY_CAST); True where it cannot be told."""
     if source is None or source in (pa.null(), target):
         return True
+    if is_interval(source):
+        return False
     if attempt and ({source, target} == {pa.bool_(), TIMESTAMP} or (target == pa.binary() and source != pa.string())):
         return False
     if target == pa.string():
@@ -273,6 +303,22 @@ def needs_guard(operand: Expression, target: Type) -> bool:
     return operand.literal is None or not operand.literal.known
 
 
-def guarded(sql: str) -> str:
-    """The text of a date or timestamp, NULL where a cast to a timestamp could throw."""
-    return f"if(year({sql}) BETWEEN -290000 AND 290000, {sql}, NULL)"
+def common_instant(kinds: Iterable[Type]) -> Type:
+    """The timestamp that Spark compares instants as; None where none of them is one.
+
+    >>> common_instant([pa.date32(), TIMESTAMP_NTZ, TIMESTAMP])
+    TimestampType(timestamp[us, tz=UTC])
+    """
+    found = set(kinds)
+    return TIMESTAMP if TIMESTAMP in found else TIMESTAMP_NTZ if TIMESTAMP_NTZ in found else None
+
+
+def guarded(sql: str, target: pa.DataType) -> str:
+    """The text of a date or timestamp as another instant, NULL where the cast would throw.
+
+    The operand is named once, so that guards around guards do not double it each time.
+
+    >>> guarded("day", TIMESTAMP)
+    'TRY_CAST(day AS TIMESTAMP)'
+    """
+    return f"TRY_CAST({sql} AS {ddl_of_type(target)})"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.functions.function import Call, Spelling, plain
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.literal import TIMESTAMP
 
 
 def caught_date(sql: str) -> str:
@@ -49,18 +50,24 @@ def as_text(call: Call) -> str:
     return caught_text(plain(call))
 
 
-def timestamp_argument(arg: Expression) -> str:
-    """An argument that Spark casts to a timestamp, where that cast of it throws for dates of far years."""
-    if arg.type in (TIMESTAMP, TIMESTAMP_NTZ, pa.string(), pa.null()) or (arg.literal and arg.literal.known):
-        return arg.sql
-    return caught_instant(f"CAST({arg.sql} AS TIMESTAMP)")
+def as_instant_of(place: int, target: pa.DataType = TIMESTAMP) -> Spelling:
+    """The call, caught, with the argument at a place cast to a timestamp."""
+    return lambda call: caught_instant(_with(call, place, target))
 
 
-def with_timestamps(*places: int) -> Spelling:
-    """The call, with the arguments at these places as timestamps."""
+def with_timestamp(place: int) -> Spelling:
+    """The call, with the argument at a place cast to a timestamp."""
+    return lambda call: _with(call, place, TIMESTAMP)
 
-    def spelling(call: Call) -> str:
-        args = [timestamp_argument(arg) if i in places else arg.sql for i, arg in enumerate(call.args)]
-        return f"{call.name}({', '.join(args)})"
 
-    return spelling
+def cast_to(target: pa.DataType, arg: Expression) -> str:
+    """An argument that Spark casts to a timestamp, NULL where that cast throws.
+
+    Spelled out within what is caught as well: Spark may compute a cast that several calls share outside of them.
+    """
+    return types.guarded(arg.sql, target) if arg.type is None or types.needs_guard(arg, target) else arg.sql
+
+
+def _with(call: Call, place: int, target: pa.DataType) -> str:
+    args = [cast_to(target, arg) if i == place else arg.sql for i, arg in enumerate(call.args)]
+    return f"{call.name}({', '.join(args)})"

@@ -61,9 +61,7 @@ def _same_arrays(call: Call) -> str | None:
 def _short_second(call: Call) -> str | None:
     """Sets of an array's elements can be made to take the square of its length, unless it is a short one."""
     if not _is_written_out(call.args[1]):
-        return (
-            f"{call.name} can take the square of a length: write its second array out, array(...)"
-        )
+        return f"{call.name} can take the square of a length: write its second array out, array(...)"
     return _same_arrays(call)
 
 
@@ -207,7 +205,6 @@ def _table() -> dict[str, Function]:
         "map_values": Function(1, 1, "m", _values),
         "map_entries": Function(1, 1, "m", unknown),
         "named_struct": Function(2, MANY, "x", _struct_of_named, _field_names, joined),
-        "struct": Function(1, MANY, "x", unknown, growth=joined),
     }
 
 

@@ -8,79 +8,14 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.functions.caught import (
-    as_date,
-    as_instant,
-    caught_instant,
-    timestamp_argument,
-    with_timestamps,
-)
+from asc.predicate.functions.caught import as_date, as_instant, as_instant_of, cast_to, caught_instant, with_timestamp
 from asc.predicate.functions.function import Call, Check, Function, plain
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_pattern import time_pattern_trouble
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
 _OFFSET = re.compile(r"(?:UTC|GMT)?[+-](?:0\d|1[0-7]):[0-5]\d\Z", re.ASCII)
-_FIELDS: dict[str, pa.DataType] = {
-    **dict.fromkeys(
-        [
-            "YEAR",
-            "Y",
-            "YEARS",
-            "YR",
-            "YRS",
-            "YEAROFWEEK",
-            "QUARTER",
-            "QTR",
-            "MONTH",
-            "MON",
-            "MONS",
-            "MONTHS",
-            "WEEK",
-            "W",
-            "WEEKS",
-            "DAY",
-            "D",
-            "DAYS",
-            "DAYOFWEEK",
-            "DOW",
-            "DAYOFWEEK_ISO",
-            "DOW_ISO",
-            "DOY",
-            "HOUR",
-            "H",
-            "HOURS",
-            "HR",
-            "HRS",
-            "MINUTE",
-            "M",
-            "MIN",
-            "MINS",
-            "MINUTES",
-        ],
-        pa.int32(),
-    ),
-    **dict.fromkeys(["SECOND", "S", "SEC", "SECONDS", "SECS"], pa.decimal128(8, 6)),
-}
-_TIMES_OF_DAY = frozenset(
-    [
-        "HOUR",
-        "H",
-        "HOURS",
-        "HR",
-        "HRS",
-        "MINUTE",
-        "M",
-        "MIN",
-        "MINS",
-        "MINUTES",
-        "SECOND",
-        "S",
-        "SEC",
-        "SECONDS",
-        "SECS",
-    ]
-)
 
 
 def _pattern(place: int, *, parses: bool) -> Check:
@@ -114,22 +49,6 @@ def _is_zone(name: str) -> bool:
         return False
 
 
-def _field(call: Call) -> str | None:
-    if str(call.constant(0)).upper() not in _FIELDS:
-        return f"{call.name} takes one of the fields YEAR, QUARTER, MONTH, WEEK, DAY, DOW, DOY, HOUR, MINUTE, SECOND"
-    return None
-
-
-def _field_type(call: Call) -> pa.DataType | None:
-    return _FIELDS[str(call.constant(0)).upper()]
-
-
-def _field_spelling(call: Call) -> str:
-    source = call.args[1]
-    time_of_day = str(call.constant(0)).upper() in _TIMES_OF_DAY
-    return f"{call.name}({call.args[0].sql}, {timestamp_argument(source) if time_of_day else source.sql})"
-
-
 def _readable(call: Call) -> str | None:
     """A pattern reads strings; Spark takes dates and timestamps as they are."""
     if call.type(0) is None:
@@ -138,21 +57,26 @@ def _readable(call: Call) -> str | None:
 
 
 def _read_date(call: Call) -> str:
-    return as_date(call) if len(call.args) > 1 else plain(call)
+    """The date of the timestamp that a text is, as Spark reads it."""
+    if len(call.args) == 1:
+        return plain(call)
+    return f"CAST({caught_instant(f'to_timestamp({call.args[0].sql}, {call.args[1].sql})')} AS DATE)"
 
 
 def _seconds_of(call: Call) -> str:
     """The seconds of a text are those of the timestamp that it is, and a text that is none has none."""
     if call.type(0) != pa.string():
-        return f"unix_timestamp({timestamp_argument(call.args[0])})"
+        return f"unix_timestamp({cast_to(TIMESTAMP, call.args[0])})"
     pattern = call.args[1].sql if len(call.args) > 1 else _DEFAULT_PATTERN
     return f"unix_timestamp({caught_instant(f'to_timestamp({call.args[0].sql}, {pattern})')})"
 
 
 def _months_between(call: Call) -> str:
     """Spark throws where the day of a timestamp began before all timestamps."""
-    instants = [f"try_subtract(CAST({arg.sql} AS TIMESTAMP), INTERVAL '2' DAY)" for arg in call.args[:2]]
-    safe = [f"try_add({instant}, INTERVAL '2' DAY)" for instant in instants]
+    safe = []
+    for arg in call.args[:2]:
+        instant = f"CAST({arg.sql} AS TIMESTAMP)" if arg.type in (pa.string(), pa.null()) else cast_to(TIMESTAMP, arg)
+        safe.append(f"try_add(try_subtract({instant}, INTERVAL '2' DAY), INTERVAL '2' DAY)")
     return f"months_between({', '.join([*safe, *(arg.sql for arg in call.args[2:])])})"
 
 
@@ -162,6 +86,10 @@ def _zones_and_time(call: Call) -> str | None:
         if trouble:
             return trouble
     return None
+
+
+def _converted(call: Call) -> str:
+    return as_instant_of(len(call.args) - 1, TIMESTAMP_NTZ)(call)
 
 
 def _of_parts(prefix: str, sorts: str, *, fails: bool) -> dict[str, Function]:
@@ -178,14 +106,12 @@ def _of_parts(prefix: str, sorts: str, *, fails: bool) -> dict[str, Function]:
 def _table() -> dict[str, Function]:
     field = Function(1, 1, "t", INT)
     days = "year quarter month day dayofmonth dayofweek weekday dayofyear weekofyear"
-    part = Function(2, 2, "St", _field_type, _field, spelling=_field_spelling)
     shown = _pattern(1, parses=False)
-    zoned = Function(2, 2, "tS", INSTANT, _zone(1), spelling=as_instant)
+    zoned = Function(2, 2, "tS", INSTANT, _zone(1), spelling=as_instant_of(0))
     seconds = Function(1, 2, "tS", BIGINT, _readable, spelling=_seconds_of)
     return {
         **dict.fromkeys(days.split(), field),
         **dict.fromkeys(("hour", "minute", "second"), Function(1, 1, "h", INT)),
-        **dict.fromkeys(("date_part", "datepart", "extract"), part),
         **dict.fromkeys(("dayname", "monthname"), Function(1, 1, "t", STRING)),
         **dict.fromkeys(("datediff", "date_diff"), Function(2, 2, "t", INT)),
         **dict.fromkeys(("date_add", "date_sub", "dateadd"), Function(2, 2, "tI", DATE)),
@@ -194,23 +120,23 @@ def _table() -> dict[str, Function]:
         "last_day": Function(1, 1, "t", DATE, spelling=as_date),
         "next_day": Function(2, 2, "tS", DATE),
         "trunc": Function(2, 2, "tS", DATE, spelling=as_date),
-        "date_trunc": Function(2, 2, "St", INSTANT, spelling=as_instant),
-        "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamps(0)),
+        "date_trunc": Function(2, 2, "St", INSTANT, spelling=as_instant_of(1)),
+        "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamp(0)),
         "from_unixtime": Function(1, 2, "iS", STRING, shown),
         "date_from_unix_date": Function(1, 1, "i", DATE),
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),
         **dict.fromkeys(("timestamp_millis", "timestamp_micros"), Function(1, 1, "I", INSTANT, spelling=as_instant)),
         "to_date": Function(1, 2, "tS", DATE, _pattern(1, parses=True), spelling=_read_date),
-        "to_timestamp": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant),
-        "to_timestamp_ltz": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant),
-        "to_timestamp_ntz": Function(1, 2, "tS", LOCAL_INSTANT, _readable, spelling=as_instant),
+        "to_timestamp": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant_of(0)),
+        "to_timestamp_ltz": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant_of(0)),
+        "to_timestamp_ntz": Function(1, 2, "tS", LOCAL_INSTANT, _readable, spelling=as_instant_of(0, TIMESTAMP_NTZ)),
         "try_to_timestamp": Function(1, 2, "SS", INSTANT, _readable, spelling=as_instant),
         **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), seconds),
         "make_date": Function(3, 3, "i", DATE, spelling=as_date, fails=True),
         **_of_parts("", "iiiiinS", fails=True),
         **_of_parts("try_", "IIIIINS", fails=False),
         **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), zoned),
-        "convert_timezone": Function(2, 3, "s", LOCAL_INSTANT, _zones_and_time, spelling=as_instant),
+        "convert_timezone": Function(2, 3, "s", LOCAL_INSTANT, _zones_and_time, spelling=_converted),
         "unix_date": Function(1, 1, "D", INT),
         **dict.fromkeys(("unix_seconds", "unix_millis", "unix_micros"), Function(1, 1, "T", BIGINT)),
     }

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asc.errors import PredicateError
 from asc.predicate import Limits, Predicate, normalise
 from asc.schema import Schema
 
@@ -217,11 +218,11 @@ def test_large_forms_are_given_up_early(text: str) -> None:
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        predicate = normalise(text, SCHEMA)
+        predicate = normalise(text, SCHEMA, limits=Limits(spark_nodes=10**4))
     finally:
         sys.setprofile(before)
     assert [a.path for a in predicate.p_attributes] == [None]
-    assert calls < 400_000
+    assert calls < 500_000
 
 
 def test_one_p_attribute_for_one_expression() -> None:
@@ -246,3 +247,24 @@ def test_the_form_is_the_same_in_every_process() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " OR ".join(f"a = b + {i}" for i in range(1_200)),
+        " AND ".join(f"(a BETWEEN b AND b + {i})" for i in range(600)),
+        f"CASE a + b {' '.join(f'WHEN b / {i} THEN {i}' for i in range(900))} END > 3",
+        "right(" * 20 + "s" + ", 3)" * 20 + " = 'x'",
+    ],
+    ids=["or", "between", "case", "right"],
+)
+def test_what_would_have_spark_compute_too_much_is_refused(text: str) -> None:
+    with pytest.raises(PredicateError, match=r"has Spark compute \d+ operators .*write fewer terms, or several"):
+        normalise(text, SCHEMA)
+
+
+def test_many_expressions_become_one_where_that_costs_less() -> None:
+    text = " AND ".join(f"s LIKE '%a_{i}%'" for i in range(60))
+    assert len(normalise(text, SCHEMA, limits=Limits(spark_nodes=500)).p_attributes) == 1
+    assert len(normalise(text, SCHEMA).p_attributes) == 60

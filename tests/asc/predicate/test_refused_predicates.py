@@ -42,7 +42,6 @@ REFUSED = [
     ("nn > 5", "did you mean 'n'", "nn"),
     ("place.nme = 'x'", "did you mean 'place.name'", "place.nme"),
     ("tags.x = 1", "tags[0]", "tags.x"),
-    ("labels.k = 1", "labels['k']", "labels.k"),
     ("1st > 5", "in backquotes", "1st"),
     ("n", "where a condition must stand", "n"),
     ("NOT s", "where a condition must stand", "s"),
@@ -56,7 +55,8 @@ REFUSED = [
     ("raw = 5", "X'hex digits'", "raw = 5"),
     ("n IN (1, flag)", "IN BOOLEAN", "flag"),
     ("s + flag > 1", "arithmetic needs numbers", "flag"),
-    ("day + 1 > DATE '2013-01-01'", "date_add", "day"),
+    ("day + big > DATE '2013-01-01'", "whole days", "day + big"),
+    ("ts + 1 > ts", "whole days", "ts + 1"),
     ("- wide > 5 AND -(wide * wide) > 1", "Spark's minus can throw", "-(wide * wide)"),
     ("CAST(tags AS INT) = 1", "no such cast", "CAST(tags AS INT)"),
     ("CAST(n AS UUID) = 1", "cast to unsupported type", "UUID"),
@@ -81,13 +81,29 @@ REFUSED = [
     ("explode(tags) = 'x'", "generator function", "explode"),
     ("n IN (SELECT 1)", "subquery is not allowed", "SELECT"),
     ("n = (SELECT max(n) FROM t)", "subquery is not allowed", "SELECT"),
-    ("EXISTS (SELECT 1)", "subquery or lambda", "EXISTS"),
-    ("exists(tags, t -> t = 'x')", "lambda", "exists"),
-    ("coalesce(tags -> 1) = 1", "lambda", "->"),
+    ("EXISTS (SELECT 1)", "subquery is not allowed", "SELECT"),
+    ("coalesce(tags -> 1) = 1", "last argument of exists", "tags -> 1"),
+    ("exists(tags, t)", "write exists(array, x -> condition)", None),
+    ("exists(labels, t -> t = 'x')", "give it an array", "labels"),
+    ("exists(tags, t -> city LIKE '%x%')", "bring it out of the lambda", "city"),
+    ("exists(tags, t -> exists(tags, u -> u = t))", "part of the lambda's variable", "tags"),
+    ("exists(tags, (t, i) -> i = 1)", "1 variable", "(t, i)"),
+    ("exists(tags, t -> t)", "where a condition must stand", "t"),
+    ("filter(tags, t -> t > 'a') = 1", "field or an element", None),
+    ("CAST(tags AS ARRAY<INT>)[0] = 1", "one by one", "ARRAY"),
+    ("CAST(s AS INTERVAL DAY) IS NULL", "INTERVAL 1 DAY", "INTERVAL"),
+    ("s COLLATE UTF8_LCASE = 'x'", "lower(text)", "COLLATE"),
     ("* = 1", "name the columns", "*"),
-    ("(n, m) = (1, 2)", "rows in parentheses", ","),
-    ("ts > ts - INTERVAL 1 DAY", "intervals", "INTERVAL"),
-    ("s ILIKE 'a%'", "lower(text) LIKE", "ILIKE"),
+    ("(n, m) = (1, 2, 3)", "field or an element", None),
+    ("(n, m) = (1, 2.5)", "field or an element", None),
+    ("ts > ts - INTERVAL 1 MONTH 1 DAY", "do not go together", "INTERVAL"),
+    ("ts > INTERVAL 1 DAY", "compare it with an INTERVAL", None),
+    ("INTERVAL 1 DAY * 2 > INTERVAL 1 DAY", "constant INTERVAL", None),
+    ("s ILIKE city", "constant string", "city"),
+    ("trim(BOTH s)", "expected FROM", ")"),
+    ("extract(EPOCH FROM ts) = 1", "YEAR, MONTH", None),
+    ("timestampadd(DAY, n, ts) > ts", "constant integer", "n"),
+    ("timestampdiff('day', ts, ts) > 1", "unit without quotes", "'day'"),
     ("s LIKE city", "constant string", "city"),
     ("s LIKE 'a\\\\b'", "after the escape", None),
     ("s LIKE 'a%' ESCAPE 'xx'", "one character", "'xx'"),
@@ -208,7 +224,8 @@ def test_unknown_time_zone() -> None:
 SEEDS = [*hand_picked_predicates(), *random_predicates(7, 300), *(text for text, _, _ in REFUSED)]
 WORDS = """
 n s flag day place.x ( ) [ ] , . = <=> < >= <> ! NOT AND OR IN IS NULL BETWEEN LIKE RLIKE CASE WHEN THEN END CAST
-'a%' 5 - 5.5BD 1e3 X'0' `n` :: INT DATE '2013-01-01' lower( -> -- /* \\ ' " ORDER BY
+'a%' 5 - 5.5BD 1e3 X'0' `n` :: INT DATE '2013-01-01' lower( -> -- /* \\ ' " ORDER BY ILIKE ANY ALL INTERVAL DAY TO
+HOUR trim( BOTH FROM exists( filter( reduce( x (x, y) struct( position( overlay( PLACING extract( YEAR dateadd( tags
 """
 TOKENS = WORDS.split()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from asc.predicate.limits import Limits
+from asc.predicate.parser import parse
 from asc.predicate.syntax import Node, Source, shortened
 
 
@@ -22,3 +24,28 @@ def test_an_error_points_at_its_node() -> None:
 @pytest.mark.parametrize(("text", "short"), [("abcdef", "abcdef"), ("abcdefg", "abc..."), ("", "")])
 def test_shortened(text: str, short: str) -> None:
     assert shortened(text, 6) == short
+
+
+@pytest.mark.parametrize(
+    ("text", "weight"),
+    [
+        ("a", 1),
+        ("a + 1 > b", 5),
+        ("a BETWEEN 1 AND b", 5),
+        ("CASE a WHEN 1 THEN 2 WHEN 3 THEN 4 WHEN 5 THEN 6 END = 1", 12),
+        ("nullif(a + b, 1) = 2", 10),
+        ("right(a, b) = 'x'", 7),
+        ("a IN (1, 2, 3, 4, 5, 6, 7, 8)", 4),
+    ],
+)
+def test_the_weight_is_that_of_what_spark_makes_of_it(text: str, weight: int) -> None:
+    node, _ = parse(text, Limits(), "UTC")
+    assert node.weight == weight
+
+
+def test_what_repeats_its_operand_grows_with_a_power_of_the_depth() -> None:
+    text = "a"
+    for _ in range(12):
+        text = f"nullif({text}, 1)"
+    node, _ = parse(text, Limits(), "UTC")
+    assert node.weight > 2**12

@@ -39,9 +39,12 @@ def typed(text: str) -> Expression:
         ("Place.X", "place.x", pa.int32()),
         ("place.`ODD NAME`", "place.`odd name`", pa.string()),
         ("case when c then a else d end", "CASE WHEN c THEN a ELSE d END", pa.float64()),
-        ("day < ts", "if(year(day) BETWEEN -290000 AND 290000, day, NULL) < ts", pa.bool_()),
+        ("day < ts", "TRY_CAST(day AS TIMESTAMP) < ts", pa.bool_()),
         ("a is not null", "NOT (a IS NULL)", pa.bool_()),
         ("s like 'a%%b'", "s LIKE 'a%b'", pa.bool_()),
+        ("m.k", "m['k']", pa.int32()),
+        ("a is true", "a IS TRUE", pa.bool_()),
+        ("+ 5", "5", pa.int32()),
     ],
 )
 def test_text_and_type(text: str, sql: str, data_type: pa.DataType) -> None:
@@ -54,7 +57,7 @@ def test_text_and_type(text: str, sql: str, data_type: pa.DataType) -> None:
     ("text", "part"),
     [
         ("b > 1", "unknown column 'b'"),
-        ("m.k > 1", r"an entry of a map is m\['k'\]"),
+        ("xs.k > 1", r"an element of an array is xs\[0\]"),
         ("a + c", "arithmetic needs numbers"),
         ("a & d", "use integers"),
         ("a < c", "INT compared with BOOLEAN"),

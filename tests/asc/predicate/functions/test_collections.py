@@ -65,7 +65,6 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("slice(tags, 1, 2)[0]", pa.string()),
         ("array_intersect(tags, array('a'))", pa.list_(pa.string())),
         ("arrays_overlap(tags, array('a', 'b'))", pa.bool_()),
-        ("struct(n)", None),
     ],
 )
 def test_types_of_results(text: str, result: pa.DataType | None, expression_of: Callable[[str], Expression]) -> None:

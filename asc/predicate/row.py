@@ -1,0 +1,31 @@
+"""Rows, ``(a, b)`` and ``struct(a, b AS x)``, as typed expressions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.expression import Expression, column_sql
+from asc.predicate.syntax import Node
+
+if TYPE_CHECKING:
+    from asc.predicate.typer import Typer
+
+
+def row(typer: Typer, node: Node) -> Expression:
+    """A struct of the items. Its fields have the names given, those of columns, and else col1, col2, ..."""
+    items = [typer.of(arg) for arg in node.args]
+    names = [
+        name or (arg.value[-1] if arg.op == "column" else f"col{place}")
+        for place, (name, arg) in enumerate(zip(node.value, node.args, strict=True), 1)
+    ]
+    texts = [
+        item.sql if name is None else f"{item.sql} AS {column_sql((name,))}"
+        for item, name in zip(items, node.value, strict=True)
+    ]
+    kinds = [item.type for item in items]
+    known = None not in kinds and not any(types.is_interval(kind) for kind in kinds)
+    data_type = pa.struct(list(zip(names, kinds, strict=True))) if known else None
+    return Expression(f"{'struct' * (node.op == 'struct')}({', '.join(texts)})", data_type, node)

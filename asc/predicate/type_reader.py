@@ -1,0 +1,102 @@
+"""Tokens -> the types that a cast names, and constant intervals."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.errors import SchemaError
+from asc.predicate import interval
+from asc.predicate.literal_reader import LiteralReader
+from asc.predicate.syntax import Node, shortened
+from asc.predicate.tokens import NUMBER, RAW_STRING, STRING, WORD
+from asc.spark_types import ddl_of_type, decimal_type, simple_type
+
+_TEXTS = ("CHAR", "CHARACTER", "VARCHAR")
+_CONTAINERS = ("ARRAY", "MAP", "STRUCT")
+
+
+class TypeReader(LiteralReader):
+    """Reads the types of casts, and intervals."""
+
+    def _type(self) -> tuple[pa.DataType, str]:
+        token = self._token
+        if token.word in _CONTAINERS and self._peek().kind == "<":
+            self._fail("cast its elements or fields one by one", "not supported: cast to")
+        if token.word == "INTERVAL":
+            self._fail("write a constant: INTERVAL 1 DAY", "not supported: cast to")
+        if token.word in _TEXTS:
+            # Spark casts to STRING whatever the length
+            self._advance()
+            self._expect("(")
+            self._expect(NUMBER)
+            self._expect(")")
+            return pa.string(), "STRING"
+        name = self._text[token.start : token.end]
+        found = simple_type(name)
+        if token.kind != WORD or found is None:
+            self._fail("cast to BOOLEAN, a number type, STRING, BINARY, DATE or TIMESTAMP", "cast to unsupported type")
+        self._advance()
+        if pa.types.is_decimal(found) and self._token.kind == "(":
+            self._advance()
+            precision, scale = self._small_integer(), 0
+            if self._token.kind == ",":
+                self._advance()
+                scale = self._small_integer()
+            self._expect(")")
+            try:
+                found = decimal_type(precision, scale)
+            except SchemaError as error:
+                raise self._source.error(error.subject, error.value, error.remedy, token.start, token.end) from None
+        self._no_collation()
+        return found, ddl_of_type(found)
+
+    def _small_integer(self) -> int:
+        token = self._expect(NUMBER)
+        text = self._text[token.start : token.end]
+        return int(text) if text.isdecimal() and len(text) <= 4 else 99
+
+    def _no_collation(self) -> None:
+        if self._token.word == "COLLATE" and self._peek().kind == WORD:
+            self._fail("strings are compared as UTF-8 bytes; write lower(text) to ignore case", "not supported:")
+
+    def _at_interval(self) -> bool:
+        """Whether the word INTERVAL begins a constant here, and is not a column."""
+        return self._peek().kind in (STRING, RAW_STRING) or self._at_quantity(1)
+
+    def _at_quantity(self, ahead: int) -> bool:
+        """Whether a number or text with a unit stands ``ahead`` tokens further."""
+        tokens, place = self._tokens, self._next + ahead
+        if tokens[place].kind in ("+", "-"):
+            place += 1
+        if tokens[place].kind not in (NUMBER, STRING):
+            return False
+        return tokens[place + 1].word in interval.UNITS
+
+    def _interval(self) -> Node:
+        start = self._advance().start
+        parts: list[tuple[str, str]] = []
+        try:
+            if self._token.kind in (STRING, RAW_STRING) and not self._at_quantity(0):
+                text: str = self._string().value.value
+                return self._node("interval", (), start, interval.of_words(text))
+            while self._at_quantity(0):
+                sign = self._advance().kind if self._token.kind in ("+", "-") else ""
+                text = self._quantity()
+                unit = self._advance().word
+                if self._token.word == "TO" and not parts:
+                    self._advance()
+                    last = self._expect(WORD).word
+                    return self._node("interval", (), start, interval.of_range(text, unit, last, sign == "-"))
+                negative = (sign == "-") != text.lstrip().startswith("-")
+                parts.append(("-" * negative + text.strip().lstrip("+-"), unit))
+            return self._node("interval", (), start, interval.of_units(parts))
+        except ValueError as error:
+            end = self._tokens[self._next - 1].end
+            raise self._source.error("interval", shortened(self._text[start:end]), str(error), start, end) from None
+
+    def _quantity(self) -> str:
+        if self._token.kind == STRING:
+            text: str = self._string().value.value
+            return text
+        token = self._advance()
+        return self._text[token.start : token.end]

@@ -1,0 +1,100 @@
+"""Lambdas: the text that Spark gets, its type, and the bounds on what a record may cost."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from asc.errors import PredicateError
+from asc.predicate import normalise
+from asc.predicate.expression import Expression
+from asc.predicate.limits import Limits
+from asc.predicate.parser import parse
+from asc.predicate.typer import Typer
+from asc.schema import Schema
+
+SCHEMA = Schema.from_ddl(
+    "n INT, s STRING, xs ARRAY<INT>, tags ARRAY<STRING>, m MAP<STRING, INT>,"
+    " items ARRAY<STRUCT<a: INT, t: STRING, xs: ARRAY<INT>, deep: ARRAY<STRUCT<xs: ARRAY<INT>>>>>"
+)
+
+
+def typed(text: str) -> Expression:
+    node, source = parse(text, Limits(), "UTC")
+    return Typer(source, SCHEMA).of(node)
+
+
+@pytest.mark.parametrize(
+    ("text", "sql", "data_type"),
+    [
+        ("exists(xs, x -> x > N)", "exists(xs, x -> x > n)", pa.bool_()),
+        ("forall(xs, n -> N > 1)", "forall(xs, N -> N > 1)", pa.bool_()),
+        ("filter(xs, (x, i) -> x > i)", "filter(xs, (x, i) -> x > i)", pa.list_(pa.int32())),
+        ("transform(xs, x -> x / 2)", "transform(xs, x -> x / 2)", pa.list_(pa.float64())),
+        ("transform(tags, t -> lower(t))[0]", "transform(tags, t -> lower(t))[0]", pa.string()),
+        ("exists(items, `end` -> `end`.a = 1)", "exists(items, `end` -> `end`.a = 1)", pa.bool_()),
+        ("exists(items, i -> exists(i.xs, x -> x = i.a))", None, pa.bool_()),
+        ("exists(tags, t -> t = s OR s IS NULL)", "exists(tags, t -> (t = s) OR (s IS NULL))", pa.bool_()),
+        ("zip_with(xs, tags, (x, t) -> x)", None, pa.list_(pa.int32())),
+        ("map_filter(m, (k, v) -> v > 1)", None, pa.map_(pa.string(), pa.int32())),
+        ("transform_values(m, (k, v) -> v > 1)", None, pa.map_(pa.string(), pa.bool_())),
+        ("aggregate(xs, 0, (a, x) -> a + x)", None, pa.int32()),
+        ("reduce(xs, 0, (a, x) -> a + x, a -> a > 5)", None, pa.bool_()),
+    ],
+)
+def test_text_and_type(text: str, sql: str | None, data_type: pa.DataType) -> None:
+    found = typed(text)
+    assert found.type == data_type
+    assert found.sql.lower() == (sql or text).lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("exists(xs)", "write exists"),
+        ("exists(xs, x -> x > 1, 2)", "write exists"),
+        ("exists(n, x -> x > 1)", "give it an array"),
+        ("map_filter(xs, (k, v) -> v > 1)", "give it a map"),
+        ("exists(xs, (x, i) -> x > 1)", "has 1 variable$"),
+        ("filter(xs, (x, i, j) -> x > 1)", "has 1 or 2 variables"),
+        ("zip_with(xs, xs, (x, X) -> x)", "different names"),
+        ("exists(xs, x -> x)", "where a condition must stand"),
+        ("exists(xs, x -> y > 1)", "unknown column 'y'"),
+        ("x > 1 AND exists(xs, x -> x > 1)", "unknown column 'x'"),
+        ("coalesce(x -> x)", "last argument"),
+        ("exists(tags, t -> s LIKE '%a%')", "bring it out of the lambda"),
+        ("exists(xs, x -> x = s)", "bring it out of the lambda"),
+        ("exists(xs, x -> array_contains(xs, x))", "bring it out of the lambda"),
+        ("exists(xs, x -> exists(xs, y -> y = x))", "part of the lambda's variable"),
+        ("exists(items, i -> exists(i.xs, x -> i.t LIKE '%a%'))", "bring it out of the lambda"),
+        ("exists(items, i -> exists(i.deep, d -> exists(d.xs, x -> x = 1)))", "at most 2 levels"),
+        ("exists(xs, x -> " + " OR ".join(f"x = {i}" for i in range(40)) + ")", "at most 100 operations"),
+        ("transform(tags, t -> concat(t, t))", "a part of its variable"),
+        (f"transform(xs, x -> '{'a' * 33}')", "a part of its variable"),
+        ("transform(xs, x -> xs)", "bring it out of the lambda"),
+        ("aggregate(tags, '', (a, t) -> a || t)", "a number, boolean, date or timestamp"),
+        ("aggregate(xs, 0, (a, x) -> a + 1L)", "from INT to BIGINT"),
+        ("aggregate(xs, 0, a -> a)", "2 variables"),
+        ("aggregate(xs, 0, (a, x) -> a, a -> 'x')", "a number, boolean, date or timestamp"),
+        ("aggregate(xs, 0)", "write aggregate"),
+    ],
+)
+def test_refusals(text: str, part: str) -> None:
+    with pytest.raises(PredicateError, match=part):
+        typed(text)
+
+
+def test_variables_are_forgotten_behind_the_lambda() -> None:
+    node, source = parse("exists(xs, x -> y > 1)", Limits(), "UTC")
+    typer = Typer(source, SCHEMA)
+    with pytest.raises(PredicateError):
+        typer.of(node)
+    assert typer.scopes == []
+
+
+def test_errors_in_a_body_are_not_counted_and_those_beside_it_are() -> None:
+    (only,) = normalise("exists(xs, x -> 1 / x > 0)", SCHEMA).p_attributes
+    assert only.error_condition is None
+    (both,) = normalise("aggregate(xs, 1 / n, (a, x) -> a + x) > 0", SCHEMA).p_attributes
+    assert both.error_condition is not None
+    assert "a +" not in both.error_condition

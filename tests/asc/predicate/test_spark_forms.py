@@ -1,0 +1,425 @@
+"""The forms of Spark's grammar, one by one: each parses to what the tree says, and accepts what ``filter`` accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from asc.predicate import Predicate, normalise
+from asc.predicate.expression import column_sql
+from asc.predicate.limits import Limits
+from asc.predicate.parser import parse
+from asc.predicate.syntax import Node
+from asc.schema import Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+DDL = (
+    "flag BOOLEAN, tiny TINYINT, n INT, m INT, big BIGINT, d DOUBLE, price DECIMAL(10,2), s STRING, city STRING,"
+    " raw BINARY, day DATE, ts TIMESTAMP, ts2 TIMESTAMP, ntz TIMESTAMP_NTZ, list ARRAY<INT>, tags ARRAY<STRING>,"
+    " dict MAP<STRING, INT>, place STRUCT<x: INT, name: STRING>,"
+    " items ARRAY<STRUCT<a: INT, t: STRING, xs: ARRAY<INT>>>, `end` INT, `order` INT, `from` INT, `case` INT,"
+    " `interval` INT, `in` INT, `not` INT"
+)
+SCHEMA = Schema.from_ddl(DDL)
+POOLS = {
+    "flag": ("true", "false", "NULL"),
+    "tiny": ("0", "5", "-128"),
+    "n": ("5", "-1", "NULL", "2147483647", "0"),
+    "m": ("7", "5", "0"),
+    "big": ("5", "9223372036854775807", "-1"),
+    "d": ("5.5", "'NaN'", "'-Infinity'", "-0.0D", "1e19"),
+    "price": ("5.50", "-0.01", "0"),
+    "s": ("'true'", "'abc'", "''", "' Abc '", "'🚀x'", "'5'", "NULL", "'a%b'"),
+    "city": ("'abc'", "'ZÜRICH'", "'xxabcxx'", "'ΑΣ'", "'🚀'"),
+    "raw": ("X'616263'", "X'FF00'", "X''"),
+    "day": ("'2013-07-04'", "'0001-01-01'", "'9999-12-31'", "NULL"),
+    "ts": ("'2013-07-04 12:00:00'", "'2013-03-10 02:30:00'", "'0001-01-01'", "'9999-12-31 23:59:59.999999'", "NULL"),
+    "ts2": ("'2013-07-05 12:00:00.5'", "'2013-03-10 07:30:00'", "'1970-01-01'"),
+    "ntz": ("'2013-07-04 12:00:00'", "'2013-03-10 02:30:00'", "'1969-12-31 23:59:59.999999'"),
+    "list": ("array(1, 5, NULL)", "array()", "NULL", "array(7, 7)", "array(NULL)"),
+    "tags": ("array('a', 'abc', NULL)", "array('Abc', '🚀')", "array()", "NULL"),
+    "dict": ("map('a', 1, 'b', NULL)", "map()", "NULL", "map('A', 5)"),
+    "place": ("named_struct('x', 1, 'name', 'q')", "named_struct('x', NULL, 'name', 'abc')", "NULL"),
+    "items": (
+        "array(named_struct('a', 1, 't', 'abc', 'xs', array(1, 2)), NULL)",
+        "array(named_struct('a', 5, 't', NULL, 'xs', array(5, NULL)))",
+        "array()",
+    ),
+    **{f"`{name}`": ("1", "2", "NULL") for name in ("end", "order", "from", "case", "interval", "in", "not")},
+}
+EXTREMES = {
+    "day": ("date_from_unix_date(-2147483648)", "date_from_unix_date(2147483647)"),
+    "ts": ("timestamp_micros(-9223372036854775808)", "timestamp_micros(9223372036854775807)"),
+    "ts2": ("timestamp_micros(9223372036854775807)", "timestamp_micros(-9223372036854775808)"),
+    "ntz": ("CAST(timestamp_micros(9223372036854775807) AS TIMESTAMP_NTZ)", "'0001-01-01'"),
+    "big": ("-9223372036854775808", "9223372036854775807"),
+    "n": ("-2147483648", "2147483647"),
+    "list": ("array(-2147483648, 2147483647)",),
+}
+ROWS = 60
+
+FORMS = r"""
+int(s) = 5
+boolean(s)
+bigint(n) = 5L AND smallint(n) < 6 AND tinyint(m) > 0
+float(d) = 5.5 OR double(s) = 5
+decimal(s) = 5
+string(n) = '5'
+binary(s) = X'616263'
+date(ts) = DATE '2013-07-04'
+timestamp(day) < ts
+date('2013-07-04') = day
+try_cast(s AS INT) = 5
+s::int::string = '5'
+CAST(n AS VARCHAR(1)) = '5' OR CAST(s AS CHAR(3)) = 'abc'
+s LIKE ANY ('a%', '%c')
+s LIKE SOME ('abc')
+s LIKE ANY ('a%', NULL)
+s LIKE ALL ('a%', '%c')
+s LIKE ALL ('a%', NULL)
+s NOT LIKE ANY ('a%', '%c')
+s NOT LIKE ANY ('a%', NULL)
+s NOT LIKE ALL ('a%', 'tr%')
+s NOT LIKE ALL ('a%', NULL)
+NOT s LIKE ALL ('a%', 'tr%')
+s ILIKE 'A%'
+s NOT ILIKE '%C'
+city ILIKE 'zÜr%'
+s ILIKE 'A/%B' ESCAPE '/'
+s ILIKE ANY ('A%', 'TR%')
+s NOT ILIKE ALL ('A%', NULL)
+s ILIKE SOME ('%B%')
+s ILIKE NULL
+like(s, 'a%')
+like(s, 'a/%%', '/')
+ilike(s, 'A%')
+try_add(ts, INTERVAL 1 HOUR) < ts2
+try_subtract(ts2, ts) > INTERVAL 1 HOUR
+try_add(day, 1) = DATE '2013-07-05'
+try_subtract(day, INTERVAL 1 YEAR) < DATE '2013-01-01'
+raw LIKE 'a%'
+raw LIKE '%b%'
+raw RLIKE '^a'
+raw ILIKE 'A%'
+n LIKE 5
+s LIKE concat('a', '%')
+s LIKE 'a' || '%'
+TRIM(BOTH FROM s) = 'Abc'
+TRIM(LEADING FROM s) = 'Abc '
+TRIM(FROM s) = 'Abc'
+TRIM(BOTH 'x' FROM city) = 'abc'
+TRIM(LEADING 'x' FROM city) = 'abcxx'
+TRIM(TRAILING 'x' FROM city) = 'xxabc'
+TRIM('xa' FROM city) = 'bc'
+trim(s) = 'Abc'
+trim('x', city) = 'abc'
+POSITION('b' IN city) = 2
+position('b', city) = 2
+POSITION('b' IN lower(city)) > 2
+SUBSTRING(city FROM 2) = 'bc'
+SUBSTRING(city FROM 1 FOR 2) = 'ab'
+SUBSTR(city FROM -2 FOR 1) = 'b'
+substring(city, 2, 1) = 'b'
+EXTRACT(YEAR FROM day) = 2013
+EXTRACT(SECOND FROM ts2) = 0.5
+EXTRACT(doy FROM ts) > 100
+EXTRACT(HOUR FROM day) = 0
+extract(DAYOFWEEK_ISO FROM ntz) = 4
+extract('MONTH', ts) = 7
+date_part('YEAR', ts) = 2013
+datepart('minutes', ts) = 30
+EXTRACT(DAY FROM ts2 - ts) = 1
+TIMESTAMPADD(HOUR, 1, ts) > ts2
+DATEADD(MONTH, -1, day) < ts
+DATE_ADD(DAY, 2, ntz) > TIMESTAMP_NTZ '2013-07-05 00:00:00'
+date_add(day, 1) = DATE '2013-07-05'
+TIMESTAMPDIFF(MINUTE, ts, ts2) > 60
+DATEDIFF(DAY, day, ts2) = 1
+datediff(day, DATE '2013-07-03') = 1
+day + 1 = DATE '2013-07-05'
+1 + day > DATE '2013-07-04'
+day - 1 < ts
+day - n < DATE '2013-07-01'
+ts > TIMESTAMP '2013-07-05 00:00:00' - INTERVAL 1 DAY
+ts + INTERVAL 1 HOUR < ts2
+INTERVAL '1' HOUR + ts < ts2
+ts - INTERVAL '1 02:03:04.5' DAY TO SECOND < TIMESTAMP '2013-07-03 10:00:00'
+ts + INTERVAL 1 DAY 2 HOURS - INTERVAL 30 MINUTES > ts2
+ts + INTERVAL '1' MONTH > ts2
+ts - INTERVAL '1-2' YEAR TO MONTH < ts2
+ts + INTERVAL 1.5 SECONDS > ts
+ts + INTERVAL '1 day -2 hours' > ts2
+ts + INTERVAL -1 DAY < ts2 AND ts - INTERVAL - 1 DAY > ts AND ts + INTERVAL -'1' DAY < ts
+ts + (- INTERVAL 1 DAY) < ts
+ntz + INTERVAL 1 WEEK > TIMESTAMP_NTZ '2013-07-05 00:00:00'
+ntz + INTERVAL 1 MONTH > ts
+day + INTERVAL 1 DAY = DATE '2013-07-05'
+day + INTERVAL 1 MONTH = DATE '2013-08-04'
+day + INTERVAL 25 HOURS > ts
+day - INTERVAL 1 WEEK < DATE '2013-07-01'
+ts2 - ts > INTERVAL '1' HOUR
+ts2 - ts = INTERVAL '1 0:0:0.5' DAY TO SECOND
+ts2 - ts BETWEEN INTERVAL 1 HOUR AND INTERVAL 2 DAYS
+ts2 - ts IN (INTERVAL 5 HOURS)
+ts - ntz < INTERVAL 5 HOURS
+ts - day < INTERVAL 13 HOURS
+day - DATE '2013-07-01' = INTERVAL 3 DAYS
+(ts2 - ts) IS NULL
+(n, m) = (5, 7)
+(n, m) <> (5, 7)
+(n, m) < (5, 8)
+(n, m) IN ((5, 7), (-1, 5))
+(n, m) NOT IN ((5, 7))
+(n, s) <=> (n, s)
+(n, (m, d)) = (5, (7, 5.5D))
+struct(n, m) = struct(5, 7)
+struct(n AS a, m).a = 5
+place = (1, 'q')
+exists(list, x -> x > 1)
+exists(list, x -> x > n)
+exists(list, n -> n > 1)
+forall(list, x -> x IS NOT NULL AND x > 0)
+NOT forall(list, x -> x = 7)
+size(filter(list, x -> x > 1)) = 1
+size(filter(list, (x, i) -> x > i + 1)) = 1
+transform(list, x -> x + 1)[0] = 2
+transform(tags, (t, i) -> lower(t))[0] = 'abc'
+exists(tags, t -> t LIKE 'a%')
+exists(tags, t -> t = city)
+exists(tags, t -> t IN ('abc', 'x'))
+exists(tags, t -> CASE WHEN length(t) > 2 THEN t RLIKE '^A' END)
+exists(items, i -> i.a = 1 AND i.t LIKE 'a%')
+exists(items, i -> exists(i.xs, x -> x = i.a))
+exists(filter(items, i -> i.a > 1), i -> i.t IS NULL)
+exists(items, `my item` -> `my item`.a > 1)
+exists(items, order -> order.a > 1)
+size(map_filter(dict, (k, v) -> v > 0)) = 1
+transform_values(dict, (k, v) -> v + 1)['a'] = 2
+zip_with(list, list, (a, b) -> a + b)[0] = 2
+aggregate(list, 0, (acc, x) -> acc + coalesce(x, 0)) > 5
+reduce(list, 0, (acc, x) -> acc + coalesce(x, 0), acc -> acc * 2) = 12
+aggregate(list, true, (acc, x) -> acc AND x > 0)
+dict.a = 1
+dict['a'] = 1
+place.x = 1
+s IS NOT NULL AND NOT (n IS NULL)
+s IS TRUE
+s IS NOT FALSE
+n IS TRUE
+day IS UNKNOWN
+n IS NOT UNKNOWN
+price IS TRUE
+- -n = 5
+- - 5 = n
++ +n = +5
++n > -+5
+~ ~n = 5
+!flag
+! flag = false
+NOT n IS NULL
+n !> 5
+n !< 5
+n << 1 = 10
+n >> 1 = 2 OR n >>> 1 > 100
+n || s = '5abc'
+raw || raw = X'616263616263'
+n = 5. OR n = .5 OR n = 5.e0 OR n = 1.e3
+n == 5L
+s = r'a%b'
+s = R"abc"
+s = "abc" -- a comment
+s = /* a /* nested */ one */ 'abc'
+raw = x'616263'
+end = 1 AND order = 1 OR from > 1
+case = 1
+CASE WHEN case > 1 THEN end END = 2
+interval = 1
+interval + 1 > 2
+interval IN (1)
+in IN (1)
+not = 1
+NOT not = 1
+n = 5 IS TRUE
+n IS NOT DISTINCT FROM 5
+(n = 5 OR flag) IS UNKNOWN
+n + 1 IS NULL
+"""
+TEXTS = FORMS.strip().splitlines()
+
+
+def rows(pools: dict[str, tuple[str, ...]], count: int) -> str:
+    """SELECT of rows that go through the pools, each at its own pace, and a row of NULLs."""
+    fields = [
+        (field.name, Schema.from_arrow(SCHEMA.arrow.empty_table().select([field.name]).schema))
+        for field in SCHEMA.arrow
+    ]
+    selects = []
+    for row in range(count + 1):
+        columns = []
+        for place, (name, alone) in enumerate(fields):
+            pool = pools.get(name) or pools.get(f"`{name}`") or POOLS.get(name) or POOLS[f"`{name}`"]
+            value = "NULL" if row == count else pool[(row * (place % 3 + 1) + row // len(pool)) % len(pool)]
+            columns.append(f"CAST({value} AS {alone.ddl().split(' ', 1)[1]}) AS `{name}`")
+        selects.append(f"SELECT {row} AS id, {', '.join(columns)}")
+    return " UNION ALL ".join(selects)
+
+
+@pytest.fixture(scope="module")
+def usual(spark: SparkSession) -> DataFrame:
+    return spark.sql(rows({}, ROWS)).coalesce(1).localCheckpoint()
+
+
+@pytest.fixture(scope="module")
+def extreme(spark: SparkSession) -> DataFrame:
+    return spark.sql(rows(EXTREMES, 8)).coalesce(1).localCheckpoint()
+
+
+@pytest.fixture(params=["UTC", "America/New_York"])
+def zone(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", request.param)
+    yield request.param
+    spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def columns_of(df: DataFrame, predicates: list[Predicate]) -> dict[str, Any]:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    attributes = list(dict.fromkeys(a for predicate in predicates for a in predicate.p_attributes))
+    found: dict[str, Any] = {}
+    for start in range(0, len(attributes), 50):
+        chunk = attributes[start : start + 50]
+        table = df.select(*[F.expr(a.sql).alias(f"c{i}") for i, a in enumerate(chunk)]).toArrow()
+        for attribute, column in zip(chunk, table.columns, strict=True):
+            assert column.type == attribute.type, attribute.sql
+            found[attribute.sql] = [attribute.key_of(value) for value in column]
+    return found
+
+
+def accepted(predicate: Predicate, values: dict[str, Any]) -> set[int]:
+    return {
+        row
+        for row in range(ROWS + 1)
+        if predicate.match_all
+        or any(all(c.admits(values[a.sql][row]) for a, c in conjunct) for conjunct in predicate.conjuncts)
+    }
+
+
+def kept_by_filter(df: DataFrame, texts: list[str]) -> list[set[int]]:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    found: list[set[int]] = [set() for _ in texts]
+    for start in range(0, len(texts), 25):
+        kept = [
+            df.filter(text).select(F.lit(start + i).alias("i"), "id")
+            for i, text in enumerate(texts[start : start + 25])
+        ]
+        for row in reduce(type(df).union, kept).collect():
+            found[row.i].add(row.id)
+    return found
+
+
+def test_forms_accept_what_filter_accepts(usual: DataFrame, zone: str) -> None:
+    predicates = [normalise(text, SCHEMA, time_zone=zone) for text in TEXTS]
+    values = columns_of(usual, predicates)
+    wrong = [
+        (text, sorted(accepted(predicate, values) ^ expected))
+        for text, predicate, expected in zip(TEXTS, predicates, kept_by_filter(usual, TEXTS), strict=True)
+        if accepted(predicate, values) != expected
+    ]
+    assert wrong == []
+
+
+def test_nothing_throws_at_the_extremes(extreme: DataFrame, zone: str) -> None:
+    predicates = [normalise(text, SCHEMA, time_zone=zone) for text in TEXTS]
+    attributes = list(dict.fromkeys(a for predicate in predicates for a in predicate.p_attributes))
+    conditions = [a.error_condition for a in attributes if a.error_condition is not None]
+    sqls = [*(a.sql for a in attributes), *conditions]
+    # Spark compiles up to a hundred columns together, and computes more one by one.
+    found = [sql for start in range(0, len(sqls), 60) for sql in failing(extreme, sqls[start : start + 60])]
+    assert [*found, *failing(extreme, sqls)] == []
+
+
+def failing(df: DataFrame, sqls: list[str]) -> list[str]:
+    """The expressions that throw."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F  # noqa: N812
+
+    try:
+        df.select(*[F.expr(sql).alias(f"c{i}") for i, sql in enumerate(sqls)]).toArrow()
+    except (PySparkException, Py4JJavaError):
+        half = len(sqls) // 2
+        return sqls if half == 0 else failing(df, sqls[:half]) + failing(df, sqls[half:])
+    return []
+
+
+def spelled(node: Node) -> str:
+    """A tree as Spark SQL again, each operand in parentheses."""
+    if node.written is not None:
+        return spelled(node.written)
+    args = [spelled(arg) for arg in node.args]
+    op, value = node.op, node.value
+    if op == "column":
+        return column_sql(value)
+    if op == "literal":
+        return str(value.sql)
+    if op == "interval":
+        return str(value.sql)
+    if op in ("and", "or"):
+        return f" {op} ".join(f"({arg})" for arg in args)
+    if op == "not":
+        return f"NOT ({args[0]})"
+    if op == "call":
+        return f"{value}({', '.join(args)})"
+    if op in ("cast", "try_cast"):
+        return f"{op}({args[0]} AS {value[1]})"
+    if op == "lambda":
+        names = ", ".join(column_sql((name,)) for name in value)
+        return f"({names}) -> {args[0]}" if len(value) > 1 else f"{names} -> {args[0]}"
+    if op in ("row", "struct"):
+        items = [
+            arg if name is None else f"{arg} AS {column_sql((name,))}" for arg, name in zip(args, value, strict=True)
+        ]
+        return f"{'struct' * (op == 'struct')}({', '.join(items)})"
+    if op == "form":
+        return str(value).format(*args)
+    if op in ("in",) or op.startswith(("like_", "ilike_")):
+        word = "IN" if op == "in" else f"{'NOT ' * value}{op.upper().replace('_', ' ')}"
+        return f"({args[0]}) {word} ({', '.join(args[1:])})"
+    if op in ("like", "ilike", "rlike"):
+        escape = f" ESCAPE {args[2]}" if len(args) > 2 else ""
+        return f"({args[0]}) {op} ({args[1]}){escape}"
+    if op in ("is", "is_not", "is_unknown"):
+        return f"({args[0]}) IS {'NOT ' * (op == 'is_not')}{'UNKNOWN' if op == 'is_unknown' else value}"
+    if op == "between":
+        return f"({args[0]}) BETWEEN ({args[1]}) AND ({args[2]})"
+    if op in ("case", "case_of"):
+        subject = args.pop(0) if op == "case_of" else ""
+        whens = " ".join(f"WHEN {args[i]} THEN {args[i + 1]}" for i in range(0, len(args) - 1, 2))
+        return f"CASE {subject} {whens}{' ELSE ' + args[-1] if len(args) % 2 else ''} END"
+    if op == "index":
+        return f"({args[0]})[{args[1]}]"
+    if op == "field":
+        return f"({args[0]}).{column_sql((value,))}"
+    if len(args) == 1:
+        return f"{ {'neg': '-', 'pos': '+', '~': '~'}[op] } ({args[0]})"
+    return f"({args[0]}) {op} ({args[1]})"
+
+
+def test_spark_parses_what_the_tree_says(spark: SparkSession) -> None:
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    wrong = []
+    for text in TEXTS:
+        again = spelled(parse(text, Limits(), "UTC")[0])
+        first, second = (parser.parseExpression(each).toString().lower() for each in (text, again))
+        if first != second:
+            wrong.append((text, again, first, second))
+    assert wrong == []
