@@ -9,6 +9,7 @@ from cli.command import examples
 from cli.config import config
 from cli.demo import demo
 from cli.failure import FailureGroup
+from cli.functions import functions
 from cli.match import match
 from cli.publish import publish
 from cli.query import query
@@ -37,11 +38,11 @@ def main(debug: bool) -> None:
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
     query, publish, subscribe and status ask the daemon that 'asc serve' runs, wherever it is. No daemon is needed for
-    demo, match, bench, config, runtime, version and 'query check'.
+    demo, match, bench, config, functions, runtime, version and 'query check'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
 
 
-for command in (demo, serve, query, publish, subscribe, match, bench, config, runtime, status, version):
+for command in (demo, serve, query, publish, subscribe, match, bench, config, functions, runtime, status, version):
     main.add_command(command)
