@@ -47,6 +47,9 @@ class Planning:
         unserved: dict[str, str] = {}
         found: list[Candidate] = []
         for query in sorted(queries, key=lambda query: query.version):
+            if query.unreadable is not None:
+                unserved[query.id] = query.unreadable
+                continue
             try:
                 if query.stream not in self._config.streams:
                     raise QueryError("stream", query.stream, "is not configured")
