@@ -26,8 +26,8 @@ class RegisteredQuery:
     """A standing query as the registry holds it (spec: query).
 
     Invariant: the id and the labels are of legal form, ``expires_at`` is aware and in UTC. ``version`` is the offset of
-    its record in the registry; -1 before it is written. ``unreadable``: why its record means nothing here (it is damaged,
-    or of a later form); such a query only stands, under its id, with the record's text as ``where`` and nothing else.
+    its record in the registry; -1 before it is written. ``unreadable``: why its record means nothing here (it is
+    damaged, or of a later form); such a query only stands, under its id, with the record's text as ``where``.
 
     >>> query = RegisteredQuery("late", "flights", "dep_delay > 60", "asc.late")
     >>> RegisteredQuery.from_record("late", query.record(), 7) == query.at(7)
