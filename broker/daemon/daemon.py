@@ -79,6 +79,8 @@ class Daemon:
         """BrokerError when a process that the daemon started has died, or another daemon has its registry: only a new
         daemon makes up for the one, and what this one delivers is out of date in the other.
         """
+        from broker.runtime.spark import has_stopped
+
         remedy = "start the daemon again"
         if self._embedded is not None and not self._embedded.running:
             raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
@@ -86,6 +88,8 @@ class Daemon:
             gateway: Any = self._spark.sparkContext._gateway
             if gateway.proc.poll() is not None:
                 raise BrokerError("Spark", "its JVM", f"has died with {gateway.proc.returncode}: {remedy}")
+            if has_stopped(self._spark):
+                raise BrokerError("Spark", "its context", f"was stopped by an error of its own: {remedy}")
         if self._registrar is not None and isinstance(self._registrar.problem, RegistryTakenError):
             raise self._registrar.problem
 

@@ -107,6 +107,15 @@ def spark_session(
     return session
 
 
+def has_stopped(session: SparkSession) -> bool:
+    """Whether a session runs nothing any more: its JVM does not answer, or a thread of Spark ended the context in it."""
+    context: Any = session.sparkContext._jsc
+    try:
+        return bool(context.sc().isStopped())
+    except Exception:
+        return True
+
+
 def quiet_failures(session: SparkSession) -> None:
     """Have Spark log nothing of jobs that fail, where whoever runs them says it in one line.
 

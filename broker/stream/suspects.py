@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from asc.keys.attribute import PAttribute
 from broker.errors import BrokerError
@@ -20,6 +20,9 @@ from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_Answer = tuple[bool, "str | None", bool]
+"""Of a child: whether it knows, why the expressions cannot be computed, and whether it is its last."""
 
 DIED = "the process that computes it ends"
 _START_S = 120.0
@@ -119,10 +122,12 @@ class ChildTrial:
         connection = self._connection()
         try:
             connection.send(list(slots))
-            is_known, reason = self._answer(connection, None)
+            is_known, reason, is_last = self._answer(connection, None)
         except (EOFError, OSError):
             self._end()
             return DIED
+        if is_last:
+            self._end()
         if not is_known:
             raise InquiryError("records of a batch", self._batch.topic, f"cannot be read again: {reason}")
         return reason
@@ -141,7 +146,7 @@ class ChildTrial:
                 raise InquiryError("Spark", "of a child process", "does not start: see the lines above") from None
         return self._child[1]
 
-    def _answer(self, connection: Connection, timeout_s: float | None) -> tuple[bool, str | None]:
+    def _answer(self, connection: Connection, timeout_s: float | None) -> _Answer:
         waited_s = 0.0
         while not connection.poll(_LOOK_S):
             waited_s += _LOOK_S
@@ -149,7 +154,7 @@ class ChildTrial:
                 raise InquiryError("records of a batch", self._batch.topic, "are left, for the daemon stops")
             if timeout_s is not None and waited_s > timeout_s:
                 raise InquiryError("Spark", "of a child process", f"has not started in {timeout_s:.0f} s")
-        answer: tuple[bool, str | None] = connection.recv()
+        answer: _Answer = connection.recv()
         return answer
 
     def _end(self) -> None:
@@ -163,14 +168,9 @@ class ChildTrial:
 
 
 def _serve(connection: Connection, batch: SuspectBatch) -> None:
-    """The child process: answers (True, None) once Spark runs, then to rows of places whether they can be computed.
-
-    The first of an answer is whether that is known.
-    """
-    from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
-
+    """The child process: answers once Spark runs, then to rows of places whether they can be computed."""
     from broker.matching.dry_run import dry_run
-    from broker.runtime.spark import quiet_failures, spark_session
+    from broker.runtime.spark import has_stopped, quiet_failures, spark_session
 
     spark = spark_session(
         app_name="asc-suspects",
@@ -180,7 +180,7 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
     )
     quiet_failures(spark)
     frame = batch.decoder.decode(batch.records(spark))
-    connection.send((True, None))
+    connection.send((True, None, False))
     while True:
         try:
             slots: list[int] = connection.recv()
@@ -190,13 +190,13 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
         try:
             dry_run(frame, [batch.attributes[slot] for slot in slots])
         except Exception as error:
-            gateway: Any = spark.sparkContext._gateway
-            if isinstance(error, Py4JNetworkError) or gateway.proc.poll() is not None:
+            try:
+                connection.send((not is_of_kafka(error), one_line(root_cause(error)), has_stopped(spark)))
+            except Exception:
                 # The JVM is gone, and that is answer enough.
                 os._exit(1)
-            connection.send((not is_of_kafka(error), one_line(root_cause(error))))
         else:
-            connection.send((True, None))
+            connection.send((True, None, False))
 
 
 def _offsets_text(topic: str, offsets: Offsets) -> str:

@@ -20,7 +20,7 @@ def test_what_passes_passes_and_what_fails_fails(spark: SparkSession) -> None:
     from pyspark.sql import functions as sf
 
     frame = spark.range(100).select(
-        sf.col("id").cast("int").alias("n"), sf.repeat(sf.lit("x"), sf.lit(20_000)).alias("s")
+        sf.col("id").cast("int").alias("n"), sf.repeat(sf.col("id").cast("string"), sf.lit(20_000)).alias("s")
     )
     fine = PAttribute("n + 1", pa.int32(), error_condition="n = 3")
     unlucky = PAttribute("if(n = 77, CAST(raise_error('unlucky') AS BOOLEAN), TRUE)", pa.bool_())
