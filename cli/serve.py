@@ -16,11 +16,18 @@ from cli.command import Command, examples
     epilog=examples(
         "asc serve --config asc.toml",
         "asc serve --config asc.toml --embedded",
+        "asc serve --config asc.toml --set-aside late --set-aside hauls",
     ),
 )
 @config_option("The configuration, a TOML file with at least one stream.")
 @click.option("--embedded", is_flag=True, help="Start a Kafka broker of its own, also where one is configured.")
-def serve(config_file: Path | None, embedded: bool) -> None:
+@click.option(
+    "--set-aside",
+    multiple=True,
+    metavar="ID",
+    help="Start without this query: it is kept, and not served until it is registered anew; repeatable.",
+)
+def serve(config_file: Path | None, embedded: bool, set_aside: tuple[str, ...]) -> None:
     """Run the daemon: HTTP API and streaming jobs.
 
     Where the configuration names no Kafka, it starts an embedded one.
@@ -31,4 +38,4 @@ def serve(config_file: Path | None, embedded: bool) -> None:
     from broker.daemon.process import serve as serve_daemon
 
     read = partial(load_config, config_file, embedded=embedded)
-    serve_daemon(read(), read if config_file else None)
+    serve_daemon(read(), read if config_file else None, set_aside=set_aside)

@@ -72,6 +72,14 @@ class RecordFormat(ABC):
         """
 
     @abstractmethod
+    def unparsed_reasons(self, fields: Schema, options: Mapping[str, str]) -> tuple[str, ...]:
+        """All that :meth:`unparsed` may say."""
+
+    @abstractmethod
+    def misshapen(self, fields: Schema) -> str:
+        """What is wrong with a value that is not even a record of texts."""
+
+    @abstractmethod
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
         """A struct of the fields in ``ddl`` read from a value, NULL or with the column named by the option
         ``columnNameOfCorruptRecord`` where it is none; of a value that is NULL, NULL.

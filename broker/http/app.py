@@ -139,8 +139,10 @@ def _query_changes(service: Service) -> APIRouter:
 
         def altered(standing: RegisteredQuery | None) -> RegisteredQuery:
             # Two changes of different fields at a time: the second one is made to what the first one left.
-            if standing is not None:
+            if standing is not None and standing.unreadable is None:
                 return query_of(changed_body(standing, given))
+            if body.where is None and standing is not None:
+                raise QueryError("query", query_id[:250], f"is not to be changed in part: {standing.unreadable}")
             if body.where is None:
                 raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
             return query_of(valid_body({**given, "id": query_id}))

@@ -13,7 +13,7 @@ from asc.errors import AscError, PredicateError
 from broker.errors import QueryError
 from broker.plans.offsets import Offsets
 from broker.queries.change import Registered
-from broker.queries.query import RegisteredQuery, parse_time
+from broker.queries.query import RegisteredQuery, default_topic, parse_time
 
 
 def _encodable(text: str) -> str:
@@ -120,7 +120,7 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
         id=body.id,
         stream=stream,
         where=body.where,
-        topic=f"asc.{body.id}" if body.topic is None else body.topic,
+        topic=default_topic(body.id) if body.topic is None else body.topic,
         labels=body.labels,
         paused=body.paused,
         expires_at=None if body.expires_at is None else parse_time(body.expires_at),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -43,8 +44,10 @@ def shown(registrar: Registrar, streams: Mapping[str, Stream], query: Registered
 
 
 def described_streams(registrar: Registrar, streams: Mapping[str, Stream]) -> list[dict[str, Any]]:
-    """The configured streams with the number of queries on each."""
-    counts = registrar.standing.counts()
+    """The configured streams with the number of queries on each, and of those that no plan can hold."""
+    standing = registrar.standing
+    counts = standing.counts()
+    unserved = Counter(standing.get(query_id).stream for query_id in standing.unserved)
     return [
         {
             "name": name,
@@ -53,6 +56,7 @@ def described_streams(registrar: Registrar, streams: Mapping[str, Stream]) -> li
             "schema": stream.fields.ddl(),
             "dead_letter": stream.dead_letter_topic,
             "queries": counts.get(name, 0),
+            "not_served": unserved.get(name, 0),
         }
         for name, stream in sorted(streams.items())
     ]
@@ -84,6 +88,16 @@ def _described_plan(stream: Stream) -> dict[str, Any]:
             for block in plan.blocks
         ],
         "monitor": stream.monitor.view(),
+        "dead_letters": _described_dead_letters(stream),
+    }
+
+
+def _described_dead_letters(stream: Stream) -> dict[str, Any]:
+    """How many there were since the daemon began, and why."""
+    counts = stream.dead_letters.counts()
+    return {
+        "total": sum(count for _, count in counts),
+        "reasons": [{"reason": reason.kind, "column": reason.column, "count": count} for reason, count in counts],
     }
 
 

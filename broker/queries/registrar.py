@@ -16,6 +16,7 @@ from broker.config.config import Config
 from broker.errors import QueryError, RegistryError, RegistryTakenError
 from broker.kafka.cluster import KafkaCluster
 from broker.queries.change import Alter, Change, Outcome, Put, Registered, Remove
+from broker.queries.parking import Parking
 from broker.queries.planning import Candidate, Planning
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -35,13 +36,19 @@ class Registrar:
     """
 
     def __init__(
-        self, config: Config, cluster: KafkaCluster, registry: Registry, streams: Mapping[str, Stream]
+        self,
+        config: Config,
+        cluster: KafkaCluster,
+        registry: Registry,
+        streams: Mapping[str, Stream],
+        set_aside: Collection[str] = (),
     ) -> None:
         self._config = config
         self._cluster = cluster
         self._registry = registry
         self._streams = streams
         self._planning = Planning(config, {name: stream.analyser for name, stream in streams.items()})
+        self._parking = Parking(streams, set_aside)
         self._lock = threading.RLock()
         self._is_uncertain = False
         self.standing = QuerySet()
@@ -57,20 +64,24 @@ class Registrar:
         expired = loaded.expired(_now())
         if expired:
             loaded = loaded.changed((), expired, max(self._registry.write((), expired).values()))
+        self._parking.begin(loaded)
         self._take_over(loaded.queries, loaded.version)
-        replayed: dict[int, dict[str, Plan]] = {}
-        for name, stream in self._streams.items():
-            begun = stream.running.version_to_replay
-            if begun is None:
-                continue
-            if begun == self.standing.version:
-                stream.running.replay_with(stream.running.plan)
-                continue
-            if begun not in replayed:
-                # Of all streams: what is served of one may hang on the others, for they may feed each other.
-                then = self._registry.state_at(begun)
-                replayed[begun], _ = self._planning.plans(then.values(), begun)
-            stream.running.replay_with(replayed[begun][name])
+        self._plan_replays()
+
+    def park(self) -> None:
+        """Park the queries that streams found they cannot go on with, and let those streams go on. To be called often.
+
+        A parked query stands in the registry as it was, and is not served, with the reason, until it is registered
+        anew. Raises KafkaError where the registry cannot be read.
+        """
+        if not self._parking.is_due():
+            return
+        with self._lock:
+            self._recover()
+            self._parking.note(self.standing, self._registry.state_at)
+            self._take_over(self.standing.queries, self.standing.version)
+            self._plan_replays()
+        self._parking.let_go_on()
 
     def stream_of(self, name: str | None) -> Stream:
         """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
@@ -174,6 +185,22 @@ class Registrar:
         found = self._planning.refusals(list(own.values()), standing.queries.values(), unserved, plans)
         refused.update((positions[i], error) for i, error in found.items())
 
+    def _plan_replays(self) -> None:
+        """Where a batch is to be run again with an earlier version, make the plan of that."""
+        replayed: dict[int, dict[str, Plan]] = {}
+        for name, stream in self._streams.items():
+            begun = stream.running.version_to_replay
+            if begun is None:
+                continue
+            if begun == self.standing.version:
+                stream.running.replay_with(stream.running.plan)
+                continue
+            if begun not in replayed:
+                # Of all streams: what is served of one may hang on the others, for they may feed each other.
+                then = self._registry.state_at(begun)
+                replayed[begun], _ = self._planning.plans(then.values(), begun, self._parking.reason)
+            stream.running.replay_with(replayed[begun][name])
+
     # -- changing
 
     def _made(
@@ -236,9 +263,10 @@ class Registrar:
 
     def _take_over(self, queries: Mapping[str, RegisteredQuery], version: int) -> None:
         """Make what the registry holds the standing queries and the running plans."""
-        plans, unserved = self._planning.plans(queries.values(), version)
+        plans, unserved = self._planning.plans(queries.values(), version, self._parking.reason)
         for query_id, reason in unserved.items():
-            LOG.warning("query '%s' is not served: %s", query_id, reason)
+            if self.standing.unserved.get(query_id) != reason:
+                LOG.warning("query '%s' is not served: %s", query_id, reason)
         for name, plan in plans.items():
             self._streams[name].evaluation_errors.stand(queries)
             self._streams[name].running.replace(plan)
