@@ -61,6 +61,16 @@ class BulkRefusedError(QueryError):
         self.errors = errors
 
 
+class StandingQueryError(QueryError):
+    """An id that a registered query has, where none is to be replaced."""
+
+    http_status: ClassVar[HTTPStatus] = HTTPStatus.PRECONDITION_FAILED
+
+    def __init__(self, query_id: str) -> None:
+        remedy = "stands already and is not to be replaced: take another id, or leave out --no-replace (If-None-Match)"
+        super().__init__("query", query_id, remedy)
+
+
 class UnknownQueryError(BrokerError):
     """An id that no registered query has."""
 

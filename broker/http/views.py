@@ -88,9 +88,15 @@ def _described_plan(stream: Stream) -> dict[str, Any]:
 
 
 def explained(
-    registrar: Registrar, streams: Mapping[str, Stream], query: RegisteredQuery, tuple_: Mapping[str, Any] | None
+    registrar: Registrar,
+    streams: Mapping[str, Stream],
+    query: RegisteredQuery,
+    tuple_: Mapping[str, Any] | None,
+    *,
+    whole: bool = False,
 ) -> dict[str, Any]:
-    """The constructs a query uses and, where a tuple is given, its way through them.
+    """The constructs a query uses or, where a tuple is given, whether it accepts that and which of its terms hold;
+    both and the tuple's way with ``whole``.
 
     A field that the stream's schema does not name is left out, as it is of a record, with a warning; so is it said
     what the record's own attributes are taken for, where the query uses them.
@@ -107,7 +113,8 @@ def explained(
         warnings += _taken_for(stream.analyser.normalise(query.where).p_attributes)
         text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
         values = stream.analyser.tuple_values(text, plan.p_attributes)
-    return {"query": query.plain(), "text": explain(plan, query.id, values), "warnings": warnings}
+    found = explain(plan, query.id, values, whole=whole)
+    return {"query": query.plain(), "accepted": found.accepted, "text": found.text, "warnings": warnings}
 
 
 def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:

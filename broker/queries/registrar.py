@@ -13,9 +13,9 @@ from asc.errors import AscError
 from asc.plan.compiler import change_plan
 from asc.plan.plan import Plan, Query
 from broker.config.config import Config
-from broker.errors import QueryError, RegistryError, RegistryTakenError
+from broker.errors import QueryError, RegistryError, RegistryTakenError, StandingQueryError
 from broker.kafka.cluster import KafkaCluster
-from broker.queries.change import Alter, Change, Outcome, Put, Registered, Remove
+from broker.queries.change import Alter, Became, Change, Outcome, Put, Registered, Remove
 from broker.queries.planning import Candidate, Planning
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -120,6 +120,8 @@ class Registrar:
                     if isinstance(change, Alter):
                         before = self.standing.queries.get(change.query_id)
                         candidates[position] = self._judged(change.altered(before))
+                    elif isinstance(change, Put) and not change.replaces and change.query_id in self.standing:
+                        raise StandingQueryError(change.query_id)
                     elif isinstance(change, Remove):
                         removes[position] = self.standing.get(change.query_id)
                     taken.add(change.query_id)
@@ -183,14 +185,18 @@ class Registrar:
         refused: Mapping[int, AscError],
         missing_topics: Collection[str],
     ) -> Outcome:
-        """Write and swap: what is refused has been refused before."""
+        """Write and swap: what is refused has been refused before, and what stands just so is left as it is."""
         before, gone = self.standing, [query.id for query in removes.values()]
+        stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
+        predicates = {i: one.predicate for i, one in candidates.items()}
+        candidates = {i: one for i, one in candidates.items() if i not in stands}
         running = {name: stream.running.plan for name, stream in self._streams.items()}
         plans = self._changed_plans(running, list(candidates.values()), gone)
         self._cluster.create_topics(missing_topics)
-        versions = self._written([candidate.query for candidate in candidates.values()], gone)
+        changed = [candidate.query for candidate in candidates.values()]
+        versions = self._written(changed, gone) if changed or gone else {}
         try:
-            version = max(versions.values())
+            version = max(versions.values(), default=before.version)
             written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
             after = before.changed(written.values(), gone, version)
             for stream in self._streams.values():
@@ -204,11 +210,17 @@ class Registrar:
             # The registry has the change: what has not is mended from there, before the next one.
             self._is_uncertain = True
             raise
-        for name in {query.stream for query in written.values()} - offsets.keys():
+        made = {**written, **stands}
+        for name in {query.stream for query in made.values()} - offsets.keys():
             offsets[name] = self._streams[name].running.effective_offsets()
+
+        def became(position: int) -> Became:
+            if position in stands:
+                return "unchanged"
+            return "replaced" if made[position].id in before else "registered"
+
         registered = {
-            i: Registered(query, offsets[query.stream], candidates[i].predicate.warnings, query.id not in before)
-            for i, query in written.items()
+            i: Registered(made[i], offsets[made[i].stream], predicates[i].warnings, became(i)) for i in sorted(made)
         }
         return Outcome(version, registered, removes, refused, offsets)
 

@@ -88,7 +88,7 @@ def test_the_only_stream_needs_no_name(address: Address) -> None:
         with pytest.raises(CommandError, match="unknown stream 't': the daemon's streams: s"):
             client.stream("t")
         address.answers["/v1/streams"] = [(200, json.dumps({"streams": [], "kafka": {"bootstrap_servers": ""}}))]
-        with pytest.raises(CommandError, match="no stream named, value None: the daemon's streams: none"):
+        with pytest.raises(CommandError, match="stream '': name one with --stream; the daemon's streams: none"):
             client.stream(None)
 
 
