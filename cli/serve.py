@@ -10,12 +10,19 @@ import click
 from cli.arguments import config_option
 from cli.command import Command, examples
 
+_LEAST = '[streams.flights], topic = "flights", format = "json", schema = "delay INT"'
+
 
 @click.command(
     cls=Command,
     epilog=examples(
         "asc serve --config asc.toml",
         "asc serve --config asc.toml --embedded",
+        "The least that asc.toml holds is a stream:",
+        "[streams.flights]",
+        'topic = "flights"',
+        'format = "json"',
+        'schema = "delay INT, dest STRING"',
     ),
 )
 @config_option("The configuration, a TOML file with at least one stream.")
@@ -27,8 +34,10 @@ def serve(config_file: Path | None, embedded: bool) -> None:
     SIGTERM or Ctrl-C ends the running batch, commits and leaves.
     SIGHUP reads the file again and takes the section [monitor] from it.
     """
+    if config_file is None:
+        raise click.UsageError(f"give --config FILE, a TOML file with at least {_LEAST}")
     from broker.config.config import load_config
     from broker.daemon.process import serve as serve_daemon
 
     read = partial(load_config, config_file, embedded=embedded)
-    serve_daemon(read(), read if config_file else None)
+    serve_daemon(read(), read)

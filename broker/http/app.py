@@ -15,7 +15,6 @@ from broker.errors import (
     BrokerError,
     BulkRefusedError,
     QueryError,
-    StandingQueryError,
     UnknownQueryError,
     http_status,
 )
@@ -163,15 +162,13 @@ def _query_changes(service: Service) -> APIRouter:
 
         def altered(standing: RegisteredQuery | None) -> RegisteredQuery:
             # Two changes of different fields at a time: the second one is made to what the first one left.
-            if standing is not None and not replaces:
-                raise StandingQueryError(query_id)
             if standing is not None:
                 return query_of(changed_body(standing, given))
             if body.where is None:
                 raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
             return query_of(valid_body({**given, "id": query_id}))
 
-        return registered(Alter(query_id, altered), response)
+        return registered(Alter(query_id, altered, replaces), response)
 
     @router.delete("/{query_id}", response_model=RemovedModel)
     def delete(query_id: str) -> dict[str, Any]:

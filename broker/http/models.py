@@ -55,7 +55,7 @@ class _Body(BaseModel):
         unknown = [name for name in plain if name not in cls.model_fields and name not in cls.answered_too]
         if unknown:
             known = list(cls.model_fields)
-            raise PydanticCustomError("unknown_field", "unknown field", {"field": unknown[0], "known": known})
+            raise PydanticCustomError("unknown_field", "unknown field", {"field": _encoded(unknown[0]), "known": known})
         return {name: value for name, value in plain.items() if name in cls.model_fields}
 
 
@@ -233,7 +233,7 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
         field, known = detail["ctx"]["field"], detail["ctx"]["known"]
         near = difflib.get_close_matches(field, known, n=1, cutoff=0.5)
         remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-        return QueryError("unknown field", _encoded(field), remedy)
+        return QueryError("unknown field", field, remedy)
     if kind == "missing":
         return QueryError("missing field", location or "body", "give it")
     if kind == "json_invalid":

@@ -27,10 +27,13 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Alter:
-    """Make a query of what stands by then under an id, whoever changed it meanwhile; None where nothing stands."""
+    """Make a query of what stands by then under an id, whoever changed it meanwhile; None where nothing stands.
+    Without ``replaces``, only where nothing stands.
+    """
 
     query_id: str
     altered: Callable[[RegisteredQuery | None], RegisteredQuery]
+    replaces: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,11 +117,14 @@ class Registrar:
                 with _refusing(refused, position):
                     if change.query_id in taken:
                         raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
+                    if not isinstance(change, Remove) and not change.replaces and change.query_id in self.standing:
+                        remedy = (
+                            "stands already and is not to be replaced: take another id, or leave that condition out"
+                        )
+                        raise StandingQueryError("query", change.query_id, remedy)
                     if isinstance(change, Alter):
                         before = self.standing.queries.get(change.query_id)
                         candidates[position] = self._judged(change.altered(before))
-                    elif isinstance(change, Put) and not change.replaces and change.query_id in self.standing:
-                        raise StandingQueryError(change.query_id)
                     elif isinstance(change, Remove):
                         removes[position] = self.standing.get(change.query_id)
                     taken.add(change.query_id)

@@ -38,8 +38,22 @@ def test_config_prints_what_can_be_read_again(run: Run, tmp_path: Path) -> None:
 
 def test_a_wrong_configuration_key_is_named(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "asc.toml"
-    path.write_text("[api]\nprot = 8750\n", encoding="utf-8")
+    stream = '[streams.flights]\ntopic = "flights"\nformat = "json"\nschema = "delay INT"\n'
+    path.write_text(f"[api]\nprot = 8750\n{stream}", encoding="utf-8")
     for command in ("config", "serve"):
         result = run(command, "--config", path)
         assert result.exit_code == 1
         assert result.stderr.splitlines() == ["error: unknown configuration key 'api.prot': did you mean 'port'?"]
+
+
+def test_of_many_faults_twenty_have_a_line_each(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "asc.toml"
+    path.write_text("[api]\n" + "".join(f"key{i} = 1\n" for i in range(22)), encoding="utf-8")
+    for command in ("config", "serve"):
+        result = run(command, "--config", path)
+        assert (result.exit_code, result.stdout) == (1, "")
+        *told, last = result.stderr.splitlines()
+        assert [line.partition(":")[2].partition(":")[0] for line in told] == [
+            f" unknown configuration key 'api.key{i}'" for i in range(20)
+        ]
+        assert last == "error: and 3 more of these"
