@@ -118,9 +118,7 @@ class Registrar:
                     if change.query_id in taken:
                         raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
                     if not isinstance(change, Remove) and not change.replaces and change.query_id in self.standing:
-                        remedy = (
-                            "stands already and is not to be replaced: take another id, or leave that condition out"
-                        )
+                        remedy = "stands already and is not to be replaced: take another id, or drop the condition"
                         raise StandingQueryError("query", change.query_id, remedy)
                     if isinstance(change, Alter):
                         before = self.standing.queries.get(change.query_id)
@@ -152,7 +150,11 @@ class Registrar:
         check_destination(query.topic, stream.name, self._config)
         check_labels(query.labels)
         if query.expires_at is not None and query.expires_at <= _now():
-            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
+            raise QueryError(
+                "expires_at",
+                query.expires_at.isoformat(),
+                "is in the past: choose a later time",
+            )
         return Candidate(query, stream.analyser.normalise(query.where))
 
     def _refuse(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> set[str]:
