@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import click
 
+from cli.arguments import EXISTING_FILE
 from cli.failure import CommandError
 from cli.schema_file import read_text
 
@@ -243,7 +244,7 @@ def address_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same options for a command that may do without a daemon: its ``server`` and ``token_file``."""
     token = click.option(
         "--token-file",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=EXISTING_FILE,
         help="File with the bearer token; without it the variable ASC_TOKEN is used.",
     )
     address = click.option(

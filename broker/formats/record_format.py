@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DATE_PATTERNS = {"dateFormat": "to_date", "timestampFormat": "to_timestamp", "timestampNTZFormat": "to_timestamp_ntz"}
 """Options that are a pattern, and the function of Spark that reads by it."""
 
-_PATTERN_LETTERS = frozenset("yMLdDGHhKkmsSazvVOXxZ")
+_PATTERN_LETTERS = frozenset("yMLdDgGHhKkmsSazvVOXxZ")
 """The letters that Spark reads dates and times by."""
 
 _LOCALE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
