@@ -243,7 +243,8 @@ def test_a_check_is_with_the_daemon_or_without(run: Run, schema_file: Path, opti
 
 def test_a_check_of_a_stream_that_is_not_there_is_one_line(asc: Asc) -> None:
     refused = asc("query", "check", "--where", "delay > 1", "--stream", "trains")
-    assert (refused.exit_code, refused.stderr) == (1, "error: unknown stream 'trains': configured: flights, lines\n")
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1)
+    assert refused.stderr.startswith("error: unknown stream 'trains': configured: flights, lines")
 
 
 @pytest.mark.parametrize("form", ["ndjson", "json", "toml", None])
