@@ -197,11 +197,13 @@ class Client:
 
 
 def query_path(query_id: str) -> str:
-    """The path of one query.
+    """The path of one query; CommandError for an id that would lead elsewhere.
 
     >>> query_path("a/b c")
     '/v1/queries/a%2Fb%20c'
     """
+    if query_id in ("", ".", ".."):
+        raise CommandError("query id", query_id, "is none: 'asc query list' shows the registered ones")
     return f"/v1/queries/{quote(query_id, safe='')}"
 
 

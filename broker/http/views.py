@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from asc.keys.attribute import PAttribute
@@ -109,12 +110,17 @@ def explained(
     if tuple_ is not None:
         stream = streams[query.stream]
         known = stream.fields.arrow.names
-        warnings = [f"field '{name}': not in the stream's schema, left out" for name in tuple_ if name not in known]
+        warnings = [f"field '{name}': {_unknown(name, known)}" for name in tuple_ if name not in known]
         warnings += _taken_for(stream.analyser.normalise(query.where).p_attributes)
         text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
         values = stream.analyser.tuple_values(text, plan.p_attributes)
     found = explain(plan, query.id, values, whole=whole)
     return {"query": query.plain(), "accepted": found.accepted, "text": found.text, "warnings": warnings}
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"not in the stream's schema, left out{f': did you mean {near[0]!r}?' if near else ''}"
 
 
 def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:

@@ -118,7 +118,9 @@ class Registrar:
                     if change.query_id in taken:
                         raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
                     if not isinstance(change, Remove) and not change.replaces and change.query_id in self.standing:
-                        remedy = "stands already and is not to be replaced: take another id, or drop the condition"
+                        remedy = (
+                            "stands already and is not to be replaced (--no-replace, If-None-Match): take another id"
+                        )
                         raise StandingQueryError("query", change.query_id, remedy)
                     if isinstance(change, Alter):
                         before = self.standing.queries.get(change.query_id)

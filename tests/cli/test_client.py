@@ -101,6 +101,15 @@ def test_a_refusal_keeps_the_words_of_the_daemon(address: Address) -> None:
     assert caught.value.lines == [{"line": 2, "error": error}]
 
 
+@pytest.mark.parametrize("query_id", ["", ".", ".."])
+def test_an_id_that_would_lead_elsewhere_is_one_line(run: Run, address: Address, query_id: str) -> None:
+    for command in (["query", "show"], ["query", "remove"], ["query", "explain"], ["subscribe"]):
+        result = run(*command, query_id, "--server", address.url)
+        assert result.exit_code == 1
+        assert result.stderr == f"error: query id '{query_id}': is none: 'asc query list' shows the registered ones\n"
+    assert [path for path in address.asked if path != "/v1/streams"] == []
+
+
 def test_an_address_that_hangs_up_gives_no_answer(address: Address) -> None:
     address.answers["/v1/plan"] = [None]
     with closing(Client(address.url)) as client, pytest.raises(NoAnswerError, match="ends without an answer"):

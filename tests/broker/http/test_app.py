@@ -213,7 +213,9 @@ def test_if_none_match_replaces_nothing(site: Site) -> None:
         site.client.post("/v1/queries", json=other, headers=condition),
     ):
         assert answer.status_code == 412
-        assert answer.json()["error"]["message"].startswith("query 'once': stands already and is not to be replaced: ")
+        assert answer.json()["error"]["message"].startswith(
+            "query 'once': stands already and is not to be replaced (--no-replace, "
+        )
     assert site.client.get("/v1/queries/once").json()["where"] == "n > 1"
     tagged = site.client.put("/v1/queries/once", json=other, headers={"If-None-Match": '"7"'})
     assert (tagged.status_code, tagged.json()["error"]["subject"]) == (400, "header If-None-Match")
