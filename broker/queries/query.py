@@ -140,7 +140,8 @@ def parse_time(text: str) -> datetime:
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:
-        raise QueryError("expires_at", text[:100], "write an ISO 8601 time with its offset, as 2030-01-31T12:00:00Z")
+        remedy = "write an ISO 8601 time with its offset, as 2030-01-31T12:00:00Z; one that is past is refused"
+        raise QueryError("expires_at", text[:100], remedy)
     try:
         return time.astimezone(timezone.utc)
     except OverflowError:

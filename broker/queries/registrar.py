@@ -13,9 +13,9 @@ from asc.errors import AscError
 from asc.plan.compiler import change_plan
 from asc.plan.plan import Plan, Query
 from broker.config.config import Config
-from broker.errors import QueryError, RegistryError, RegistryTakenError
+from broker.errors import QueryError, RegistryError, RegistryTakenError, StandingQueryError
 from broker.kafka.cluster import KafkaCluster
-from broker.queries.change import Alter, Change, Outcome, Put, Registered, Remove
+from broker.queries.change import Alter, Became, Change, Outcome, Put, Registered, Remove
 from broker.queries.parking import Parking
 from broker.queries.planning import Candidate, Planning
 from broker.queries.query import RegisteredQuery
@@ -128,6 +128,11 @@ class Registrar:
                 with _refusing(refused, position):
                     if change.query_id in taken:
                         raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
+                    if not isinstance(change, Remove) and not change.replaces and change.query_id in self.standing:
+                        remedy = (
+                            "stands already and is not to be replaced (--no-replace, If-None-Match): take another id"
+                        )
+                        raise StandingQueryError("query", change.query_id, remedy)
                     if isinstance(change, Alter):
                         before = self.standing.queries.get(change.query_id)
                         candidates[position] = self._judged(change.altered(before))
@@ -158,7 +163,11 @@ class Registrar:
         check_destination(query.topic, stream.name, self._config)
         check_labels(query.labels)
         if query.expires_at is not None and query.expires_at <= _now():
-            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
+            raise QueryError(
+                "expires_at",
+                query.expires_at.isoformat(),
+                "is in the past: choose a later time",
+            )
         return Candidate(query, stream.analyser.normalise(query.where))
 
     def _refuse(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> set[str]:
@@ -210,14 +219,18 @@ class Registrar:
         refused: Mapping[int, AscError],
         missing_topics: Collection[str],
     ) -> Outcome:
-        """Write and swap: what is refused has been refused before."""
+        """Write and swap: what is refused has been refused before, and what stands just so is left as it is."""
         before, gone = self.standing, [query.id for query in removes.values()]
+        stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
+        predicates = {i: one.predicate for i, one in candidates.items()}
+        candidates = {i: one for i, one in candidates.items() if i not in stands}
         running = {name: stream.running.plan for name, stream in self._streams.items()}
         plans = self._changed_plans(running, list(candidates.values()), gone)
         self._cluster.create_topics(missing_topics)
-        versions = self._written([candidate.query for candidate in candidates.values()], gone)
+        changed = [candidate.query for candidate in candidates.values()]
+        versions = self._written(changed, gone) if changed or gone else {}
         try:
-            version = max(versions.values())
+            version = max(versions.values(), default=before.version)
             written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
             after = before.changed(written.values(), gone, version)
             for stream in self._streams.values():
@@ -231,11 +244,17 @@ class Registrar:
             # The registry has the change: what has not is mended from there, before the next one.
             self._is_uncertain = True
             raise
-        for name in {query.stream for query in written.values()} - offsets.keys():
+        made = {**written, **stands}
+        for name in {query.stream for query in made.values()} - offsets.keys():
             offsets[name] = self._streams[name].running.effective_offsets()
+
+        def became(position: int) -> Became:
+            if position in stands:
+                return "unchanged"
+            return "replaced" if made[position].id in before else "registered"
+
         registered = {
-            i: Registered(query, offsets[query.stream], candidates[i].predicate.warnings, query.id not in before)
-            for i, query in written.items()
+            i: Registered(made[i], offsets[made[i].stream], predicates[i].warnings, became(i)) for i in sorted(made)
         }
         return Outcome(version, registered, removes, refused, offsets)
 
