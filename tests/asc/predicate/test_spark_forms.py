@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.predicate import Predicate, normalise
-from asc.predicate.expression import column_sql
-from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
-from asc.predicate.syntax import Node
 from asc.schema import Schema
 
 if TYPE_CHECKING:
@@ -359,67 +355,3 @@ def failing(df: DataFrame, sqls: list[str]) -> list[str]:
         half = len(sqls) // 2
         return sqls if half == 0 else failing(df, sqls[:half]) + failing(df, sqls[half:])
     return []
-
-
-def spelled(node: Node) -> str:
-    """A tree as Spark SQL again, each operand in parentheses."""
-    if node.written is not None:
-        return spelled(node.written)
-    args = [spelled(arg) for arg in node.args]
-    op, value = node.op, node.value
-    if op == "column":
-        return column_sql(value)
-    if op == "literal":
-        return str(value.sql)
-    if op == "interval":
-        return str(value.sql)
-    if op in ("and", "or"):
-        return f" {op} ".join(f"({arg})" for arg in args)
-    if op == "not":
-        return f"NOT ({args[0]})"
-    if op == "call":
-        return f"{value}({', '.join(args)})"
-    if op in ("cast", "try_cast"):
-        return f"{op}({args[0]} AS {value[1]})"
-    if op == "lambda":
-        names = ", ".join(column_sql((name,)) for name in value)
-        return f"({names}) -> {args[0]}" if len(value) > 1 else f"{names} -> {args[0]}"
-    if op in ("row", "struct"):
-        items = [
-            arg if name is None else f"{arg} AS {column_sql((name,))}" for arg, name in zip(args, value, strict=True)
-        ]
-        return f"{'struct' * (op == 'struct')}({', '.join(items)})"
-    if op == "form":
-        return str(value).format(*args)
-    if op in ("in",) or op.startswith(("like_", "ilike_")):
-        word = "IN" if op == "in" else f"{'NOT ' * value}{op.upper().replace('_', ' ')}"
-        return f"({args[0]}) {word} ({', '.join(args[1:])})"
-    if op in ("like", "ilike", "rlike"):
-        escape = f" ESCAPE {args[2]}" if len(args) > 2 else ""
-        return f"({args[0]}) {op} ({args[1]}){escape}"
-    if op in ("is", "is_not", "is_unknown"):
-        return f"({args[0]}) IS {'NOT ' * (op == 'is_not')}{'UNKNOWN' if op == 'is_unknown' else value}"
-    if op == "between":
-        return f"({args[0]}) BETWEEN ({args[1]}) AND ({args[2]})"
-    if op in ("case", "case_of"):
-        subject = args.pop(0) if op == "case_of" else ""
-        whens = " ".join(f"WHEN {args[i]} THEN {args[i + 1]}" for i in range(0, len(args) - 1, 2))
-        return f"CASE {subject} {whens}{' ELSE ' + args[-1] if len(args) % 2 else ''} END"
-    if op == "index":
-        return f"({args[0]})[{args[1]}]"
-    if op == "field":
-        return f"({args[0]}).{column_sql((value,))}"
-    if len(args) == 1:
-        return f"{ {'neg': '-', 'pos': '+', '~': '~'}[op] } ({args[0]})"
-    return f"({args[0]}) {op} ({args[1]})"
-
-
-def test_spark_parses_what_the_tree_says(spark: SparkSession) -> None:
-    parser = spark._jsparkSession.sessionState().sqlParser()
-    wrong = []
-    for text in TEXTS:
-        again = spelled(parse(text, Limits(), "UTC")[0])
-        first, second = (parser.parseExpression(each).toString().lower() for each in (text, again))
-        if first != second:
-            wrong.append((text, again, first, second))
-    assert wrong == []
