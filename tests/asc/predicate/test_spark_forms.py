@@ -206,6 +206,10 @@ zip_with(list, list, (a, b) -> a + b)[0] = 2
 aggregate(list, 0, (acc, x) -> acc + coalesce(x, 0)) > 5
 reduce(list, 0, (acc, x) -> acc + coalesce(x, 0), acc -> acc * 2) = 12
 aggregate(list, true, (acc, x) -> acc AND x > 0)
+array_contains(items.a, 5)
+exists(items.t, t -> t LIKE 'a%')
+items.a[0] = 1
+filter(items, i -> i.a > 1).t[0] IS NULL AND size(items) > 0
 dict.a = 1
 dict['a'] = 1
 place.x = 1
