@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
-from asc.predicate.pattern import rlike_trouble
+from asc.predicate.regular_expression import rlike_trouble
 
 _MAX_SOUGHT = 1_000
 Argument = tuple[pa.DataType | None, Literal | None]
