@@ -145,7 +145,8 @@ def _field(typer: Typer, node: Node, word: str, operand: Expression) -> Expressi
         if field not in _INTERVAL_FIELDS:
             raise typer.source.error_at(node, "field of an interval", "YEAR, MONTH; DAY, HOUR, MINUTE or SECOND")
         return Expression(f"extract({field} FROM {operand.sql})", None, node)
-    _check_instant(typer, node, operand)
+    if kind != pa.string():
+        _check_instant(typer, node, operand)
     if field in _SECOND_FIELDS:
         result: pa.DataType = pa.decimal128(8, 6)
     elif field in _DATE_FIELDS or field in _CLOCK_FIELDS:
