@@ -107,9 +107,11 @@ class Typer:
         """The fields of structs, and entries of maps, that names lead to from an expression."""
         for name in names:
             kind = outer.type
-            if kind is not None and pa.types.is_map(kind) and _has_parts(kind):
+            if kind is None:
+                outer = Expression(f"{outer.argument}.{column_sql((name,))}", None, outer.node)
+            elif pa.types.is_map(kind) and _has_parts(kind):
                 outer = Expression(f"{outer.sql}[{quoted(name)}]", kind.item_type, outer.node)
-            elif kind is not None and (pa.types.is_struct(kind) or _has_parts(kind)):
+            elif pa.types.is_struct(kind) or _has_parts(kind):
                 outer = self._field_of(outer, name)
             else:
                 raise self.source.error_at(outer.node, f"{types.name(kind)} with a field:", "only a struct has fields")
