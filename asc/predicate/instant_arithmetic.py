@@ -63,7 +63,7 @@ def instant_arithmetic(typer: Typer, node: Node, left: Expression, right: Expres
         if op == "-" and types.is_instant(left.type) and types.is_instant(right.type):
             target = types.common_instant([left.type, right.type])
             return Expression(f"try_subtract({_as(left, target)}, {_as(right, target)})", DAY_TIME, node)
-        if types.is_interval(right.type) and left.type == pa.string():
+        if right.type == DAY_TIME and left.type == pa.string():
             # Spark reads the text as a timestamp, and gives a text.
             return Expression(f"{_TRIED[op]}({left.sql}, {right.sql})", pa.string(), node)
         if left.type == pa.date32() and right.type in _DAYS:
@@ -135,7 +135,7 @@ def _within_years(typer: Typer, node: Node, instant: Expression) -> str:
 
 
 def _timestamp_added(typer: Typer, node: Node, unit: str, count: Expression, instant: Expression) -> Expression:
-    number = count.literal.value if count.literal is not None and count.type in _DAYS else None
+    number = count.literal.value if count.literal is not None and count.type in types.INTEGERS else None
     if number is None or abs(number) > _MAX_UNITS:
         remedy = f"a constant integer up to {_MAX_UNITS:,}, or t + INTERVAL 1 DAY"
         raise typer.source.error_at(count.node, f"count of {node.value}:", remedy)

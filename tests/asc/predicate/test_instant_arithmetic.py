@@ -70,6 +70,7 @@ def test_text_and_type(text: str, sql: str | None, data_type: pa.DataType | None
         ("day + big", "whole days"),
         ("1 - day", "INT - DATE"),
         ("n + INTERVAL 1 DAY", "INT [+] INTERVAL"),
+        ("s + INTERVAL 1 MONTH", "STRING [+] INTERVAL"),
         ("INTERVAL 1 DAY * 2", "INTERVAL [*] INT"),
         ("day + (day - day)", "add a constant one to a date"),
         ("timestampadd(DAY, n, ts)", "a constant integer"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -139,7 +140,7 @@ date_part('YEAR', ts) = 2013
 datepart('minutes', ts) = 30
 EXTRACT(DAY FROM ts2 - ts) = 1
 TIMESTAMPADD(HOUR, 1, ts) > ts2
-DATEADD(MONTH, -1, day) < ts
+DATEADD(MONTH, -1L, day) < ts
 DATE_ADD(DAY, 2, ntz) > TIMESTAMP_NTZ '2013-07-05 00:00:00'
 date_add(day, 1) = DATE '2013-07-05'
 TIMESTAMPDIFF(MINUTE, ts, ts2) > 60
@@ -168,7 +169,7 @@ day + INTERVAL 25 HOURS > ts
 day - INTERVAL 1 WEEK < DATE '2013-07-01'
 '2013-07-04' + INTERVAL 2 DAYS = '2013-07-06 00:00:00'
 s - INTERVAL 1 HOUR IS NULL
-string(day) + INTERVAL 1 MONTH > '2013'
+string(day) + INTERVAL 1 DAY > '2013'
 day + NULL IS NULL
 ts2 - ts > INTERVAL '1' HOUR
 ts2 - ts = INTERVAL '1 0:0:0.5' DAY TO SECOND
@@ -429,7 +430,8 @@ def test_spark_parses_what_the_tree_says(spark: SparkSession) -> None:
     wrong = []
     for text in TEXTS:
         again = spelled(parse(text, Limits(), "UTC")[0])
-        first, second = (parser.parseExpression(each).toString().lower() for each in (text, again))
+        # names in struct(a AS x) have a number that is new each time
+        first, second = (re.sub(r"#\d+", "", parser.parseExpression(each).toString().lower()) for each in (text, again))
         if first != second:
             wrong.append((text, again, first, second))
     assert wrong == []
