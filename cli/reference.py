@@ -1,4 +1,4 @@
-"""``python -m cli.reference``: docs/cli.md, made from the commands themselves."""
+"""``python -m cli.reference``: docs/cli.md, made from the commands themselves, and the table of docs/predicates.md."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ HEAD = """# Command line
 Made from the commands by `python -m cli.reference`; every page is also `asc COMMAND --help`.
 """
 WIDTH = 110
+TABLE_BEGINS, TABLE_ENDS = "<!-- functions -->", "<!-- /functions -->"
 
 
 def reference() -> str:
@@ -32,8 +33,19 @@ def _pages(command: click.Command, name: str, parent: click.Context | None) -> I
                 yield from _pages(inner, child, context)
 
 
+def with_functions(page: str) -> str:
+    """A page with the table of the functions between its two marks."""
+    from asc.predicate.builtins import markdown
+
+    before, _, rest = page.partition(TABLE_BEGINS)
+    _, _, after = rest.partition(TABLE_ENDS)
+    return f"{before}{TABLE_BEGINS}\n{markdown()}\n{TABLE_ENDS}{after}"
+
+
 if __name__ == "__main__":
-    target = Path(__file__).parent.parent / "docs" / "cli.md"
-    target.write_text(reference(), encoding="utf-8")
+    docs = Path(__file__).parent.parent / "docs"
+    (docs / "cli.md").write_text(reference(), encoding="utf-8")
+    predicates = docs / "predicates.md"
+    predicates.write_text(with_functions(predicates.read_text(encoding="utf-8")), encoding="utf-8")
     # Nothing on stdout, which could be sent into the very page.
-    click.echo("docs/cli.md written", err=True)
+    click.echo("docs/cli.md and the table of docs/predicates.md written", err=True)

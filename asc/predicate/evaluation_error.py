@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
-from asc.predicate.functions import FUNCTIONS
+from asc.predicate.functions import CASTING_SORTS, FUNCTIONS
 from asc.predicate.syntax import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
 
@@ -26,9 +26,6 @@ CONDITION_CHARS = 5_000
 class _TooLongError(Exception):
     """A condition, or a part of one, is longer than CONDITION_CHARS."""
 
-
-_CASTING_SORTS = frozenset("nithTD")
-"""Arguments that Spark casts a string to (see Function)."""
 
 _LOGARITHMS = frozenset(("ln", "log", "log10", "log1p", "log2"))
 """NULL for what is not positive, as they are meant to be."""
@@ -163,10 +160,14 @@ def _can_err(typer: Typer, node: Node) -> bool:
     if node.op in COMPARISONS or node.op == "between":
         return node.op != "<=>" and _comparison_can_err(kinds)
     if node.op == "call" and node.value in FUNCTIONS:
-        sorts = FUNCTIONS[node.value].sorts
-        cast = [sorts[min(i, len(sorts) - 1)] in _CASTING_SORTS for i in range(len(kinds))]
+        function = FUNCTIONS[node.value]
+        cast = [function.sort(i) in CASTING_SORTS for i in range(len(kinds))]
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])
-        return divides or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
+        return (
+            divides
+            or function.fails
+            or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
+        )
     return False
 
 

@@ -26,7 +26,8 @@ class Expression:
     """A typed scalar expression.
 
     ``sql`` is its text; ``type`` is None where it cannot be told offline; ``path`` is set for a column, ``literal``
-    for a constant; ``atomic`` texts need no parentheses as an argument.
+    for a constant; ``atomic`` texts need no parentheses as an argument; ``growth`` is how many times longer than the
+    text of the record its value may be.
     """
 
     sql: str
@@ -35,6 +36,7 @@ class Expression:
     path: tuple[str, ...] | None = None
     literal: Literal | None = None
     atomic: bool = True
+    growth: float = 1.0
 
     @property
     def space(self) -> KeySpace | None:

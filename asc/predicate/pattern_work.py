@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from asc.predicate.functions.regular_expressions import REGULAR_EXPRESSIONS
 from asc.predicate.pattern import like_parts, like_work
 from asc.predicate.pattern_match import pattern_text
 from asc.predicate.regular_expression import MAX_STEPS, rlike_work
 from asc.predicate.syntax import Node
 from asc.predicate.typer import Typer
-
-_REGULAR = frozenset(("rlike", "regexp", "regexp_like"))
-"""Functions whose second argument is a regular expression."""
 
 
 def check_pattern_work(typer: Typer, tree: Node) -> None:
@@ -33,7 +31,7 @@ def _works(typer: Typer, node: Node) -> Iterator[tuple[Node, int]]:
         if pattern is not None:
             escape = node.args[2].value.value if len(node.args) > 2 else "\\"
             yield node, like_work(like_parts(pattern, escape))
-    elif node.op == "rlike" or (node.op == "call" and node.value in _REGULAR):
+    elif node.op == "rlike" or (node.op == "call" and node.value in REGULAR_EXPRESSIONS):
         pattern = pattern_text(typer.of(node.args[1]))
         if pattern is not None:
             yield node, rlike_work(pattern)

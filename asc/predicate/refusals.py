@@ -1,47 +1,186 @@
-"""Functions of Spark that a predicate may not call, so that the refusal can say why."""
+"""The functions of Spark that a predicate may not call, and why: so that a refusal can say what to write instead."""
 
 from __future__ import annotations
 
-_AGGREGATE = """
-any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor bool_and bool_or
-collect_list collect_set corr count count_if covar_pop covar_samp every first first_value grouping
-histogram_numeric kurtosis last last_value listagg max max_by mean median min min_by mode percentile
-percentile_approx regr_count skewness some std stddev stddev_pop stddev_samp string_agg sum try_avg try_sum
-var_pop var_samp variance
-"""
-_WINDOW = """
-cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number session_window window window_time
-"""
-_GENERATOR = """
-explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack
-"""
-_NON_DETERMINISTIC = """
-curdate current_date current_timestamp current_time localtimestamp now rand randn random randstr uniform uuid
-shuffle monotonically_increasing_id spark_partition_id input_file_name input_file_block_start
-input_file_block_length current_user current_catalog current_database current_schema session_user user version
-current_timezone unix_timestamp
-"""
-_FORBIDDEN = """
-reflect java_method try_reflect raise_error assert_true aes_encrypt aes_decrypt try_aes_decrypt getvariable
-set_variable load_file python_udf
-"""
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
-_REFUSALS = (
-    ("aggregate", "a predicate sees one record at a time", _AGGREGATE),
-    ("window", "a predicate sees one record at a time", _WINDOW),
-    ("generator", "a predicate gives one condition", _GENERATOR),
-    ("non-deterministic", "a predicate depends on the record alone", _NON_DETERMINISTIC),
-    ("forbidden", "functions that reach the JVM, files or the session are not allowed", _FORBIDDEN),
+from asc.predicate.functions import FUNCTIONS
+
+_RECORD = "a predicate sees one record at a time"
+_SESSION = "a predicate depends on the record alone"
+_REACH = "functions that reach the JVM, files or the session are not allowed"
+_VARIANT = "VARIANT is not supported: use get_json_object"
+_INTERVAL = "use add_months, date_add, or an INTERVAL in arithmetic"
+_XML = "an XML text can make Spark throw, or work without bound"
+_TWICE = "Spark throws for a key that comes twice: use regexp_extract or get_json_object"
+_SKETCH = "Spark throws for bytes that are no sketch"
+_LAMBDA = "use exists(array, x -> condition), or map_filter"
+_PACKAGE = "it needs a package that the broker does not have"
+
+_GROUPS: tuple[tuple[str, str, str], ...] = (
+    (
+        "aggregate",
+        _RECORD,
+        """
+        any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor
+        bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list collect_set corr count count_if
+        count_min_sketch covar_pop covar_samp every first first_value grouping grouping_id histogram_numeric
+        hll_sketch_agg hll_union_agg kurtosis last last_value listagg max max_by mean median min min_by mode
+        percentile percentile_approx percentile_cont percentile_disc regr_avgx regr_avgy regr_count regr_intercept
+        regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness some std stddev stddev_pop
+        stddev_samp string_agg sum try_avg try_sum var_pop var_samp variance
+        """,
+    ),
+    (
+        "window",
+        _RECORD,
+        """
+        cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number session_window window window_time
+        """,
+    ),
+    (
+        "generator",
+        "a predicate gives one condition",
+        """
+        collations explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer range sql_keywords
+        stack variant_explode variant_explode_outer
+        """,
+    ),
+    (
+        "non-deterministic",
+        _SESSION,
+        """
+        curdate current_catalog current_database current_date current_schema current_timestamp current_timezone
+        current_user input_file_block_length input_file_block_start input_file_name localtimestamp
+        monotonically_increasing_id now rand randn random randstr session_user shuffle spark_partition_id uniform user
+        uuid version
+        """,
+    ),
+    (
+        "forbidden",
+        _REACH,
+        """
+        aes_decrypt aes_encrypt assert_true java_method raise_error reflect try_aes_decrypt try_reflect
+        """,
+    ),
+    ("throwing", _TWICE, "map_concat map_from_arrays map_from_entries str_to_map"),
+    ("throwing", _SKETCH, "hll_sketch_estimate hll_union"),
+    ("throwing", "use try_to_binary", "to_binary"),
+    ("throwing", "use try_to_number", "to_number"),
+    ("throwing", "use try_validate_utf8 or is_valid_utf8", "validate_utf8"),
+    ("unbounded", "use concat, lpad and format_number", "format_string printf"),
+    ("unbounded", "it can take the square of an array's length: use array_contains or exists", "array_distinct"),
+    ("unbounded", "it can take the square of an array's length: seek in both arrays", "array_union"),
+    ("unbounded", "its result has no bound: compare with its ends", "sequence"),
+    ("unbounded", "use split", "sentences"),
+    ("unbounded", _XML, "from_xml schema_of_xml to_xml"),
+    (
+        "unbounded",
+        _XML,
+        """
+        xpath xpath_boolean xpath_double xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
+        """,
+    ),
+    ("unsupported", _LAMBDA, "map_zip_with transform_keys"),
+    ("unsupported", "use get_json_object", "from_json schema_of_json to_json"),
+    ("unsupported", "use split_part", "from_csv schema_of_csv to_csv"),
+    ("unsupported", "use date_format or format_number", "to_char to_varchar"),
+    ("unsupported", _INTERVAL, "make_dt_interval make_interval make_ym_interval try_make_interval"),
+    ("unsupported", "strings compare by their bytes: use lower", "collate collation"),
+    (
+        "unsupported",
+        _VARIANT,
+        """
+        is_variant_null parse_json schema_of_variant to_variant_object try_parse_json try_variant_get variant_get
+        """,
+    ),
+    ("unsupported", _PACKAGE, "from_avro from_protobuf schema_of_avro to_avro to_protobuf"),
+    ("unsupported", "write CASE WHEN", "when"),
 )
 
+LANGUAGE = frozenset(
+    [
+        "!",
+        "!=",
+        "%",
+        "&",
+        "*",
+        "+",
+        "-",
+        "/",
+        "<",
+        "<<",
+        "<=",
+        "<=>",
+        "<>",
+        "=",
+        "==",
+        ">",
+        ">=",
+        ">>",
+        ">>>",
+        "^",
+        "|",
+        "||",
+        "~",
+        "and",
+        "between",
+        "bigint",
+        "binary",
+        "boolean",
+        "case",
+        "cast",
+        "date",
+        "decimal",
+        "div",
+        "double",
+        "exists",
+        "filter",
+        "float",
+        "forall",
+        "ilike",
+        "in",
+        "int",
+        "like",
+        "not",
+        "or",
+        "smallint",
+        "string",
+        "timestamp",
+        "tinyint",
+        "transform",
+    ]
+)
+"""What Spark lists among its functions and the grammar of predicates has: operators, casts, lambdas."""
 
-def refusal(name: str) -> tuple[str, str] | None:
-    """What a known function that is not allowed is, and the remedy; None for a name never heard of.
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a function is refused, and what to write instead."""
+
+    problem: str
+    remedy: str
+
+
+REFUSALS: Mapping[str, Refusal] = MappingProxyType(
+    {name: Refusal(problem, remedy) for problem, remedy, names in _GROUPS for name in names.split()}
+)
+"""The functions of Spark that a predicate may not call, by lower-case name."""
+
+
+def refusal(name: str) -> tuple[str, str]:
+    """What a function that is not allowed is, and the remedy.
 
     >>> refusal("reflect")
-    ('forbidden', 'functions that reach the JVM, files or the session are not allowed')
+    ('forbidden function', 'functions that reach the JVM, files or the session are not allowed')
+    >>> refusal("lenght")
+    ('unknown function', "did you mean 'length'?")
     """
-    for problem, remedy, names in _REFUSALS:
-        if name in names.split():
-            return problem, remedy
-    return None
+    found = REFUSALS.get(name)
+    if found is not None:
+        return f"{found.problem} function", found.remedy
+    near = difflib.get_close_matches(name[:100], FUNCTIONS, n=1, cutoff=0.8)
+    return "unknown function", f"did you mean {near[0]!r}?" if near else "'asc functions' lists those that are allowed"

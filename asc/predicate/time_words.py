@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from asc.predicate.functions import FUNCTIONS
-from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
 from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
@@ -53,13 +52,9 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
         yield from _beside_instants(typer, args)
     elif op == "case_of":
         yield from _beside_instants(typer, (args[0], *(args[i] for i in range(1, len(args) - 1, 2))))
-    elif op == "call" and node.value in INSTANT_FUNCTIONS:
-        yield from args
     elif op == "call" and node.value in FUNCTIONS:
-        sorts = FUNCTIONS[node.value].sorts
-        for place, arg in enumerate(args):
-            if sorts[min(place, len(sorts) - 1)] in _INSTANT_SORTS:
-                yield arg
+        function = FUNCTIONS[node.value]
+        yield from (arg for place, arg in enumerate(args) if function.sort(place) in _INSTANT_SORTS)
 
 
 def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ...]:

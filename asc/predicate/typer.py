@@ -12,9 +12,10 @@ from asc.predicate import types
 from asc.predicate.cast import cast
 from asc.predicate.expression import Expression, column_sql
 from asc.predicate.functions import FUNCTIONS, Call
+from asc.predicate.functions.growth import joined
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, TRIED, instant_arithmetic, instant_call
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
-from asc.predicate.literal import Literal
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.pattern_match import pattern_match
 from asc.predicate.refusals import refusal
 from asc.predicate.row import row
@@ -26,6 +27,8 @@ ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
 DIVISIONS = frozenset(("/", "%", "div", "mod", "pmod"))
 _BITWISE = frozenset(("&", "|", "^"))
 _MAX_JOINED = 100
+_MAX_GROWTH = 100.0
+_OF_FIXED_WIDTH = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ}
 COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
 
 
@@ -38,6 +41,7 @@ class Typer:
         self.warnings: dict[str, None] = {}
         self._cache: dict[Node, Expression] = {}
         self._joined = 0
+        self._grown = 0.0
         self.scopes: list[dict[str, pa.DataType | None]] = []
         """The variables of the lambdas that the node being typed stands in, by folded name."""
         self.lambda_nodes = 0
@@ -47,6 +51,10 @@ class Typer:
         found = self._cache.get(node)
         if found is None:
             found = self._cache[node] = self._made(node)
+            if found.type in _OF_FIXED_WIDTH:
+                found.growth = 1.0
+            elif node.args:
+                found.growth = max(found.growth, *(self._cache[arg].growth for arg in node.args if arg in self._cache))
         return found
 
     def _made(self, node: Node) -> Expression:
@@ -130,9 +138,9 @@ class Typer:
 
     def _unresolved(self, node: Node, error: SchemaError) -> Exception:
         name = ".".join(node.value)
-        problem = refusal(name.lower())
-        if len(node.value) == 1 and problem and problem[0] == "non-deterministic":
-            return self.source.error_at(node, f"{problem[0]} function", problem[1])
+        problem, remedy = refusal(name.lower())
+        if len(node.value) == 1 and problem.startswith("non-deterministic"):
+            return self.source.error_at(node, problem, remedy)
         # From the front, where a schema ends after a few parts, whatever the name goes on with.
         for length in range(1, len(node.value)):
             try:
@@ -140,8 +148,8 @@ class Typer:
             except SchemaError:
                 break
             if pa.types.is_map(parent.type):
-                remedy = f"an entry of a map is {parent.name}['{node.value[length]}']"
-                return self.source.error_at(node, "unknown column", remedy)
+                entry = f"an entry of a map is {parent.name}['{node.value[length]}']"
+                return self.source.error_at(node, "unknown column", entry)
             if pa.types.is_list(parent.type):
                 return self.source.error_at(node, "unknown column", f"an element of an array is {parent.name}[0]")
         return self.source.error(error.subject, error.value, error.remedy, node.start, node.end)
@@ -279,18 +287,35 @@ class Typer:
 
     def _concatenation(self, node: Node) -> Expression:
         sides = [self.of(arg) for arg in node.args]
-        self._count_joined(node, sides)
         for side in sides:
             if types.is_container(side.type):
                 raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of ||:", "join strings")
         known = all(side.type == pa.string() for side in sides)
-        return self.operator(node, "||", sides[0], sides[1], pa.string() if known else None)
+        made = self.operator(node, "||", sides[0], sides[1], pa.string() if known else None)
+        made.growth = self._count_joined(node, sides)
+        return made
 
-    def _count_joined(self, node: Node, parts: list[Expression]) -> None:
-        """PredicateError where a predicate joins so many strings that one long string of a record becomes too long."""
-        self._joined += sum(part.literal is None for part in parts)
+    def _count_joined(self, node: Node, parts: list[Expression]) -> float:
+        """How many times longer than the record what is joined may be.
+
+        PredicateError where a predicate joins so much that one long string of a record becomes too long.
+        """
+        varying = [part.growth for part in parts if part.literal is None]
+        self._joined += len(varying)
         if self._joined > _MAX_JOINED:
             raise self.source.error_at(node, "joined strings", f"at most {_MAX_JOINED} in a predicate")
+        return self._bounded(node, sum(varying), sum(varying))
+
+    def _count_grown(self, node: Node, growth: float) -> float:
+        """The same for what makes one value longer."""
+        self._grown += growth
+        return self._bounded(node, growth, self._grown)
+
+    def _bounded(self, node: Node, growth: float, counted: float) -> float:
+        if counted > _MAX_GROWTH:
+            remedy = f"at most {_MAX_GROWTH:g} times longer than the record, all of a predicate together"
+            raise self.source.error_at(node, "a value made longer:", remedy)
+        return max(growth, 1.0)
 
     def _case(self, node: Node) -> Expression:
         args = list(node.args)
@@ -355,21 +380,22 @@ class Typer:
                 return made
         function = FUNCTIONS.get(node.value)
         if function is None:
-            problem, remedy = refusal(node.value) or ("unknown", "see the list of allowed functions")
+            problem, remedy = refusal(node.value)
             end = node.start + len(node.value)
-            raise self.source.error(f"{problem} function", node.value, remedy, node.start, max(end, node.start + 1))
+            raise self.source.error(problem, node.value, remedy, node.start, max(end, node.start + 1))
         for arg in node.args:
             if arg.op == "star":
                 raise self.source.error_at(arg, "not allowed:", "name the columns")
         args = [self.of(arg) for arg in node.args]
-        if node.value in ("concat", "concat_ws"):
-            self._count_joined(node, args)
-        call = Call(node.value, [(arg.type, arg.literal) for arg in args])
+        call = Call(node.value, args)
         trouble = function.trouble(call)
         if trouble:
             raise self.source.error_at(node, "call of a function", trouble)
-        sql = f"{node.value}({', '.join(arg.sql for arg in args)})"
-        made = Expression(sql, function.result(call), node)
+        made = Expression(function.sql(call), function.result(call), node)
+        if function.growth is joined:
+            made.growth = self._count_joined(node, args)
+        elif function.growth is not None:
+            made.growth = self._count_grown(node, function.growth(call))
         if node.value in DIVISIONS:
             self._warn_of_zero(made, args[1])
         return made

@@ -10,20 +10,27 @@ from asc.predicate.refusals import refusal
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("sum", "aggregate"),
-        ("row_number", "window"),
-        ("explode", "generator"),
-        ("rand", "non-deterministic"),
-        ("java_method", "forbidden"),
+        ("sum", "aggregate function"),
+        ("row_number", "window function"),
+        ("explode", "generator function"),
+        ("rand", "non-deterministic function"),
+        ("java_method", "forbidden function"),
     ],
 )
 def test_known_functions(name: str, problem: str) -> None:
-    found = refusal(name)
-    assert found is not None
-    assert found[0] == problem
+    assert refusal(name)[0] == problem
 
 
-def test_a_name_never_heard_of_and_a_part_of_one() -> None:
-    assert refusal("nonsense") is None
-    assert refusal("ran") is None
-    assert refusal("rand randn") is None
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("lenght", "did you mean 'length'?"),
+        ("dat_trunc", "did you mean 'date_trunc'?"),
+        ("nonsense", "'asc functions' lists those that are allowed"),
+        ("ran", "'asc functions' lists those that are allowed"),
+        ("rand randn", "'asc functions' lists those that are allowed"),
+        ("", "'asc functions' lists those that are allowed"),
+    ],
+)
+def test_names_never_heard_of(name: str, remedy: str) -> None:
+    assert refusal(name) == ("unknown function", remedy)

@@ -1,0 +1,73 @@
+"""Calls that can throw, written so that Spark gives NULL instead.
+
+Spark's ``try_add`` of a date or timestamp and ``try_to_binary`` catch whatever goes wrong below them. They name what
+they stand around once, so that calls nest without the text growing beyond them.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.expression import Expression
+from asc.predicate.functions.function import Call, Spelling, plain
+from asc.predicate.literal import TIMESTAMP
+
+
+def caught_date(sql: str) -> str:
+    """A date, NULL where it cannot be computed."""
+    return f"try_add({sql}, 0)"
+
+
+def caught_instant(sql: str) -> str:
+    """A timestamp, NULL where it cannot be computed."""
+    return f"try_add({sql}, INTERVAL '0' SECOND)"
+
+
+def caught_bytes(sql: str) -> str:
+    """Binary, NULL where it cannot be computed."""
+    return f"try_to_binary(CAST({sql} AS STRING), 'utf-8')"
+
+
+def caught_text(sql: str) -> str:
+    """A string, NULL where it cannot be computed."""
+    return f"CAST(try_to_binary({sql}, 'utf-8') AS STRING)"
+
+
+def as_date(call: Call) -> str:
+    return caught_date(plain(call))
+
+
+def as_instant(call: Call) -> str:
+    return caught_instant(plain(call))
+
+
+def as_bytes(call: Call) -> str:
+    return caught_bytes(plain(call))
+
+
+def as_text(call: Call) -> str:
+    return caught_text(plain(call))
+
+
+def as_instant_of(place: int, target: pa.DataType = TIMESTAMP) -> Spelling:
+    """The call, caught, with the argument at a place cast to a timestamp."""
+    return lambda call: caught_instant(_with(call, place, target))
+
+
+def with_timestamp(place: int) -> Spelling:
+    """The call, with the argument at a place cast to a timestamp."""
+    return lambda call: _with(call, place, TIMESTAMP)
+
+
+def cast_to(target: pa.DataType, arg: Expression) -> str:
+    """An argument that Spark casts to a timestamp, NULL where that cast throws.
+
+    Spelled out within what is caught as well: Spark may compute a cast that several calls share outside of them.
+    """
+    return types.guarded(arg.sql, target) if arg.type is None or types.needs_guard(arg, target) else arg.sql
+
+
+def _with(call: Call, place: int, target: pa.DataType) -> str:
+    args = [cast_to(target, arg) if i == place else arg.sql for i, arg in enumerate(call.args)]
+    return f"{call.name}({', '.join(args)})"

@@ -1,0 +1,141 @@
+"""A function that a predicate may call: what it takes, what it gives, what it is written as for Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.expression import Expression
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+
+MANY = 100
+"""The arguments of a function that takes any number of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function's name and its arguments, typed."""
+
+    name: str
+    args: Sequence[Expression]
+
+    def type(self, i: int) -> pa.DataType | None:
+        """The type of an argument; None where it cannot be told offline."""
+        return self.args[i].type
+
+    def constant(self, i: int) -> object:
+        """The value of a constant argument; None for any other, and for one that is not there."""
+        literal = self.args[i].literal if i < len(self.args) else None
+        return literal.value if literal is not None and literal.known else None
+
+    def is_null(self, i: int) -> bool:
+        """Whether an argument is the constant NULL."""
+        return bool(self.type(i) == pa.null())
+
+    @property
+    def kinds(self) -> list[pa.DataType | None]:
+        """The types of the arguments."""
+        return [arg.type for arg in self.args]
+
+
+Result = Callable[[Call], "pa.DataType | None"]
+Check = Callable[[Call], "str | None"]
+Growth = Callable[[Call], float]
+Spelling = Callable[[Call], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An allowed function: how many arguments, of which sorts, with which result.
+
+    ``sorts`` has a letter an argument, the last one repeating (see SORTS). Strings pass for numbers, integers and
+    instants: Spark casts them. ``check`` says why a call is refused. ``growth`` is how much longer the result may be
+    than the text of the record that it is made of, where it may be longer than the longest argument. ``spelling`` is
+    what Spark is given, where that is not the call itself. ``fails``: where its result is NULL and no argument is, that
+    is an evaluation error.
+    """
+
+    least: int
+    most: int
+    sorts: str
+    result: Result
+    check: Check | None = None
+    growth: Growth | None = None
+    spelling: Spelling | None = None
+    fails: bool = False
+
+    def sort(self, i: int) -> str:
+        """The sort of an argument."""
+        return self.sorts[min(i, len(self.sorts) - 1)]
+
+    def trouble(self, call: Call) -> str | None:
+        """Why this call is refused; None for one that is allowed."""
+        count = len(call.args)
+        if not self.least <= count <= self.most:
+            wanted = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+            return f"{call.name} takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}"
+        for i in range(count):
+            what, fits = SORTS[self.sort(i)]
+            data_type = call.type(i)
+            if data_type is not None and data_type != pa.null() and not fits(data_type):
+                return f"argument {i + 1} of {call.name} is {types.name(data_type)}, not {what}"
+        return self.check(call) if self.check else None
+
+    def sql(self, call: Call) -> str:
+        """The call as Spark is given it."""
+        return self.spelling(call) if self.spelling else plain(call)
+
+
+def plain(call: Call) -> str:
+    """The call as it stands."""
+    return f"{call.name}({', '.join(arg.sql for arg in call.args)})"
+
+
+_INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
+
+
+def is_array(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_list(data_type) and not pa.types.is_map(data_type))
+
+
+def is_map(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_map(data_type))
+
+
+def _is_integer(data_type: pa.DataType) -> bool:
+    return data_type in types.INTEGERS
+
+
+def _is_text(data_type: pa.DataType) -> bool:
+    return bool(data_type == pa.string())
+
+
+SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyType(
+    {
+        "x": ("a value", lambda t: True),
+        "q": ("a value that can be compared", lambda t: not types.holds_map(t)),
+        "n": ("a number", lambda t: types.is_number(t) or _is_text(t)),
+        "N": ("a number", types.is_number),
+        "i": ("an integer", lambda t: _is_integer(t) or _is_text(t)),
+        "I": ("an integer", _is_integer),
+        "s": ("a string", lambda t: not types.is_container(t)),
+        "S": ("a string", _is_text),
+        "B": ("a string or binary", lambda t: _is_text(t) or t == pa.binary()),
+        "Y": ("binary", lambda t: bool(t == pa.binary())),
+        "t": ("a date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
+        "h": ("a timestamp", lambda t: t in (TIMESTAMP, TIMESTAMP_NTZ) or _is_text(t)),
+        "T": ("a TIMESTAMP", lambda t: bool(t == TIMESTAMP)),
+        "D": ("a date", lambda t: bool(t == pa.date32())),
+        "b": ("a condition", lambda t: bool(t == pa.bool_())),
+        "a": ("an array or map", lambda t: is_array(t) or is_map(t)),
+        "y": ("an array", is_array),
+        "m": ("a map", is_map),
+    }
+)
+"""What an argument may be, by its letter: in words, and of which types."""
+CASTING_SORTS = frozenset("nithTD")
+"""Arguments that Spark casts a string to: where it is none, the result is NULL, which is an evaluation error."""

@@ -1,0 +1,20 @@
+"""How much longer than the text of a record the result of a call may be."""
+
+from __future__ import annotations
+
+from asc.predicate.functions.function import Call, Growth
+
+
+def longest(call: Call) -> float:
+    """The growth of the argument that grows most."""
+    return max((arg.growth for arg in call.args), default=1.0)
+
+
+def joined(call: Call) -> float:
+    """What is joined adds up."""
+    return max(1.0, sum(arg.growth for arg in call.args if arg.literal is None))
+
+
+def times(factor: float) -> Growth:
+    """Each byte becomes at most so many."""
+    return lambda call: factor * longest(call)

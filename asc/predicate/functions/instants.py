@@ -1,0 +1,145 @@
+"""Functions of dates and timestamps."""
+
+from __future__ import annotations
+
+import re
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.functions.caught import as_date, as_instant, as_instant_of, cast_to, caught_instant, with_timestamp
+from asc.predicate.functions.function import Call, Check, Function, plain
+from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
+from asc.predicate.functions.time_pattern import time_pattern_trouble
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+
+_DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
+_OFFSET = re.compile(r"(?:UTC|GMT)?[+-](?:0\d|1[0-7]):[0-5]\d\Z", re.ASCII)
+
+
+def _pattern(place: int, *, parses: bool) -> Check:
+    def check(call: Call) -> str | None:
+        pattern = call.constant(place)
+        if place >= len(call.args):
+            return None
+        if not isinstance(pattern, str):
+            return f"the pattern given to {call.name} must be a constant string such as 'yyyy-MM-dd HH:mm:ss'"
+        return time_pattern_trouble(pattern, parses=parses)
+
+    return check
+
+
+def _zone(place: int) -> Check:
+    def check(call: Call) -> str | None:
+        name = call.constant(place)
+        if place >= len(call.args) or (isinstance(name, str) and _is_zone(name)):
+            return None
+        return f"the time zone given to {call.name} must be a constant such as 'Europe/Berlin' or '+01:00'"
+
+    return check
+
+
+def _is_zone(name: str) -> bool:
+    if _OFFSET.match(name):
+        return True
+    try:
+        return ("/" in name and bool(ZoneInfo(name).key)) or name in ("UTC", "GMT")
+    except (ValueError, OSError, LookupError):
+        return False
+
+
+def _readable(call: Call) -> str | None:
+    """A pattern reads strings; Spark takes dates and timestamps as they are."""
+    if call.type(0) is None:
+        return f"{call.name} of {types.name(None)}: CAST it to STRING or TIMESTAMP"
+    return _pattern(1, parses=True)(call)
+
+
+def _read_date(call: Call) -> str:
+    """The date of the timestamp that a text is, as Spark reads it."""
+    if len(call.args) == 1:
+        return plain(call)
+    return f"CAST({caught_instant(f'to_timestamp({call.args[0].sql}, {call.args[1].sql})')} AS DATE)"
+
+
+def _seconds_of(call: Call) -> str:
+    """The seconds of a text are those of the timestamp that it is, and a text that is none has none."""
+    if call.type(0) != pa.string():
+        return f"unix_timestamp({cast_to(TIMESTAMP, call.args[0])})"
+    pattern = call.args[1].sql if len(call.args) > 1 else _DEFAULT_PATTERN
+    return f"unix_timestamp({caught_instant(f'to_timestamp({call.args[0].sql}, {pattern})')})"
+
+
+def _months_between(call: Call) -> str:
+    """Spark throws where the day of a timestamp began before all timestamps."""
+    safe = []
+    for arg in call.args[:2]:
+        instant = f"CAST({arg.sql} AS TIMESTAMP)" if arg.type in (pa.string(), pa.null()) else cast_to(TIMESTAMP, arg)
+        safe.append(f"try_add(try_subtract({instant}, INTERVAL '2' DAY), INTERVAL '2' DAY)")
+    return f"months_between({', '.join([*safe, *(arg.sql for arg in call.args[2:])])})"
+
+
+def _zones_and_time(call: Call) -> str | None:
+    for place in range(len(call.args) - 1):
+        trouble = _zone(place)(call)
+        if trouble:
+            return trouble
+    return None
+
+
+def _converted(call: Call) -> str:
+    return as_instant_of(len(call.args) - 1, TIMESTAMP_NTZ)(call)
+
+
+def _of_parts(prefix: str, sorts: str, *, fails: bool) -> dict[str, Function]:
+    """What makes timestamps of year, month, day, hour, minute, second and, where they have one, time zone."""
+    zoned = Function(6, 7, sorts, INSTANT, _zone(6), spelling=as_instant, fails=fails)
+    local = Function(6, 6, sorts, LOCAL_INSTANT, spelling=as_instant, fails=fails)
+    return {
+        f"{prefix}make_timestamp": zoned,
+        f"{prefix}make_timestamp_ltz": zoned,
+        f"{prefix}make_timestamp_ntz": local,
+    }
+
+
+def _table() -> dict[str, Function]:
+    field = Function(1, 1, "t", INT)
+    days = "year quarter month day dayofmonth dayofweek weekday dayofyear weekofyear"
+    shown = _pattern(1, parses=False)
+    zoned = Function(2, 2, "tS", INSTANT, _zone(1), spelling=as_instant_of(0))
+    seconds = Function(1, 2, "tS", BIGINT, _readable, spelling=_seconds_of)
+    return {
+        **dict.fromkeys(days.split(), field),
+        **dict.fromkeys(("hour", "minute", "second"), Function(1, 1, "h", INT)),
+        **dict.fromkeys(("dayname", "monthname"), Function(1, 1, "t", STRING)),
+        **dict.fromkeys(("datediff", "date_diff"), Function(2, 2, "t", INT)),
+        **dict.fromkeys(("date_add", "date_sub", "dateadd"), Function(2, 2, "tI", DATE)),
+        "add_months": Function(2, 2, "ti", DATE, spelling=as_date),
+        "months_between": Function(2, 3, "ttb", DOUBLE, spelling=_months_between),
+        "last_day": Function(1, 1, "t", DATE, spelling=as_date),
+        "next_day": Function(2, 2, "tS", DATE),
+        "trunc": Function(2, 2, "tS", DATE, spelling=as_date),
+        "date_trunc": Function(2, 2, "St", INSTANT, spelling=as_instant_of(1)),
+        "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamp(0)),
+        "from_unixtime": Function(1, 2, "iS", STRING, shown),
+        "date_from_unix_date": Function(1, 1, "i", DATE),
+        "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),
+        **dict.fromkeys(("timestamp_millis", "timestamp_micros"), Function(1, 1, "I", INSTANT, spelling=as_instant)),
+        "to_date": Function(1, 2, "tS", DATE, _pattern(1, parses=True), spelling=_read_date),
+        "to_timestamp": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant_of(0)),
+        "to_timestamp_ltz": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant_of(0)),
+        "to_timestamp_ntz": Function(1, 2, "tS", LOCAL_INSTANT, _readable, spelling=as_instant_of(0, TIMESTAMP_NTZ)),
+        "try_to_timestamp": Function(1, 2, "SS", INSTANT, _readable, spelling=as_instant),
+        **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), seconds),
+        "make_date": Function(3, 3, "i", DATE, spelling=as_date, fails=True),
+        **_of_parts("", "iiiiinS", fails=True),
+        **_of_parts("try_", "IIIIINS", fails=False),
+        **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), zoned),
+        "convert_timezone": Function(2, 3, "s", LOCAL_INSTANT, _zones_and_time, spelling=_converted),
+        "unix_date": Function(1, 1, "D", INT),
+        **dict.fromkeys(("unix_seconds", "unix_millis", "unix_micros"), Function(1, 1, "T", BIGINT)),
+    }
+
+
+INSTANTS = _table()

@@ -1,0 +1,98 @@
+"""Functions of numbers."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.functions.checks import constant_integer
+from asc.predicate.functions.function import Call, Check, Function, Result
+from asc.predicate.functions.results import BIGINT, BOOLEAN, DOUBLE, INT, STRING, first, unknown
+
+_NUMBER_TO_DOUBLE = """
+acos acosh asin asinh atan atanh cbrt cos cosh degrees exp expm1 ln log10 log1p log2 radians sin sinh sqrt tan
+tanh rint signum sign cot csc sec
+"""
+_BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
+
+
+def _same_number(call: Call) -> pa.DataType | None:
+    return call.type(0) if types.is_number(call.type(0)) else None
+
+
+def _arithmetic(operator: str) -> Result:
+    def result(call: Call) -> pa.DataType | None:
+        return types.arithmetic(operator, call.type(0), call.type(1), (call.args[0].literal, call.args[1].literal))
+
+    return result
+
+
+def _rounded(call: Call) -> pa.DataType | None:
+    digits = call.constant(1) if len(call.args) > 1 else 0
+    return types.rounded(call.type(0), digits) if isinstance(digits, int) else None
+
+
+def _shifted(call: Call) -> pa.DataType | None:
+    data_type = call.type(0)
+    return data_type if data_type == pa.int64() else pa.int32() if data_type in types.INTEGERS else None
+
+
+def _whole_number(call: Call) -> pa.DataType | None:
+    """Ceil and floor: bigint, but decimals stay decimal."""
+    data_type = call.type(0)
+    return pa.int64() if types.is_number(data_type) and not pa.types.is_decimal(data_type) else None
+
+
+def _zero_if_null(call: Call) -> pa.DataType | None:
+    return types.common([call.type(0), pa.int32()]) if call.type(0) != pa.null() else pa.int32()
+
+
+def _sign(call: Call) -> str | None:
+    if types.sign_may_throw(call.type(0)):
+        return f"{call.name} of {types.name(call.type(0))} can throw: CAST it to DOUBLE or DECIMAL(34, ...) first"
+    return None
+
+
+def _bit_place(call: Call) -> str | None:
+    """Spark throws for a place that the number has not."""
+    bits = _BITS.get(first(call))
+    if bits is None:
+        return f"{call.name} of {types.name(call.type(0))}: CAST it to an integer type"
+    return constant_integer(1, "position of the bit", 0, bits - 1)(call)
+
+
+def _table() -> dict[str, Function]:
+    digits: Check = constant_integer(1, "number of digits", -30, 30)
+    return {
+        **{name: Function(1, 1, "n", DOUBLE) for name in _NUMBER_TO_DOUBLE.split()},
+        **{name: Function(2, 2, "n", DOUBLE) for name in ("atan2", "hypot", "power", "pow")},
+        "log": Function(1, 2, "n", DOUBLE),
+        **dict.fromkeys(("e", "pi"), Function(0, 0, "x", DOUBLE)),
+        "abs": Function(1, 1, "n", _same_number, _sign),
+        "negative": Function(1, 1, "n", _same_number, _sign),
+        "positive": Function(1, 1, "n", _same_number),
+        **dict.fromkeys(("ceil", "ceiling", "floor"), Function(1, 1, "n", _whole_number)),
+        **dict.fromkeys(("round", "bround"), Function(1, 2, "n", _rounded, digits)),
+        **dict.fromkeys(("mod", "pmod"), Function(2, 2, "n", _arithmetic("%"))),
+        "try_add": Function(2, 2, "N", _arithmetic("+")),
+        "try_subtract": Function(2, 2, "N", _arithmetic("-")),
+        "try_multiply": Function(2, 2, "N", _arithmetic("*")),
+        "try_divide": Function(2, 2, "N", _arithmetic("/")),
+        "try_mod": Function(2, 2, "N", _arithmetic("%")),
+        "isnan": Function(1, 1, "n", BOOLEAN),
+        "nanvl": Function(2, 2, "n", unknown),
+        "nullifzero": Function(1, 1, "N", first),
+        "zeroifnull": Function(1, 1, "N", _zero_if_null),
+        "factorial": Function(1, 1, "i", BIGINT),
+        "width_bucket": Function(4, 4, "nnni", BIGINT),
+        "bit_count": Function(1, 1, "I", INT),
+        **dict.fromkeys(("bit_get", "getbit"), Function(2, 2, "I", unknown, _bit_place)),
+        **dict.fromkeys(("shiftleft", "shiftright", "shiftrightunsigned"), Function(2, 2, "I", _shifted)),
+        **dict.fromkeys(("bitmap_bit_position", "bitmap_bucket_number"), Function(1, 1, "I", BIGINT)),
+        "bin": Function(1, 1, "i", STRING),
+        "conv": Function(3, 3, "sii", STRING),
+        "format_number": Function(2, 2, "nI", STRING, constant_integer(1, "number of digits", 0, 30)),
+    }
+
+
+NUMBERS = _table()

@@ -1,0 +1,52 @@
+"""Patterns of dates and times, as Spark reads them: which constants are patterns at all.
+
+Spark hands them to Java's DateTimeFormatter, without the letters whose meaning differs from that in its older parser.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MAX_CHARS = 100
+_MOST = {
+    **dict.fromkeys("GMLqQE", 4),
+    **dict.fromkeys("dhHkKms", 2),
+    **dict.fromkeys("aF", 1),
+    **dict.fromkeys("xXZ", 5),
+    "y": 6,
+    "D": 3,
+    "S": 9,
+    "V": 2,
+    "z": 4,
+    "O": 4,
+}
+"""How often a letter may come in a row."""
+_FORMATTED_ONLY = frozenset("EFqQ")
+_PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|.", re.DOTALL)
+
+
+def time_pattern_trouble(pattern: str, *, parses: bool) -> str | None:
+    """Why a text is no pattern to format with (``parses``: to read texts with); None for one that is.
+
+    >>> time_pattern_trouble("yyyy-MM-dd'T'HH:mm[:ss]", parses=True)
+    >>> time_pattern_trouble("YYYY", parses=False)
+    'a pattern of times has no letter Y'
+    """
+    if not pattern or len(pattern) > _MAX_CHARS:
+        return f"a pattern of times has 1 to {_MAX_CHARS} characters"
+    depth = 0
+    for match in _PIECE.finditer(pattern):
+        piece, letter = match.group(), match.group(1)
+        if letter:
+            most = _MOST.get(letter, 0)
+            if not most or (parses and letter in _FORMATTED_ONLY):
+                return f"a pattern of times{' to read with' if most else ''} has no letter {letter}"
+            if len(piece) > most or (letter == "V" and len(piece) != 2) or (letter == "O" and len(piece) not in (1, 4)):
+                return f"a pattern of times has {letter} as {letter * most} at most, not as {piece}"
+        elif piece in ("'", "{", "}", "#"):
+            return f"a pattern of times with {piece}: put text in single quotes"
+        elif piece in "[]":
+            depth += 1 if piece == "[" else -1
+            if depth < 0:
+                break
+    return None if depth == 0 else "a pattern of times with a [ or a ] alone"

@@ -1,0 +1,48 @@
+"""Functions of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+
+from asc.predicate.expression import Expression
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("sha2(s, 1)", "sha2 takes 0, 224, 256, 384 or 512 bits"),
+        ("md5(n)", "not a string or binary"),
+        ("encode(s, 'latin9')", "one of the character sets"),
+        ("decode(raw, s)", "one of the character sets"),
+        ("try_to_binary(s, 'rot13')", "one of the formats"),
+    ],
+)
+def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:
+    assert part in trouble_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("hex(n)", pa.string()),
+        ("unhex(s)", pa.binary()),
+        ("encode(s, 'utf-16')", pa.binary()),
+        ("crc32(raw)", pa.int64()),
+    ],
+)
+def test_types_of_results(text: str, result: pa.DataType | None, expression_of: Callable[[str], Expression]) -> None:
+    assert expression_of(text).type == result
+
+
+@pytest.mark.parametrize(
+    ("text", "sql"),
+    [
+        ("decode(raw, 'UTF-8')", "CAST(try_to_binary(decode(raw, 'UTF-8'), 'utf-8') AS STRING)"),
+        ("unbase64(s)", "try_to_binary(CAST(unbase64(s) AS STRING), 'utf-8')"),
+    ],
+)
+def test_what_can_throw_is_caught(text: str, sql: str, expression_of: Callable[[str], Expression]) -> None:
+    assert expression_of(text).sql == sql
