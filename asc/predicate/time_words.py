@@ -14,6 +14,7 @@ from asc.predicate.functions import FUNCTIONS
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
 from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
+from asc.predicate.types import is_interval
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _INSTANT_SORTS = frozenset("thTD")
@@ -58,5 +59,6 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
 
 
 def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ...]:
-    kinds = {typer.of(operand).type for operand in operands}
-    return operands if None in kinds or not kinds.isdisjoint(_INSTANTS) else ()
+    """Those of which another one is an instant, or may be."""
+    maybe = [typer.of(operand).type in (None, *_INSTANTS) for operand in operands]
+    return tuple(operand for operand, own in zip(operands, maybe, strict=True) if sum(maybe) > own)
