@@ -16,7 +16,20 @@ class BrokerError(AscError):
 
 
 class ConfigError(BrokerError):
-    """A configuration that cannot be used: the first thing wrong with it, by the path of its key."""
+    """A configuration that cannot be used: what is wrong with it, by the path of its key."""
+
+
+class ConfigFaultsError(ConfigError):
+    """A configuration with several things wrong: the first one, and all as ``faults``, each an error of one line."""
+
+    def __init__(self, subject: str, value: object, remedy: str, faults: Sequence[AscError]) -> None:
+        super().__init__(subject, value, remedy)
+        self.faults = tuple(faults)
+
+    def __str__(self) -> str:
+        more = len(self.faults) - 1
+        told = f" (and {more} more: 'asc config --config FILE' names them)" if more > 0 else ""
+        return f"{super().__str__()}{told}"
 
 
 class RuntimeMissingError(BrokerError):
@@ -59,6 +72,12 @@ class BulkRefusedError(QueryError):
     def __init__(self, subject: str, value: object, remedy: str, errors: Sequence[dict[str, Any]]) -> None:
         super().__init__(subject, value, remedy)
         self.errors = errors
+
+
+class StandingQueryError(QueryError):
+    """An id that a registered query has, where none is to be replaced."""
+
+    http_status: ClassVar[HTTPStatus] = HTTPStatus.PRECONDITION_FAILED
 
 
 class UnknownQueryError(BrokerError):

@@ -5,6 +5,22 @@ from __future__ import annotations
 _WRAPPINGS = ("org.apache.spark.", "java.util.concurrent.ExecutionException", "java.lang.RuntimeException")
 
 
+_KAFKA = "org.apache.kafka."
+_KAFKA_ERRORS = "org.apache.kafka.common.errors."
+
+
+def is_of_kafka(error: BaseException) -> bool:
+    """Whether an error of Spark began in Kafka's client, or with records that Kafka no longer has."""
+    cause = getattr(error, "java_exception", None)
+    last = None
+    while cause is not None:
+        if cause.getClass().getName().startswith((_KAFKA, "org.apache.spark.sql.kafka010.")):
+            return True
+        last, cause = cause, cause.getCause()
+    # An error that could not cross from the task to the driver is there in words alone.
+    return last is not None and _KAFKA_ERRORS in str(last.getMessage())
+
+
 def root_cause(error: BaseException) -> object:
     """What began it: of the JVM's chain of causes the first that is not Spark's own wrapping, else the error itself."""
     cause = getattr(error, "java_exception", None)

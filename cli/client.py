@@ -7,13 +7,15 @@ import ipaddress
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import click
 
+from cli.arguments import EXISTING_FILE
 from cli.failure import CommandError
 from cli.schema_file import read_text
 
@@ -116,23 +118,24 @@ class Client:
             name = next(iter(found))
         if name not in found:
             known = ", ".join(found) or "none is configured"
-            subject = "unknown stream" if name else "no stream named, value"
-            raise CommandError(subject, name, f"the daemon's streams: {known}")
+            if name is None:
+                raise CommandError("stream", "", f"name one with --stream; the daemon's streams: {known}")
+            raise CommandError("unknown stream", name, f"the daemon's streams: {known}")
         found_stream: Json = found[name]
         return found_stream
 
-    def add(self, query: Json) -> Json:
+    def add(self, query: Json, *, replaces: bool = True) -> Json:
         """Register one query, or replace the one of its id."""
-        return self.request("POST", "/v1/queries", json=query)
+        return self.request("POST", "/v1/queries", json=query, headers=_condition(replaces))
 
-    def apply(self, ndjson: bytes, *, keep_going: bool) -> Json:
+    def apply(self, ndjson: bytes, *, keep_going: bool, replaces: bool = True) -> Json:
         """Register many, one a line: all or none, or all that are valid."""
         return self.request(
             "POST",
             "/v1/queries",
             params={"keep_going": "true"} if keep_going else {},
             content=ndjson,
-            headers={"Content-Type": "application/x-ndjson"},
+            headers={"Content-Type": "application/x-ndjson", **_condition(replaces)},
             timeout=10 * TIMEOUT_S,
         )
 
@@ -164,9 +167,9 @@ class Client:
         body = {"where": where} if stream is None else {"where": where, "stream": stream}
         return self.request("POST", "/v1/check", json=body)
 
-    def explain(self, query_id: str, values: Json | None) -> Json:
-        """The constructs a query uses, and a tuple's way through them."""
-        return self.request("POST", f"{query_path(query_id)}/explain", json={"tuple": values})
+    def explain(self, query_id: str, values: Json | None, *, whole: bool = False) -> Json:
+        """The constructs a query uses, or what becomes of a tuple; both and its way with ``whole``."""
+        return self.request("POST", f"{query_path(query_id)}/explain", json={"tuple": values, "whole": whole})
 
     def plan(self) -> Json:
         """The running plan of every stream."""
@@ -194,11 +197,13 @@ class Client:
 
 
 def query_path(query_id: str) -> str:
-    """The path of one query.
+    """The path of one query; CommandError for an id that would lead elsewhere.
 
     >>> query_path("a/b c")
     '/v1/queries/a%2Fb%20c'
     """
+    if query_id in ("", ".", ".."):
+        raise CommandError("query id", query_id, "is none: 'asc query list' shows the registered ones")
     return f"/v1/queries/{quote(query_id, safe='')}"
 
 
@@ -216,26 +221,38 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@contextmanager
+def connected(server: str, token_file: Path | None) -> Iterator[Client]:
+    """A client, closed at the end."""
+    client = Client(server, read_token(token_file))
+    try:
+        yield client
+    finally:
+        client.close()
+
+
 def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that name the daemon; the command is called with a `Client` as ``client``."""
 
     @functools.wraps(command)
     def with_client(server: str, token_file: Path | None, **arguments: Any) -> Any:
-        client = Client(server, read_token(token_file))
-        try:
+        with connected(server, token_file) as client:
             return command(client=client, **arguments)
-        finally:
-            client.close()
 
+    return address_options(with_client)
+
+
+def address_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same options for a command that may do without a daemon: its ``server`` and ``token_file``."""
     token = click.option(
         "--token-file",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=EXISTING_FILE,
         help="File with the bearer token; without it the variable ASC_TOKEN is used.",
     )
     address = click.option(
         "--server", envvar="ASC_SERVER", default=DEFAULT_SERVER, show_default=True, help="The daemon (ASC_SERVER)."
     )
-    return address(token(with_client))
+    return address(token(command))
 
 
 def read_token(token_file: Path | None) -> str | None:
@@ -246,6 +263,10 @@ def read_token(token_file: Path | None) -> str | None:
     if not token:
         raise CommandError("token file", str(token_file), "is empty: write the daemon's bearer token into it")
     return token
+
+
+def _condition(replaces: bool) -> dict[str, str]:
+    return {} if replaces else {"If-None-Match": "*"}
 
 
 def _object(response: httpx.Response) -> Json:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
 from cli.arguments import config_option
 from cli.command import Command, examples
 from cli.output import json_option, print_json
+from cli.toml_text import toml_lines
 
 
 @click.command(
@@ -35,34 +33,3 @@ def config(config_file: Path | None, as_json: bool) -> None:
         print_json(effective)
     else:
         click.echo("\n".join(toml_lines(effective)))
-
-
-def toml_lines(table: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    r"""A table as TOML: its own keys first, then its tables. A key without a value becomes a comment.
-
-    >>> print("\n".join(toml_lines({"api": {"port": 8750, "token_file": None}})))
-    <BLANKLINE>
-    [api]
-    port = 8750
-    # token_file is not set
-    """
-    for key, value in table.items():
-        if value is None:
-            yield f"# {key} is not set"
-        elif not isinstance(value, Mapping):
-            yield f"{_toml_key(key)} = {_toml_value(value)}"
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            inner = f"{path}.{_toml_key(key)}" if path else _toml_key(key)
-            yield from ("", f"[{inner}]")
-            yield from toml_lines(value, inner)
-
-
-def _toml_key(key: str) -> str:
-    bare = key.replace("-", "").replace("_", "").isalnum() and key.isascii()
-    return key if bare else _toml_value(key)
-
-
-def _toml_value(value: object) -> str:
-    # JSON leaves DEL as it is; TOML takes it only escaped.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

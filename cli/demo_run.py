@@ -91,7 +91,7 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
     row_of = {f"{stream['topic']}-{partition}-{offset}": row for row, (partition, offset) in enumerate(places)}
     found = {query_id: compare(received[topic], row_of, expected[query_id]) for query_id, topic in topics.items()}
     shown = received[topics[SHOWN_QUERY]][:SHOWN_RECORDS]
-    explanation = client.explain(SHOWN_QUERY, json.loads(shown[0]["value"]))["text"] if shown else ""
+    explanation = client.explain(SHOWN_QUERY, json.loads(shown[0]["value"]), whole=True)["text"] if shown else ""
     elapsed_s = max(last, published) - started
     return {
         "agrees": all(counts["agrees"] for counts in found.values()),

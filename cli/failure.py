@@ -24,6 +24,8 @@ _REMEDIES: Mapping[int, str] = MappingProxyType(
     }
 )
 
+_FAULTS_TOLD = 20
+
 
 class CommandError(AscError):
     """A command cannot do what it was asked for: subject, value and remedy in one line."""
@@ -75,7 +77,7 @@ def _wrong_use_in_one_line() -> Iterator[None]:
 
 
 def failure_text(error: Exception) -> str:
-    """What is printed for an exception: one line, and the caret lines of a predicate.
+    """What is printed for an exception: one line, and the caret lines of a predicate; a line for each of several.
 
     >>> error = PredicateError("unknown column", "dely", "did you mean 'delay'?", text="dely > 3", start=0, end=4)
     >>> print(failure_text(error))
@@ -83,6 +85,11 @@ def failure_text(error: Exception) -> str:
       dely > 3
       ^^^^
     """
+    faults = getattr(error, "faults", ())
+    if faults:
+        more = len(faults) - _FAULTS_TOLD
+        lines = [failure_text(fault) for fault in faults[:_FAULTS_TOLD]]
+        return "\n".join([*lines, *([f"error: and {more:,} more of these"] if more > 0 else [])])
     if isinstance(error, AscError):
         lines = [f"error: {one_line(str(error))}"]
         caret = error.caret() if isinstance(error, PredicateError) else getattr(error, "caret_text", "")

@@ -10,6 +10,7 @@ from cli.config import config
 from cli.demo import demo
 from cli.failure import FailureGroup
 from cli.functions import functions
+from cli.help import help_command
 from cli.match import match
 from cli.publish import publish
 from cli.query import query
@@ -17,7 +18,7 @@ from cli.runtime import runtime
 from cli.serve import serve
 from cli.status import status
 from cli.subscribe import subscribe
-from cli.version import version
+from cli.version import version, version_option
 
 
 @click.group(
@@ -28,21 +29,37 @@ from cli.version import version
         "asc serve --config asc.toml",
         'asc query add late --where "arr_delay > 60"',
         "asc publish --stream flights flights.csv.gz",
-        "asc subscribe asc.late --from-beginning",
+        "asc subscribe late --from-beginning",
+        "asc help query add",
     ),
 )
 @click.option("--debug", is_flag=True, envvar="ASC_DEBUG", help="Show the stack trace of a failure (ASC_DEBUG).")
+@version_option
 def main(debug: bool) -> None:
     """A message broker for standing SQL predicates over Kafka.
 
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
     query, publish, subscribe and status ask the daemon that 'asc serve' runs, wherever it is. No daemon is needed for
-    demo, match, bench, config, functions, runtime, version and 'query check'.
+    demo, match, bench, config, functions, runtime, version and 'query check --schema'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
 
 
-for command in (demo, serve, query, publish, subscribe, match, bench, config, functions, runtime, status, version):
+for command in (
+    demo,
+    serve,
+    query,
+    publish,
+    subscribe,
+    match,
+    bench,
+    config,
+    functions,
+    runtime,
+    status,
+    version,
+    help_command,
+):
     main.add_command(command)

@@ -1,68 +1,181 @@
-"""The file behind ``--queries``: standing predicates by id."""
+"""Files of queries: NDJSON, JSON and TOML, read for the daemon and for ``asc match``, and written so."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
 from typing import Any
 
 from cli.failure import CommandError
-from cli.schema_file import read_text
+
+FORMATS = ("ndjson", "json", "toml")
+
+Json = dict[str, Any]
+
+_SETTABLE = ("id", "stream", "where", "topic", "labels", "paused", "expires_at")
+_PAGE_KEYS = {"queries", "cursor"}
+_REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Predicates by id: NDJSON of ``{"id", "where"}``, or a TOML or JSON mapping of ids to them, by the name's end.
+    """Predicates by id, from a file in any of the forms of `bodies`.
 
     Errors: CommandError for what cannot be read, an id given twice, a predicate that is no text, no query at all.
     """
-    text = read_text(path)
-    suffix = path.suffix.lower()
-    if suffix == ".toml":
-        pairs: Iterable[tuple[Any, Any]] = _toml(text, path).items()
-    elif suffix == ".json":
-        pairs = _json_pairs(text, path)
-    else:
-        pairs = _ndjson_pairs(text, path)
+    content = path.read_bytes()
     queries: dict[str, str] = {}
-    for query_id, where in pairs:
+    for place, body in bodies(content, form_of(path.name, content), path.name):
+        query_id, where = body.get("id"), body.get("where")
         if not isinstance(query_id, str) or not query_id or not isinstance(where, str):
-            raise CommandError("no id and predicate in file", str(path), f"{query_id!r}: {where!r} must be two texts")
+            raise CommandError("no query in file", str(path), f'{place} needs "id" and "where", both texts')
         if query_id in queries:
             raise CommandError("duplicate query id", query_id, f"it stands twice in {path}: remove one")
         queries[query_id] = where
     if not queries:
-        raise CommandError("no queries in file", str(path), 'write one a line: {"id": "late", "where": "delay > 60"}')
+        raise CommandError("no queries in file", str(path), _REMEDY)
     return queries
 
 
-def _ndjson_pairs(text: str, path: Path) -> Iterable[tuple[Any, Any]]:
+def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
+    """The queries of a file as the daemon reads them, one a line, and where each line was in the file.
+
+    NDJSON stays as it is, whatever stands in it: the daemon names what is wrong with a line. CommandError where a file
+    of another form cannot be read, or holds no query.
+    """
+    if form == "ndjson":
+        return content, [f"line {number}" for number, _ in enumerate(content.split(b"\n"), 1)]
+    found = list(bodies(content, form, name))
+    if not found:
+        raise CommandError("no queries in file", name, _REMEDY)
+    # A time of TOML is no text yet.
+    lines = [json.dumps(body, default=str) for _, body in found]
+    return "\n".join(lines).encode(), [place for place, _ in found]
+
+
+def form_of(name: str, content: bytes) -> str:
+    """Which of ``FORMATS`` a file is in: by its name's end or, where that may be wrong or is missing, what it holds.
+
+    >>> form_of("q.toml", b""), form_of("q.json", b'{"late": "delay > 60"}'), form_of("<stdin>", b"[]")
+    ('toml', 'json', 'json')
+    >>> form_of("q.json", b'{"id": "late", "where": "delay > 60"}'), form_of("<stdin>", b'late = "delay > 60"')
+    ('ndjson', 'toml')
+    """
+    suffix = PurePath(name).suffix.lower()
+    if suffix == ".toml":
+        return "toml"
+    text = content.decode("utf-8-sig", "replace")
+    first_line = next((line for line in text.split("\n") if line.strip()), "")
+    if _is_query(_parsed_json(first_line)):
+        return "ndjson"
+    if suffix == ".json" or _parsed_json(text) is not None:
+        return "json"
+    return "toml" if suffix not in (".ndjson", ".jsonl") and _is_toml(text) else "ndjson"
+
+
+def bodies(content: bytes, form: str, name: str) -> Iterator[tuple[str, Json]]:
+    """The queries of a file as bodies of the API, each with its place in words.
+
+    NDJSON has an object a line. JSON is a list of such objects, one of them, a page as the API answers it, or, like
+    TOML, a mapping of ids to predicates or to objects without the id. CommandError for what is none of these.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError("not UTF-8 text, file", name, f"byte {error.start} is not; save it as UTF-8") from None
+    if form == "ndjson":
+        return _of_lines(text, name)
+    return _of_document(_toml(text, name) if form == "toml" else _json(text, name), name)
+
+
+def queries_text(queries: Iterable[Mapping[str, Any]], form: str) -> str:
+    """Queries of the daemon in one of ``FORMATS``, with what can be set of them and nothing else: 'asc query apply'
+    makes the same of it.
+
+    >>> late = {"id": "late", "where": "delay > 60", "labels": {"team": "ops"}, "expires_at": None, "version": 7}
+    >>> print(queries_text([late], "ndjson"))
+    {"id": "late", "where": "delay > 60", "labels": {"team": "ops"}}
+    >>> print(queries_text([late], "toml"))
+    [late]
+    where = "delay > 60"
+    <BLANKLINE>
+    [late.labels]
+    team = "ops"
+    """
+    own = [{key: query[key] for key in _SETTABLE if query.get(key) is not None} for query in queries]
+    if form == "json":
+        return json.dumps(own, indent=2, ensure_ascii=False)
+    if form == "ndjson":
+        return "\n".join(json.dumps(query, ensure_ascii=False) for query in own)
+    from cli.toml_text import toml_lines
+
+    tables = {query["id"]: {key: value for key, value in query.items() if key != "id"} for query in own}
+    return "\n".join(toml_lines(tables)).lstrip("\n")
+
+
+def _of_lines(text: str, name: str) -> Iterator[tuple[str, Json]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             query = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise CommandError("not NDJSON, file", str(path), f"line {number}: {error}") from None
-        if not isinstance(query, dict) or not {"id", "where"} <= query.keys():
-            remedy = f'line {number} must be an object with "id" and "where"'
-            raise CommandError("no query in file", str(path), remedy)
-        yield query["id"], query["where"]
+        except (ValueError, RecursionError) as error:
+            raise CommandError("not NDJSON, file", name, f"line {number}: {_reason(error)}") from None
+        if not isinstance(query, dict):
+            raise CommandError("no query in file", name, f'line {number} must be an object with "id" and "where"')
+        yield f"line {number}", query
 
 
-def _json_pairs(text: str, path: Path) -> Iterable[tuple[Any, Any]]:
+def _of_document(document: object, name: str) -> Iterator[tuple[str, Json]]:
+    if isinstance(document, dict):
+        listed = document.get("queries")
+        if isinstance(listed, list) and document.keys() <= _PAGE_KEYS:
+            document = listed
+        elif isinstance(document.get("id"), str) and isinstance(document.get("where"), str):
+            document = [document]
+    if isinstance(document, dict):
+        yield from _of_mapping(document, name)
+    elif isinstance(document, list):
+        for number, query in enumerate(document, 1):
+            if not isinstance(query, dict):
+                raise CommandError("no query in file", name, f'query {number} must be an object with "id" and "where"')
+            yield f"query {number}", query
+    else:
+        raise CommandError("no queries in file", name, 'write {"late": "delay > 60"}, or a list of objects')
+
+
+def _of_mapping(document: Json, name: str) -> Iterator[tuple[str, Json]]:
+    for number, (query_id, value) in enumerate(document.items(), 1):
+        query = {"where": value} if isinstance(value, str) else value
+        if not isinstance(query, dict) or query.get("id", query_id) != query_id:
+            remedy = f'{query_id!r} must be a predicate, or an object with "where" and no other id'
+            raise CommandError("no query in file", name, remedy)
+        yield f"query {number}", {"id": query_id, **query}
+
+
+def _json(text: str, name: str) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> Json:
+        found: Json = {}
+        for key, value in pairs:
+            if key in found:
+                raise CommandError("duplicate key", key, f"it stands twice in an object of {name}: remove one")
+            found[key] = value
+        return found
+
     try:
-        pairs: list[tuple[str, Any]] | Any = json.loads(text, object_pairs_hook=list)
-    except json.JSONDecodeError as error:
-        raise CommandError("not JSON, file", str(path), f"{error}; one query a line is .ndjson") from None
-    if not text.lstrip().startswith("{"):
-        raise CommandError(
-            "no mapping in file", str(path), 'write {"late": "delay > 60"}, or one query a line as .ndjson'
-        )
-    return pairs
+        return json.loads(text, object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        raise CommandError("not JSON, file", name, f"{_reason(error)}; one query a line is .ndjson") from None
 
 
-def _toml(text: str, path: Path) -> dict[str, Any]:
+def _toml(text: str, name: str) -> Json:
+    try:
+        return _parsed_toml(text)
+    except (ValueError, RecursionError) as error:
+        raise CommandError("not TOML, file", name, _reason(error)) from None
+
+
+def _parsed_toml(text: str) -> Json:
     import sys
 
     if sys.version_info >= (3, 11):
@@ -70,8 +183,29 @@ def _toml(text: str, path: Path) -> dict[str, Any]:
     else:
         import tomli as tomllib
 
-    try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CommandError("not TOML, file", str(path), str(error)) from None
+    table: Json = tomllib.loads(text)
     return table
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        _parsed_toml(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _parsed_json(text: str) -> Any:
+    """What a text holds as JSON; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_query(value: object) -> bool:
+    return isinstance(value, dict) and ("id" in value or "where" in value)
+
+
+def _reason(error: Exception) -> str:
+    return "is nested too deeply" if isinstance(error, RecursionError) else str(error)

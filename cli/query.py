@@ -1,26 +1,24 @@
-"""``asc query``: the registry through the daemon's API, and ``check`` offline."""
+"""``asc query``: the standing queries, changed through the daemon's API."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
-from cli.arguments import EXISTING_FILE, query_ids_argument
+from cli.arguments import query_ids_argument, where_option
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
-from cli.output import json_option, print_json, print_table
-
-WHERE_HELP = "The predicate: a Spark SQL boolean expression over the stream's attributes."
+from cli.output import json_option, print_json
+from cli.queries_file import FORMATS, as_ndjson, form_of
+from cli.query_views import check, explain, list_queries, show
 
 
 @click.group(
     cls=Group,
     epilog=examples(
-        'asc query check --where "arr_delay > 60" --schema flights.ddl',
+        'asc query check --where "arr_delay > 60" --stream flights',
         'asc query add late --where "arr_delay > 60" --topic late-flights --label team=ops',
         "asc query list --label team=ops",
         "asc query remove late",
@@ -31,6 +29,17 @@ def query() -> None:
 
     Each has an ID. What it accepts arrives in the topic asc.ID, or in the one that --topic names.
     """
+
+
+for view in (list_queries, show, explain, check):
+    query.add_command(view)
+
+
+def no_replace_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--no-replace``, the command's ``replaces``, which is then false."""
+    return click.option(
+        "--no-replace", "replaces", flag_value=False, default=True, help="Refuse an ID that a query has already."
+    )(command)
 
 
 def parse_labels(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -48,15 +57,17 @@ def parse_labels(_context: click.Context, _option: click.Parameter, values: Sequ
     epilog=examples(
         'asc query add late --where "arr_delay > 60"',
         'asc query add hauls --where "distance >= 2500" --stream flights --topic long-hauls --label team=ops',
+        'asc query add storm --where "wind_ms > 24" --no-replace --expires-at 2030-01-31T12:00:00Z',
     )
 )
 @click.argument("query_id", metavar="ID")
-@click.option("--where", required=True, help=WHERE_HELP)
+@where_option
 @click.option("--stream", help="The stream it stands on; may be left out where there is one.")
 @click.option("--topic", help="The topic for what it accepts; asc.ID by default.")
 @click.option("--label", "labels", multiple=True, metavar="K=V", callback=parse_labels, help="A label; repeatable.")
 @click.option("--paused", is_flag=True, help="Register it without running it yet.")
-@click.option("--expires-at", metavar="TIME", help="When to remove it, an ISO 8601 time.")
+@click.option("--expires-at", metavar="TIME", help="When to remove it: an ISO 8601 time to come, with its offset.")
+@no_replace_option
 @server_options
 @json_option
 def add(
@@ -69,16 +80,17 @@ def add(
     labels: dict[str, str],
     paused: bool,
     expires_at: str | None,
+    replaces: bool,
     as_json: bool,
 ) -> None:
     """Register a predicate, or replace the one of that ID.
 
     Replacing is one step: no record meets neither or both. Returns once it is in the running plan, with the
-    offsets from which it sees every record.
+    offsets from which it sees every record. One that stands just so is left as it is.
     """
     optional = {"stream": stream, "topic": topic, "labels": labels, "expires_at": expires_at}
     body = {"id": query_id, "where": where, **{name: value for name, value in optional.items() if value}}
-    answer = client.add({**body, "paused": True} if paused else body)
+    answer = client.add({**body, "paused": True} if paused else body, replaces=replaces)
     _print_registered(answer, as_json)
 
 
@@ -86,22 +98,37 @@ def add(
     epilog=examples(
         "asc query apply queries.ndjson",
         "asc query apply --keep-going - < queries.ndjson",
-        "A line of the file:",
+        "asc query apply --no-replace queries.toml",
+        "A line of NDJSON:",
         '{"id": "late", "where": "arr_delay > 60", "topic": "late-flights", "labels": {"team": "ops"}}',
+        "The same in TOML:",
+        "[late]",
+        'where = "arr_delay > 60"',
+        'topic = "late-flights"',
+        'labels = { team = "ops" }',
     )
 )
 @click.argument("file", type=click.File("rb"))
 @click.option("--keep-going", is_flag=True, help="Register what is valid and list the rest; else it is all or none.")
+@no_replace_option
+@click.option("--format", "form", type=click.Choice(FORMATS), help="The file's; by default its name and content tell.")
 @server_options
 @json_option
-def apply(client: Client, file: Any, keep_going: bool, as_json: bool) -> None:
+def apply(*, client: Client, file: Any, keep_going: bool, replaces: bool, form: str | None, as_json: bool) -> None:
     """Register the predicates of a file.
 
-    FILE (- for stdin) holds a JSON object a line with the keys id and where and, if wanted, stream, topic, labels,
-    paused, expires_at. Ends with 1 when a line was refused.
+    FILE (- for stdin) holds objects with the keys id and where and, if wanted, stream, topic, labels, paused,
+    expires_at: one a line (NDJSON), a JSON list of them, or, in JSON and TOML, a mapping of ids to them or to
+    predicates. What 'asc query list' prints with --json or --format is such a file; what only the daemon knows of a
+    query is left out.
+
+    A predicate that stands just so is left as it is. Ends with 1 when one was refused.
     """
+    content = file.read()
+    name = str(getattr(file, "name", "<stdin>"))
+    ndjson, places = as_ndjson(content, form or form_of(name, content), name)
     try:
-        answer = client.apply(file.read(), keep_going=keep_going)
+        answer = client.apply(ndjson, keep_going=keep_going, replaces=replaces)
         refused = answer.get("errors") or []
     except ServerError as error:
         if not error.lines:
@@ -111,75 +138,40 @@ def apply(client: Client, file: Any, keep_going: bool, as_json: bool) -> None:
         print_json(answer)
     else:
         version = f", version {answer['version']}" if "version" in answer else ""
-        click.echo(f"{answer['registered']:,} registered, {len(refused):,} refused{version}")
+        click.echo(f"{applied_text({**answer, 'refused': len(refused)})}{version}")
         for query_id, texts in (answer.get("warnings") or {}).items():
             for text in texts:
                 click.echo(f"warning: {query_id}: {text}", err=True)
     for line in refused:
-        click.echo(refused_line(line), err=True)
+        click.echo(refused_line(line, places), err=True)
     if refused:
         click.get_current_context().exit(1)
 
 
-def refused_line(refused: Json) -> str:
-    """One line for one refused line of a bulk file."""
+def applied_text(counts: Json) -> str:
+    """What became of a file in words.
+
+    >>> applied_text({"registered": 12, "replaced": 3, "unchanged": 40, "refused": 0})
+    '12 registered, 3 replaced, 40 unchanged'
+    >>> applied_text({"registered": 0, "refused": 0})
+    '0 registered'
+    >>> applied_text({"registered": 0, "refused": 2})
+    '0 registered, 2 refused'
+    """
+    names = [name for name in ("registered", "replaced", "unchanged") if counts.get(name)] or ["registered"]
+    if counts.get("refused"):
+        names.append("refused")
+    return ", ".join(f"{counts[name]:,} {name}" for name in names)
+
+
+def refused_line(refused: Json, places: Sequence[str]) -> str:
+    """One line for one refused query of a file, by its place there."""
     error = refused.get("error") or {}
+    line = refused.get("line")
+    place = places[line - 1] if isinstance(line, int) and 0 < line <= len(places) else f"line {line}"
     name = f" ({refused['id']})" if refused.get("id") else ""
     text = error.get("message") if isinstance(error, dict) else error
-    return f"error: line {refused.get('line')}{name}: {text}"
-
-
-@query.command(
-    "list",
-    epilog=examples(
-        "asc query list",
-        "asc query list --prefix late --label team=ops --json",
-    ),
-)
-@click.option("--prefix", help="Only ids that begin so.")
-@click.option("--label", metavar="K=V", help="Only queries that bear this label.")
-@click.option("--stream", help="Only queries of this stream.")
-@server_options
-@json_option
-def list_queries(client: Client, prefix: str | None, label: str | None, stream: str | None, as_json: bool) -> None:
-    """List the registered predicates.
-
-    On a terminal long ones are cut to its width; 'asc query show' and --json have them whole.
-    """
-    found = client.queries(prefix=prefix, label=label, stream=stream)
-    if as_json:
-        print_json(found)
-    else:
-        print_table(
-            ["id", "stream", "topic", "state", "labels", "where"],
-            [
-                [q["id"], q["stream"], q["topic"], _state(q), _labels_text(q.get("labels") or {}), q["where"]]
-                for q in found
-            ],
-            fitted=True,
-        )
-        for listed in found:
-            if not listed.get("served", True):
-                click.echo(f"warning: {listed['id']} is not served: {listed.get('reason')}", err=True)
-
-
-@query.command(
-    epilog=examples(
-        "asc query show late",
-        "asc query show late --json",
-    )
-)
-@click.argument("query_id", metavar="ID")
-@server_options
-@json_option
-def show(client: Client, query_id: str, as_json: bool) -> None:
-    """Show one registered predicate."""
-    found = client.query(query_id)
-    if as_json:
-        print_json(found)
-    else:
-        shown = {**found, "labels": _labels_text(found.get("labels") or {})}
-        print_table(["key", "value"], [[name, value] for name, value in shown.items()])
+    return f"error: {place}{name}: {text}"
 
 
 @query.command(
@@ -197,7 +189,7 @@ def remove(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
     Prints the offsets from which on no record meets them; records before these may still arrive a moment
     later, from the batch that is running.
     """
-    _for_each(query_ids, client.remove, "removed", as_json)
+    _for_each(query_ids, client.remove, "removed", "", as_json)
 
 
 @query.command(
@@ -214,7 +206,7 @@ def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 
     Records that pass meanwhile are not delivered later.
     """
-    _for_each(query_ids, lambda query_id: client.change(query_id, {"paused": True}), "paused", as_json)
+    _for_each(query_ids, lambda query_id: client.change(query_id, {"paused": True}), "paused", "is paused", as_json)
 
 
 @query.command(
@@ -228,81 +220,11 @@ def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 @json_option
 def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
     """Run paused predicates again."""
-    _for_each(query_ids, lambda query_id: client.change(query_id, {"paused": False}), "resumed", as_json)
+    _for_each(query_ids, lambda query_id: client.change(query_id, {"paused": False}), "resumed", "runs", as_json)
 
 
-@query.command(
-    epilog=examples(
-        "asc query explain late",
-        "asc query explain late --tuple '{\"arr_delay\": 75}'",
-    )
-)
-@click.argument("query_id", metavar="ID")
-@click.option("--tuple", "tuple_text", metavar="JSON", help="A record: a JSON object with the stream's fields.")
-@server_options
-@json_option
-def explain(client: Client, query_id: str, tuple_text: str | None, as_json: bool) -> None:
-    """Show how a registered predicate is evaluated.
-
-    That is: its constructs and their sequence, and with --tuple a record's way through them.
-    """
-    answer = client.explain(query_id, None if tuple_text is None else parse_tuple(tuple_text))
-    for warning in answer["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
-    if as_json:
-        print_json(answer)
-    else:
-        click.echo(answer["text"])
-
-
-def parse_tuple(text: str) -> Json:
-    """The object of ``--tuple``."""
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint="'--tuple'") from None
-    if not isinstance(values, dict):
-        raise click.BadParameter("a JSON object is wanted, like '{\"delay\": 75}'", param_hint="'--tuple'")
-    return values
-
-
-@query.command(
-    epilog=examples(
-        'asc query check --where "arr_delay > 60 OR dep_time IS NULL" --schema flights.ddl',
-        'asc query check --where "distance / air_time > 8" --schema flights.json --json',
-    )
-)
-@click.option("--where", required=True, help=WHERE_HELP)
-@click.option(
-    "--schema",
-    "schema_file",
-    required=True,
-    type=EXISTING_FILE,
-    help="The stream's schema: Spark DDL, or the JSON of a Spark StructType.",
-)
-@click.option("--time-zone", default="UTC", show_default=True, help="Time zone that TIMESTAMP literals are read in.")
-@json_option
-def check(where: str, schema_file: Path, time_zone: str, as_json: bool) -> None:
-    """Show what a predicate becomes, without a daemon.
-
-    That is: its normal form, p-attributes, constraints, warnings. Needs no Kafka and no Java either.
-    What only Spark can compute is named; that part Spark checks at registration.
-    """
-    from asc.predicate import normalise
-    from asc.predicate.describe import describe, plain_form
-    from broker.formats.record_attributes import attributes_of
-    from cli.schema_file import read_schema
-
-    # The record's own attributes are there in every stream.
-    predicate = normalise(where, attributes_of(read_schema(schema_file)), time_zone=time_zone)
-    if as_json:
-        print_json(plain_form(predicate))
-    else:
-        click.echo(describe(predicate))
-
-
-def _for_each(query_ids: Sequence[str], action: Callable[[str], Json], done: str, as_json: bool) -> None:
-    """Do it to each; go on after one that is refused, name it, and end with 1."""
+def _for_each(query_ids: Sequence[str], action: Callable[[str], Json], done: str, was_so: str, as_json: bool) -> None:
+    """Do it to each; go on after one that is refused, name it, and end with 1. ``was_so``: that it was so."""
     answers: Json = {}
     failed = False
     for query_id in query_ids:
@@ -312,8 +234,11 @@ def _for_each(query_ids: Sequence[str], action: Callable[[str], Json], done: str
             click.echo(f"error: {error}", err=True)
             failed = True
         else:
-            if not as_json:
-                click.echo(f"{done} {query_id}, {_from_where(answers[query_id])}")
+            answer = answers[query_id]
+            if not as_json and answer.get("change") == "unchanged":
+                click.echo(f"{query_id} {was_so} already, version {answer.get('version')}")
+            elif not as_json:
+                click.echo(f"{done} {query_id}, {_from_where(answer)}")
     if as_json:
         print_json(answers)
     if failed:
@@ -325,7 +250,8 @@ def _print_registered(answer: Json, as_json: bool) -> None:
         print_json(answer)
         return
     registered = answer["query"]
-    click.echo(f"registered {registered['id']} -> {registered['topic']}, {_from_where(answer)}")
+    change = answer.get("change", "registered")
+    click.echo(f"{change} {registered['id']} -> {registered['topic']}, {_from_where(answer)}")
     for warning in answer.get("warnings") or []:
         click.echo(f"warning: {warning}", err=True)
 
@@ -335,13 +261,3 @@ def _from_where(answer: Json) -> str:
     offsets = answer.get("effective_offsets") or {}
     places = ", ".join(f"{partition}: {offset}" for partition, offset in offsets.items())
     return f"version {answer.get('version')}" + (f", from partition: offset {places}" if places else "")
-
-
-def _state(registered: Json) -> str:
-    if not registered.get("served", True):
-        return "not served"
-    return "paused" if registered["paused"] else "running"
-
-
-def _labels_text(labels: Json) -> str:
-    return " ".join(f"{name}={value}" for name, value in sorted(labels.items()))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.command import Command, Group, examples
+from cli.command import Group, examples
 from cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ def runtime() -> None:
 
 
 @runtime.command(
-    cls=Command,
     epilog=examples(
         "asc runtime show",
         "asc runtime show --json",
@@ -64,16 +64,19 @@ def show(as_json: bool) -> None:
         print_table(headings, rows)
 
 
+def bundle_file(command: Callable[..., Any]) -> Callable[..., Any]:
+    """FILE, the bundle that is written or read, and ``--json`` of what is in it."""
+    return click.argument("file", type=click.Path(path_type=Path))(json_option(command))
+
+
 @runtime.command(
-    cls=Command,
     epilog=examples(
         "asc runtime bundle asc-jars.tar",
         "asc runtime bundle --force /mnt/usb/asc-jars.tar",
     ),
 )
-@click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-@json_option
+@bundle_file
 def bundle(file: Path, force: bool, as_json: bool) -> None:
     """Write every jar the broker needs into FILE, a tar of about 55 MB.
 
@@ -85,14 +88,12 @@ def bundle(file: Path, force: bool, as_json: bool) -> None:
 
 
 @runtime.command(
-    cls=Command,
     epilog=examples(
         "asc runtime load asc-jars.tar",
         "ASC_CACHE_DIR=/opt/asc-cache asc runtime load asc-jars.tar",
     ),
 )
-@click.argument("file", type=click.Path(path_type=Path))
-@json_option
+@bundle_file
 def load(file: Path, as_json: bool) -> None:
     """Fill the cache from FILE, which 'asc runtime bundle' wrote. Needs no network.
 

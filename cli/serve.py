@@ -10,25 +10,41 @@ import click
 from cli.arguments import config_option
 from cli.command import Command, examples
 
+_LEAST = '[streams.flights], topic = "flights", format = "json", schema = "delay INT"'
+
 
 @click.command(
     cls=Command,
     epilog=examples(
         "asc serve --config asc.toml",
         "asc serve --config asc.toml --embedded",
+        "asc serve --config asc.toml --set-aside late --set-aside hauls",
+        "The least that asc.toml holds is a stream:",
+        "[streams.flights]",
+        'topic = "flights"',
+        'format = "json"',
+        'schema = "delay INT, dest STRING"',
     ),
 )
 @config_option("The configuration, a TOML file with at least one stream.")
 @click.option("--embedded", is_flag=True, help="Start a Kafka broker of its own, also where one is configured.")
-def serve(config_file: Path | None, embedded: bool) -> None:
+@click.option(
+    "--set-aside",
+    multiple=True,
+    metavar="ID",
+    help="Start without this query: it is kept, and not served until it is registered anew; repeatable.",
+)
+def serve(config_file: Path | None, embedded: bool, set_aside: tuple[str, ...]) -> None:
     """Run the daemon: HTTP API and streaming jobs.
 
     Where the configuration names no Kafka, it starts an embedded one.
     SIGTERM or Ctrl-C ends the running batch, commits and leaves.
     SIGHUP reads the file again and takes the section [monitor] from it.
     """
+    if config_file is None:
+        raise click.UsageError(f"give --config FILE, a TOML file with at least {_LEAST}")
     from broker.config.config import load_config
     from broker.daemon.process import serve as serve_daemon
 
     read = partial(load_config, config_file, embedded=embedded)
-    serve_daemon(read(), read if config_file else None)
+    serve_daemon(read(), read, set_aside=set_aside)

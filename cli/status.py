@@ -13,6 +13,7 @@ from cli.output import json_option, print_json, print_table
 
 _EVENTS_SHOWN = 3
 _SHOWN = 4
+_REASONS_SHOWN = 5
 _PAUSE_S = 0.5
 
 
@@ -37,9 +38,11 @@ _PAUSE_S = 0.5
 def status(client: Client, as_json: bool, wait_s: float) -> None:
     """Say whether the daemon is ready, and what it runs.
 
-    Prints a line for each stream, then the last rearrangements of its sequences.
-    "cost" is the number of constructs evaluated for a record, as the executor
-    visits them. Ends with 1 when the daemon is not ready.
+    Prints a line for each stream, then what became of records that could not be
+    decoded, and the last rearrangements of its sequences. Records and dead letters
+    are counted since the daemon began. "cost" is the number of constructs evaluated
+    for a record, as the executor visits them. Ends with 1 when the daemon is not
+    ready.
     """
     ready = _awaited(client, wait_s)
     found = {"server": client.server, **ready}
@@ -75,29 +78,36 @@ def _awaited(client: Client, wait_s: float) -> dict[str, Any]:
 
 
 def _print_streams(streams: list[dict[str, Any]]) -> None:
-    headings = ["stream", "topic", "format", "queries", "conjuncts", "p-attributes", "version"]
+    headings = ["stream", "topic", "format", "queries", "not served", "conjuncts", "p-attributes", "version"]
     rows = [
         [
-            *(stream["name"], stream["topic"], stream["format"], stream["queries"]),
+            *(stream["name"], stream["topic"], stream["format"], stream["queries"], stream.get("not_served", 0)),
             stream["plan"].get("conjuncts"),
             len(stream["plan"].get("p_attributes", ())),
             stream["plan"].get("version"),
-            *_monitored(stream["plan"].get("monitor") or {}),
+            *_monitored(stream["plan"].get("monitor") or {}, _dead_letters(stream).get("total", 0)),
         ]
         for stream in streams
     ]
-    print_table([*headings, "records", "cost", "rearranged"], rows)
+    print_table([*headings, "records since start", "dead letters", "cost", "rearranged"], rows)
     for stream in streams:
+        for reason in _dead_letters(stream).get("reasons", ())[:_REASONS_SHOWN]:
+            column = "" if reason["column"] is None else f", column {reason['column']!r}"
+            click.echo(f"{stream['name']}: {reason['count']:,} dead letters: {reason['reason']}{column}")
         for event in ((stream["plan"].get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
             click.echo(_told(event))
 
 
-def _monitored(monitor: dict[str, Any]) -> list[Any]:
-    """Records, mean cost and rearrangements; an off monitor counts but rearranges nothing."""
+def _dead_letters(stream: dict[str, Any]) -> dict[str, Any]:
+    return stream["plan"].get("dead_letters") or {}
+
+
+def _monitored(monitor: dict[str, Any], dead_letters: int) -> list[Any]:
+    """Records, those that were not decoded, mean cost, rearrangements; an off monitor counts but rearranges nothing."""
     tuples = monitor.get("tuples", 0)
     cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
     rearranged = sum(monitor.get("rearrangements", {}).values()) if monitor.get("enabled", True) else "off"
-    return [tuples, cost, rearranged]
+    return [tuples, dead_letters, cost, rearranged]
 
 
 def _told(event: dict[str, Any]) -> str:

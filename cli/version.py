@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
 from cli.command import Command, examples
@@ -21,16 +24,33 @@ PARTS = ("asc-broker", "pyspark", "kafka-python", "pyarrow", "numpy", "numba", "
 def version(as_json: bool) -> None:
     """Print the versions of the broker and of what it stands on."""
     import platform
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as version_of
 
-    found = {"python": platform.python_version()}
-    for part in PARTS:
-        try:
-            found[part] = version_of(part)
-        except PackageNotFoundError:
-            found[part] = "not installed"
+    found = {"python": platform.python_version(), **{part: version_of(part) for part in PARTS}}
     if as_json:
         print_json(found)
     else:
         print_table(["part", "version"], sorted(found.items(), key=lambda item: item[0] != PARTS[0]))
+
+
+def version_of(part: str) -> str:
+    """The version of an installed package."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed(part)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def version_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--version``: the broker's own, in one line."""
+
+    def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted and not context.resilient_parsing:
+            click.echo(f"{PARTS[0]} {version_of(PARTS[0])}")
+            context.exit()
+
+    return click.option(
+        "--version", is_flag=True, expose_value=False, is_eager=True, callback=show, help="Print the version and leave."
+    )(command)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -13,28 +14,89 @@ from asc.plan.construct import Construct
 from asc.plan.plan import Plan
 from asc.predicate.describe import constraint_text
 
+_FAILURES_TOLD = 3
+"""Conjuncts of which the verdict says where they fail."""
 
-def explain(plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None = None) -> str:
+Conjunct = Sequence[tuple[PAttribute, Constraint]]
+Keys = Mapping[PAttribute, "Key | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A text of several lines; ``accepted``: whether the query accepts the tuple, None where none is given."""
+
+    text: str
+    accepted: bool | None = None
+
+
+def explain(
+    plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None = None, *, whole: bool = False
+) -> Explanation:
     """The constructs that a query uses and their place in the sequence of its block.
 
-    With the ``values`` of a tuple, one Arrow scalar a p-attribute in the order of ``plan.p_attributes``, also its way
-    through the block.
+    With the ``values`` of a tuple, one Arrow scalar a p-attribute in the order of ``plan.p_attributes``: the verdict,
+    then the query's terms and which of them hold; where the ``whole`` is wanted, also the constructs and the tuple's
+    way through those of the block.
 
     Raises PlanError for an unknown id.
     """
-    return "\n".join(_lines(plan, query_id, values))
+    if values is None:
+        return Explanation("\n".join(_lines(plan, query_id, None)))
+    keys = [attribute.key_of(value) for attribute, value in zip(plan.p_attributes, values, strict=True)]
+    accepted, lines = _judged(plan, query_id, dict(zip(plan.p_attributes, keys, strict=True)))
+    return Explanation("\n".join([*lines, *(_lines(plan, query_id, keys) if whole else ())]), accepted)
 
 
-def _lines(plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None) -> Iterator[str]:
-    handle = plan.handle(query_id)
+def _judged(plan: Plan, query_id: str, keys: Keys) -> tuple[bool, list[str]]:
+    """Whether a query accepts a tuple, and the lines that say so, the verdict first."""
+    conjuncts = [list(plan.constraints(number, bit)) for number, bits in plan.conjuncts_of(query_id) for bit in bits]
+    if not conjuncts:
+        accepts_all = _accepts_all(plan, query_id)
+        said = "accepted: every tuple is" if accepts_all else "not accepted because no tuple is: nothing meets it"
+        return accepts_all, [said]
+    failing = [[term for term in conjunct if not term[1].admits(keys[term[0]])] for conjunct in conjuncts]
+    accepting = [number for number, failed in enumerate(failing, 1) if not failed]
+    several = len(conjuncts) > 1
+    if accepting:
+        verdict = f"accepted: conjunct {accepting[0]} of {len(conjuncts)} holds" if several else "accepted"
+    else:
+        verdict = f"not accepted because {_why(failing, keys)}"
+    lines = [verdict]
+    for number, (conjunct, failed) in enumerate(zip(conjuncts, failing, strict=True), 1):
+        if several:
+            lines.append(f"conjunct {number} {'fails' if failed else 'holds'}:")
+        lines += [
+            f"  {'fails' if term in failed else 'holds'}  {constraint_text(*term)}   ({_value_of(term[0], keys)})"
+            for term in conjunct
+        ]
+    return bool(accepting), lines
+
+
+def _why(failing: Sequence[Conjunct], keys: Keys) -> str:
+    def failure(conjunct: Conjunct) -> str:
+        attribute, constraint = conjunct[0]
+        return f"{constraint_text(attribute, constraint)} fails ({_value_of(attribute, keys)})"
+
+    if len(failing) == 1:
+        return failure(failing[0])
+    told = [f"in conjunct {number} {failure(failed)}" for number, failed in enumerate(failing[:_FAILURES_TOLD], 1)]
+    more = len(failing) - len(told)
+    return ", ".join(told) + (f", and {_counted(more, 'conjunct')} more do not hold" if more else "")
+
+
+def _value_of(attribute: PAttribute, keys: Keys) -> str:
+    return f"{attribute.sql} = {_value_text(attribute, keys[attribute])}"
+
+
+def _accepts_all(plan: Plan, query_id: str) -> bool:
+    return plan.handle(query_id) in plan.match_all_handles.tolist()
+
+
+def _lines(plan: Plan, query_id: str, keys: Sequence[Key | None] | None) -> Iterator[str]:
     places = plan.conjuncts_of(query_id)
     if not places:
-        match_all = handle in plan.match_all_handles.tolist()
-        yield f"{query_id} accepts {'every tuple' if match_all else 'no tuple'}: it is in no construct"
+        yield f"{query_id} accepts {'every' if _accepts_all(plan, query_id) else 'no'} tuple: it is in no construct"
         return
-    keys = None
-    if values is not None:
-        keys = [attribute.key_of(value) for attribute, value in zip(plan.p_attributes, values, strict=True)]
     for number, bits in places:
         yield from _block_lines(plan, query_id, number, bits)
         if keys is not None:

@@ -65,6 +65,11 @@ class FormulaBuilder:
         """A condition as a boolean p-attribute that Spark computes."""
         return self._boolean(self._typer.condition(node))
 
+    @property
+    def typer(self) -> Typer:
+        """What types the predicate's expressions."""
+        return self._typer
+
     def _boolean(self, expression: Expression) -> Atom:
         attribute = self._attribute(expression, pa.bool_())
         return Atom(attribute, _IS_TRUE, _IS_FALSE)
@@ -221,6 +226,8 @@ class FormulaBuilder:
         text = pattern_text(pattern)
         assert text is not None
         escape = node.args[2].value.value if len(node.args) > 2 else "\\"
+        if escape in text and not _is_whole(text):
+            return self._boolean(whole)
         parts = like_parts(text, escape)
         attribute = self._attribute(subject, pa.string())
         if not parts or (len(parts) == 1 and parts[0]):
@@ -233,3 +240,8 @@ class FormulaBuilder:
         else:
             return self._boolean(whole)
         return Atom(attribute, true)
+
+
+def _is_whole(pattern: str) -> bool:
+    """Whether Spark, which makes a regular expression of a pattern with an escape in it, tears no character in two."""
+    return all(character <= "\uffff" for character in pattern)

@@ -20,6 +20,7 @@ _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", 
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(.))", re.DOTALL)
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})\Z", re.ASCII)
 _TIMESTAMP = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?)?\Z", re.ASCII)
+_TIME_WORD = re.compile(r"[\s\x00-\x20]*(?:epoch|now|today|tomorrow|yesterday)(?![A-Za-z])", re.IGNORECASE)
 _SAME_RULES_YEAR = 2000
 _EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
 _SECOND = dt.timedelta(seconds=1)
@@ -139,6 +140,15 @@ def date(text: str) -> int | None:
         return dt.date(*map(int, match.groups())).toordinal() - _EPOCH_ORDINAL
     except ValueError:
         return None
+
+
+def is_time_word(text: str) -> bool:
+    """Whether Spark takes a constant string for a time that hangs on the clock, or for the epoch.
+
+    >>> is_time_word(" Today UTC"), is_time_word("2020-01-01"), is_time_word("nowhere")
+    (True, False, False)
+    """
+    return _TIME_WORD.match(text) is not None
 
 
 def timestamp(text: str, time_zone: str | None) -> int | None:

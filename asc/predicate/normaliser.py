@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from asc.errors import AscError, PredicateError
 from asc.predicate.formula import Conjunction, TooManyConjunctsError, conjuncts_of
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
 from asc.predicate.parser import parse
+from asc.predicate.pattern_work import check_pattern_work
 from asc.predicate.syntax import shortened
+from asc.predicate.time_words import check_time_words
 from asc.schema import Schema
 
 _DEFAULT_LIMITS = Limits()
@@ -30,6 +34,10 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
     tree, source = parse(text, limits, time_zone)
     builder = FormulaBuilder(source, schema, time_zone)
     formula = builder.formula(tree)
+    check_pattern_work(builder.typer, tree)
+    check_time_words(builder.typer, tree)
+    if builder.typer.of(tree).type == pa.null():
+        raise source.error_at(tree, "NULL where a condition must stand:", "it would accept no record")
     try:
         conjuncts = conjuncts_of(formula, limits.conjuncts)
     except TooManyConjunctsError:

@@ -9,7 +9,8 @@ import pyarrow as pa
 from asc.keys.byte_strings import quoted
 from asc.predicate import types
 from asc.predicate.expression import Expression
-from asc.predicate.pattern import like_parts, like_regex, like_text, rlike_trouble
+from asc.predicate.pattern import like_parts, like_regex, like_text, like_work
+from asc.predicate.regular_expression import rlike_trouble
 from asc.predicate.syntax import Node
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def pattern_match(typer: Typer, node: Node) -> Expression:
         if not isinstance(escape, str) or len(escape) != 1:
             raise typer.source.error_at(node.args[2], "escape", "it is one character")
     try:
+        like_work(like_parts(text, escape))
         regex = like_regex(text, escape)
     except ValueError as error:
         raise typer.source.error_at(pattern.node, "LIKE pattern", str(error)) from None

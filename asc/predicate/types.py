@@ -181,8 +181,11 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
         return True
     if left in _INSTANTS and right in _INSTANTS:
         return True
-    numeric_and_boolean = (is_number(left) and right == pa.bool_()) or (is_number(right) and left == pa.bool_())
-    return numeric_and_boolean and operator in ("=", "<=>")
+    if pa.bool_() not in (left, right) or operator not in ("=", "<=>"):
+        return False
+    other = right if left == pa.bool_() else left
+    # Spark casts the boolean to the number's type, and throws where a decimal has no digit for TRUE.
+    return is_number(other) and not (pa.types.is_decimal(other) and other.precision == other.scale)
 
 
 def same_shape(left: pa.DataType, right: pa.DataType) -> bool:

@@ -7,8 +7,10 @@ import importlib
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -16,7 +18,10 @@ from broker.config.options import SECRET_KEY, masked
 from broker.config.sections import ApiConfig, KafkaConfig, LimitsConfig, MonitorConfig, Section, SparkConfig
 from broker.config.streams import StreamConfig, check_stream_name
 from broker.config.text_file import read_text
-from broker.errors import ConfigError
+from broker.errors import ConfigError, ConfigFaultsError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 
 class Config(Section):
@@ -48,37 +53,52 @@ class Config(Section):
         return token
 
     def check(self) -> None:
-        """What one section cannot know of another: streams against topics, the address against the token."""
-        if not self.streams:
-            raise ConfigError(
-                "configuration without a stream", "streams", "add a table [streams.NAME] with topic, format, schema"
-            )
-        _ = self.kafka.request_bytes
+        """ConfigError, ConfigFaultsError for what one section cannot know of another."""
+        _raise([] if self.streams else [_no_stream()], self.faults())
+
+    def faults(self) -> Iterator[ConfigError]:
+        """What is wrong that one section cannot know of another: streams against topics, the address against the token,
+        each stream's options and schema against its format.
+        """
+        yield from self.kafka.faults()
         dead_letters = {self.dead_letter_topic(name) for name in self.streams}
         if self.kafka.registry_topic in dead_letters:
-            raise ConfigError(
+            yield ConfigError(
                 "kafka.registry_topic", self.kafka.registry_topic, "takes undecodable records: choose another"
             )
         for name, stream in self.streams.items():
             where = f"streams.{name}"
-            check_stream_name(name)
+            try:
+                check_stream_name(name)
+            except ConfigError as error:
+                yield error
             if stream.topic == self.kafka.registry_topic or stream.topic.startswith("__"):
-                raise ConfigError(
+                yield ConfigError(
                     f"{where}.topic", stream.topic, "is the registry or an internal topic: name the source topic"
                 )
             if stream.topic in dead_letters:
-                raise ConfigError(f"{where}.topic", stream.topic, "takes undecodable records: name the source topic")
-            stream.check(where)
-        if not self.api.is_loopback and self.token() is None:
-            raise ConfigError(
-                "api.host", self.api.host, "reachable from outside: set api.token_file (or ASC_TOKEN), or use 127.0.0.1"
-            )
+                yield ConfigError(f"{where}.topic", stream.topic, "takes undecodable records: name the source topic")
+            yield from stream.faults(where)
+        yield from self._faults_of_access()
+
+    def _faults_of_access(self) -> Iterator[ConfigError]:
+        if self.api.is_loopback:
+            return
+        try:
+            token = self.token()
+        except ConfigError as error:
+            yield error
+            return
+        if token is None:
+            remedy = "reachable from outside: set api.token_file (or ASC_TOKEN), or use 127.0.0.1"
+            yield ConfigError("api.host", self.api.host, remedy)
 
 
 def load_config(path: Path | None, *, embedded: bool = False) -> Config:
     """The configuration in a TOML file, or the defaults where there is none; ``embedded``: the daemon's own Kafka.
 
-    Relative paths in the file are relative to its folder. Raises ConfigError (SchemaError for a schema's own trouble).
+    Relative paths in the file are relative to its folder. Raises ConfigError; where several things are wrong,
+    ConfigFaultsError, which names all of them.
     """
     if path is None:
         config = Config()
@@ -89,8 +109,11 @@ def load_config(path: Path | None, *, embedded: bool = False) -> Config:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ConfigError("configuration file", str(path), f"is not TOML: {error}") from error
-        config = _resolved(parse_config(document), path.resolve().parent)
-        config.check()
+        parsed, faults = _parsed(document)
+        config, wrong_paths = _resolved(parsed, path.resolve().parent)
+        # Where a stream's table cannot be read, that is what is wrong, not that there is none.
+        without = [] if document.get("streams") or config.streams else [_no_stream()]
+        _raise(faults, wrong_paths, without, config.faults())
     if embedded:
         # The options are those of another Kafka: how to be admitted there would keep this one out of reach.
         own = config.kafka.model_copy(update={"bootstrap_servers": None, "options": {}})
@@ -99,28 +122,62 @@ def load_config(path: Path | None, *, embedded: bool = False) -> Config:
 
 
 def parse_config(document: dict[str, Any]) -> Config:
-    """A parsed document as a configuration; the first thing wrong with it is a ConfigError."""
+    """A parsed document as a configuration; what is wrong with its keys is a ConfigError, or a ConfigFaultsError."""
+    config, faults = _parsed(document)
+    _raise(faults)
+    return config
+
+
+def _parsed(document: dict[str, Any]) -> tuple[Config, list[ConfigError]]:
+    """What can be read of a document, and what is wrong with the rest."""
     try:
-        return Config.model_validate(document)
+        return Config.model_validate(document), []
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        location = tuple(str(part) for part in first["loc"])
-        key = ".".join(location)
-        if location[:2] == ("kafka", "options"):
-            # Whatever stands there may be a secret; so may the parts of a dotted name that was not quoted.
-            remedy = 'is not text: write "its.name" = "value", the name in quotes when it has dots'
-            raise ConfigError("configuration key", ".".join(location[:3]), remedy) from None
-        if first["type"] == "extra_forbidden":
-            raise ConfigError("unknown configuration key", key, _nearest_key(location)) from None
-        if first["type"] == "missing":
-            raise ConfigError("missing configuration key", key, "add it") from None
-        message = str(first["msg"]).removeprefix("Value error, ")
-        message = re.sub(r" or instance of \w+$", "", message[:1].lower() + message[1:]).replace("dictionary", "table")
-        value = first["input"] if not SECRET_KEY.search(key) else "********"
-        raise ConfigError(f"configuration key {key}", value, message) from None
+        details = error.errors(include_url=False)
+    sound = {key: dict(value) if isinstance(value, dict) else value for key, value in document.items()}
+    for detail in details:
+        section, *key = _texts(detail)
+        if key and isinstance(sound.get(section), dict):
+            # Of a stream the whole table: what is left of it would not be one.
+            sound[section].pop(key[0], None)
+        else:
+            sound.pop(section, None)
+    misspelt = {(*d["loc"][:-1], _nearest_key(_texts(d))) for d in details if d["type"] == "extra_forbidden"}
+    told = [detail for detail in details if detail["type"] != "missing" or detail["loc"] not in misspelt]
+    return Config.model_validate(sound), [_fault(detail) for detail in told]
 
 
-def _nearest_key(location: tuple[str, ...]) -> str:
+def _texts(detail: ErrorDetails) -> tuple[str, ...]:
+    return tuple(map(str, detail["loc"]))
+
+
+def _fault(detail: ErrorDetails) -> ConfigError:
+    """What pydantic found, in one line."""
+    location = _texts(detail)
+    key = ".".join(location)
+    if location[:2] == ("kafka", "options"):
+        # Whatever stands there may be a secret; so may the parts of a dotted name that was not quoted.
+        remedy = 'is not text: write "its.name" = "value", the name in quotes when it has dots'
+        return ConfigError("configuration key", ".".join(location[:3]), remedy)
+    if detail["type"] == "extra_forbidden":
+        near = _nearest_key(location)
+        remedy = f"did you mean '{near}'?" if near else f"known here: {', '.join(_keys_beside(location))}"
+        return ConfigError("unknown configuration key", key, remedy)
+    if detail["type"] == "missing":
+        return ConfigError("missing configuration key", key, "add it")
+    message = str(detail["msg"]).removeprefix("Value error, ")
+    message = re.sub(r" or instance of \w+$", "", message[:1].lower() + message[1:]).replace("dictionary", "table")
+    value = detail["input"] if not SECRET_KEY.search(key) else "********"
+    return ConfigError(f"configuration key {key}", value, message)
+
+
+def _nearest_key(location: tuple[str, ...]) -> str | None:
+    near = difflib.get_close_matches(location[-1], _keys_beside(location), n=1, cutoff=0.5)
+    return near[0] if near else None
+
+
+def _keys_beside(location: tuple[str, ...]) -> list[str]:
+    """The keys that are known where a location ends."""
     model: type[BaseModel] = Config
     for part in location[:-1]:
         if part in model.model_fields:
@@ -129,23 +186,38 @@ def _nearest_key(location: tuple[str, ...]) -> str:
                 model = annotation
             elif part == "streams":
                 model = StreamConfig
-    keys = [field.alias or name for name, field in model.model_fields.items()]
-    near = difflib.get_close_matches(location[-1], keys, n=1, cutoff=0.5)
-    return f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(keys)}"
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _resolved(config: Config, folder: Path) -> Config:
+def _no_stream() -> ConfigError:
+    remedy = 'add one, as [streams.flights] with topic = "flights", format = "json", schema = "delay INT"'
+    return ConfigError("configuration without a stream", "streams", remedy)
+
+
+def _raise(*found: Iterable[ConfigError]) -> None:
+    faults = list(chain.from_iterable(found))
+    if len(faults) > 1:
+        raise ConfigFaultsError(faults[0].subject, faults[0].value, faults[0].remedy, faults)
+    if faults:
+        raise faults[0]
+
+
+def _resolved(config: Config, folder: Path) -> tuple[Config, list[ConfigError]]:
+    """The configuration with its paths under a folder, and those that cannot be."""
+    faults: list[ConfigError] = []
+
     def under(path: Path | None) -> Path | None:
         try:
             return None if path is None else folder / path.expanduser()
         except RuntimeError:
-            raise ConfigError("path", str(path), "begins with a home folder that is not known: write it out") from None
+            faults.append(ConfigError("path", str(path), "begins with a home folder that is not known: write it out"))
+            return path
 
     streams = {
         name: stream.model_copy(update={"schema_file": under(stream.schema_file)})
         for name, stream in config.streams.items()
     }
-    return config.model_copy(
+    resolved = config.model_copy(
         update={
             "kafka": config.kafka.model_copy(update={"data_dir": under(config.kafka.data_dir)}),
             "api": config.api.model_copy(update={"token_file": under(config.api.token_file)}),
@@ -153,3 +225,4 @@ def _resolved(config: Config, folder: Path) -> Config:
             "streams": streams,
         }
     )
+    return resolved, faults

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -20,6 +21,9 @@ TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 REQUEST_BYTES = 16 * 1024 * 1024
 """The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
+
+_SIZES: Mapping[str, int] = MappingProxyType({"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES})
+"""The options that bound a record, with what holds where they are not set."""
 
 _MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
 
@@ -55,14 +59,17 @@ class KafkaConfig(Section):
     @property
     def request_bytes(self) -> int:
         """The largest record, headers and all, that is sent to Kafka; ConfigError where the options have no number."""
-        bounds = {"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES}
-        found = []
-        for key, default in bounds.items():
-            text = self.options.get(key, str(default))
-            if not re.fullmatch(r"[1-9][0-9]{3,9}", text):
-                raise ConfigError(f"kafka.options.{key}", text[:50], "write a number of bytes, 1000 or more")
-            found.append(int(text))
-        return min(found)
+        for fault in self.faults():
+            raise fault
+        return min(int(self.options.get(key, default)) for key, default in _SIZES.items())
+
+    def faults(self) -> Iterator[ConfigError]:
+        """The options that are read here and are not what they should be."""
+        for key in _SIZES:
+            if key in self.options and not re.fullmatch(r"[1-9][0-9]{3,9}", self.options[key]):
+                yield ConfigError(
+                    f"kafka.options.{key}", self.options[key][:50], "write a number of bytes, 1000 or more"
+                )
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():

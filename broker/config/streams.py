@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -63,27 +64,24 @@ class StreamConfig(Section):
 
         return RecordDecoder(self.record_format, fields, self.options, time_zone)
 
-    def check(self, where: str) -> None:
-        """ConfigError for options and a schema that do not go with the format; ``where`` is the path of its table."""
+    def faults(self, where: str) -> Iterator[ConfigError]:
+        """The options and what of the schema do not go with the format; ``where`` is the path of its table."""
         for option, value, remedy in self.record_format.wrong_options(self.options):
-            raise ConfigError(f"{where}.options.{option}", value, remedy)
-        self._check_fields(where)
-
-    def _check_fields(self, where: str) -> None:
+            yield ConfigError(f"{where}.options.{option}", value, remedy)
         try:
             fields = self.fields()
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {error.subject}", error.value, error.remedy) from error
         except AscError as error:
-            raise ConfigError(f"{where}.schema: {error.subject}", error.value, error.remedy) from error
+            place = where if isinstance(error, ConfigError) else f"{where}.schema"
+            yield ConfigError(f"{place}: {error.subject}", error.value, error.remedy)
+            return
         for field in fields.arrow:
-            remedy = self.record_format.wrong_type(field.type)
+            wrong = self.record_format.wrong_type(field.type)
             if field.name.lower() in RESERVED_ATTRIBUTES:
-                remedy = "the name is the record's own attribute: choose another"
+                wrong = "the name is the record's own attribute: choose another"
             elif field.name.lower().startswith(_TAKEN_PREFIX):
-                remedy = "the broker uses such names itself: choose another"
-            if remedy is not None:
-                raise ConfigError(f"{where}.schema: field", field.name, remedy)
+                wrong = "the broker uses such names itself: choose another"
+            if wrong is not None:
+                yield ConfigError(f"{where}.schema: field", field.name, wrong)
 
     def _declared_fields(self) -> Schema:
         from asc.schema import Schema

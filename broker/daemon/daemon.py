@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -26,26 +26,23 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.daemon")
 
-_EXPIRY_PAUSE_S = 1.0
+_UPKEEP_PAUSE_S = 1.0
 _FIRST_TRIGGER_S = 10.0
-_TOLD_BY_THE_JOB = (
-    "org.apache.spark.executor.Executor",
-    "org.apache.spark.scheduler.TaskSetManager",
-    "org.apache.spark.sql.execution.streaming.MicroBatchExecution",
-)
 
 
 class Daemon:
     """Everything the broker runs, started in order and stopped in the reverse one.
 
     The API answers from the first moment on; ``/readyz`` says what is still missing. With a ``spark`` session given,
-    that one is used and left running. Its state is the registry topic and the checkpoint folder, nothing else.
+    that one is used and left running. Queries whose id is in ``set_aside`` are not served until they are registered
+    anew. Its state is the registry topic and the checkpoint folder, nothing else.
     """
 
-    def __init__(self, config: Config, *, spark: SparkSession | None = None) -> None:
+    def __init__(self, config: Config, *, spark: SparkSession | None = None, set_aside: Collection[str] = ()) -> None:
         config.check()
         self.config = config
         self._given_spark = spark
+        self._set_aside = frozenset(set_aside)
         self._streams: dict[str, Stream] = {}
         self._registrar: Registrar | None = None
         self._cluster: KafkaCluster | None = None
@@ -67,7 +64,7 @@ class Daemon:
             self._make_source_topics(cluster)
             spark = self._start_spark()
             self._start_streams(spark, cluster)
-            self._start_expiry()
+            self._start_upkeep()
             self._await_streams()
             self._phase = None
         except BaseException:
@@ -82,6 +79,8 @@ class Daemon:
         """BrokerError when a process that the daemon started has died, or another daemon has its registry: only a new
         daemon makes up for the one, and what this one delivers is out of date in the other.
         """
+        from broker.runtime.spark import has_stopped
+
         remedy = "start the daemon again"
         if self._embedded is not None and not self._embedded.running:
             raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
@@ -89,6 +88,8 @@ class Daemon:
             gateway: Any = self._spark.sparkContext._gateway
             if gateway.proc.poll() is not None:
                 raise BrokerError("Spark", "its JVM", f"has died with {gateway.proc.returncode}: {remedy}")
+            if has_stopped(self._spark):
+                raise BrokerError("Spark", "its context", f"was stopped by an error of its own: {remedy}")
         if self._registrar is not None and isinstance(self._registrar.problem, RegistryTakenError):
             raise self._registrar.problem
 
@@ -231,12 +232,11 @@ class Daemon:
         cluster.ensure_topics({stream.topic for stream in self.config.streams.values()})
 
     def _start_spark(self) -> SparkSession:
+        from broker.runtime.spark import quiet_failures
+
         spark = self._given_spark or self._own_spark()
-        # A job that fails is told in one line by its supervisor; Spark would tell it thrice, in two hundred.
-        jvm: Any = spark._jvm
-        log4j = jvm.org.apache.logging.log4j
-        for name in _TOLD_BY_THE_JOB:
-            log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
+        # A job that fails is told by its supervisor.
+        quiet_failures(spark)
         return spark
 
     def _own_spark(self) -> SparkSession:
@@ -267,7 +267,7 @@ class Daemon:
         registry = Registry(cluster, self.config.kafka.registry_topic)
         self._started.callback(registry.close)
         registry.open()
-        registrar = Registrar(self.config, cluster, registry, self._streams)
+        registrar = Registrar(self.config, cluster, registry, self._streams, self._set_aside)
         registrar.load()
         LOG.info("registered queries: %d, at version %d", len(registrar.standing), registrar.standing.version)
         self._enter("starting the streaming jobs")
@@ -283,17 +283,18 @@ class Daemon:
             if self._stop.wait(0.1):
                 return
 
-    def _start_expiry(self) -> None:
-        def expire() -> None:
-            while not self._stop.wait(_EXPIRY_PAUSE_S):
+    def _start_upkeep(self) -> None:
+        def keep_up() -> None:
+            while not self._stop.wait(_UPKEEP_PAUSE_S):
                 try:
                     if self._registrar is not None:
+                        self._registrar.park()
                         for query_id in self._registrar.expire():
                             LOG.info("query '%s' has expired", query_id)
                 except Exception as error:
-                    LOG.error("expired queries could not be removed: %s", one_line(error))
+                    LOG.error("what has to be removed or parked could not be: %s", one_line(error))
 
-        thread = threading.Thread(target=expire, name="expiry", daemon=True)
+        thread = threading.Thread(target=keep_up, name="upkeep", daemon=True)
         thread.start()
         self._started.callback(thread.join, 5)
 

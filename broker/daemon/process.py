@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from asc.errors import AscError
@@ -24,18 +24,19 @@ STOP_TIMEOUT_S = 20
 _WATCH_PAUSE_S = 1.0
 
 
-def serve(config: Config, reread: Callable[[], Config] | None = None) -> None:
+def serve(config: Config, reread: Callable[[], Config] | None = None, *, set_aside: Collection[str] = ()) -> None:
     """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start, or when a process it needs has died.
 
     A signal during the start ends the process at once: nothing that is under way then is lost. SIGHUP has the
-    configuration read again by ``reread``; one that is wrong is named in the log and changes nothing.
+    configuration read again by ``reread``; one that is wrong is named in the log and changes nothing. ``set_aside``:
+    ids of queries to start without.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     # It has a line for each jar that is fetched, and so has the broker.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     quiet_client_log()
-    daemon = Daemon(config)
+    daemon = Daemon(config, set_aside=set_aside)
     asked: list[signal.Signals] = []
 
     def ask(signum: int, _: Any) -> None:

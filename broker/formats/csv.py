@@ -76,9 +76,18 @@ class Csv(TextFormat):
         from pyspark.sql import functions as sf
 
         separator = _separator(options)
-        most = int(options.get("maxColumns", _COLUMNS_MAX))
+        most = _columns_max(options)
         spare = sf.length(text) - sf.length(sf.replace(text, sf.lit(separator), sf.lit("")))
-        return sf.when(spare >= most * len(separator), f"value has more than {most} CSV columns")
+        (reason,) = self.unparsed_text_reasons(options)
+        return sf.when(spare >= most * len(separator), reason)
+
+    def unparsed_text_reasons(self, options: Mapping[str, str]) -> tuple[str, ...]:
+        """See :class:`TextFormat`."""
+        return (f"value has more than {_columns_max(options)} CSV columns",)
+
+    def misshapen(self, fields: Schema) -> str:
+        """See :class:`RecordFormat`."""
+        return f"it has fewer or more columns than {len(fields.arrow)}"
 
     def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
         """See :class:`RecordFormat`."""
@@ -120,6 +129,10 @@ def _separator(options: Mapping[str, str]) -> str:
     """The separator itself, its escapes read as Spark reads them."""
     escapes = {"t": "\t", "r": "\r", "b": "\b", "f": "\f", "u0000": "\0"}
     return re.sub(r"\\(u0000|.)", lambda found: escapes.get(found[1], found[1]), _separator_text(options))
+
+
+def _columns_max(options: Mapping[str, str]) -> int:
+    return int(options.get("maxColumns", _COLUMNS_MAX))
 
 
 def _is_count(text: str) -> bool:

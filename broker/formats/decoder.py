@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from asc.spark_types import ddl_of_type, quoted_name
 from broker.formats import RECORD_FORMATS
+from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.record_attributes import record_columns
 from broker.formats.record_format import RecordFormat
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
     from asc.schema import Schema
@@ -32,6 +35,13 @@ _DECODED = "__asc_decoded"
 _CORRUPT = "__asc_corrupt"
 _UNPARSED = "__asc_unparsed"
 
+_NULL = "value is null"
+_NAMED_COLUMNS_MAX = 200
+"""Columns that a reason may name: the first ones. Spark plans an expression for each, in every batch."""
+
+_TYPE_CHARS = 100
+"""Of a column's type in a reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecordDecoder:
@@ -52,22 +62,16 @@ class RecordDecoder:
         """The attributes of Kafka records (``includeHeaders``), as columns, with RECORD and ERROR beside them.
 
         Fields that a record lacks are NULL. A value that is null, not given to the parser by its format (empty, not
-        UTF-8) or not of the schema has a reason in ERROR; its fields are then NULL or hold what could be read, and mean
-        nothing.
+        UTF-8) or not of the schema has a reason in ERROR, one of ``reasons``, that names the first column at fault; its
+        fields are then NULL or hold what could be read, and mean nothing.
         """
         from pyspark.sql import functions as sf
 
         value = sf.col("value")
         own = self.record_format.unparsed(value, self.fields, self.options)
-        unparsed = sf.when(value.isNull(), "value is null").otherwise(own)
-        options = {
-            "timeZone": self.time_zone,
-            **self.options,
-            "mode": "PERMISSIVE",
-            "columnNameOfCorruptRecord": _CORRUPT,
-        }
+        unparsed = sf.when(value.isNull(), _NULL).otherwise(own)
         ddl = f"{self.fields.ddl()}, {_CORRUPT} STRING"
-        parsed = self.record_format.parsed(sf.when(unparsed.isNull(), value), ddl, options)
+        parsed = self.record_format.parsed(sf.when(unparsed.isNull(), value), ddl, self._parser_options())
         decoded = records.select(
             sf.struct("key", "value", "headers", "topic", "partition", "offset").alias(RECORD),
             unparsed.alias(_UNPARSED),
@@ -82,14 +86,85 @@ class RecordDecoder:
             self._reason().alias(ERROR),
         )
 
+    @property
+    def reasons(self) -> tuple[DeadLetterReason, ...]:
+        """All that ERROR may hold, each once."""
+        malformed = DeadLetterReason(self._malformed)
+        unparsed = map(DeadLetterReason, self.record_format.unparsed_reasons(self.fields, self.options))
+        columns = (self._of_column(field) for field in self._named)
+        return (DeadLetterReason(_NULL), *unparsed, malformed, DeadLetterReason(self._misshapen), *columns)
+
+    def reason_number(self) -> Column:
+        """The place of a decoded record's ERROR in ``reasons``, from 1 on; 0 of a record that was decoded."""
+        from pyspark.sql import functions as sf
+
+        texts = sf.array(*(sf.lit(reason.text) for reason in self.reasons))
+        return sf.when(sf.col(ERROR).isNull(), 0).otherwise(sf.array_position(texts, sf.col(ERROR))).cast("smallint")
+
     def _reason(self) -> Column:
         from pyspark.sql import functions as sf
 
-        malformed = f"value is not a {self.record_format.name.upper()} record of the stream's schema"
-        return sf.expr(
-            f"""coalesce({_UNPARSED},
-                         CASE WHEN {_DECODED} IS NULL OR {_DECODED}.{_CORRUPT} IS NOT NULL THEN "{malformed}" END)"""
-        )
+        decoded = sf.col(_DECODED)
+        is_malformed = decoded.isNull() | decoded[_CORRUPT].isNotNull()
+        return sf.coalesce(sf.col(_UNPARSED), sf.when(is_malformed, self._first_fault(decoded)))
+
+    def _first_fault(self, decoded: Column) -> Column:
+        """What is wrong with a malformed record, for which it is parsed once more, into texts: the first column that
+        has a text and no value. Evaluated of malformed records alone.
+        """
+        from pyspark.sql import functions as sf
+
+        ddl = f"{', '.join(f'{quoted_name(field.name)} STRING' for field in self.fields.arrow)}, {_CORRUPT} STRING"
+        parsed = self.record_format.parsed(sf.col(RECORD)["value"], ddl, self._parser_options())
+
+        def first_fault(texts: Column) -> Column:
+            found = sf.when(texts.isNull() | texts[_CORRUPT].isNotNull(), self._misshapen)
+            for field in self._named:
+                text = texts.getField(field.name)
+                found = found.when(
+                    text.isNotNull() & self._is_at_fault(field, decoded, text), self._of_column(field).text
+                )
+            return found.otherwise(self._malformed)
+
+        # A lambda's variable, so that the texts are parsed once, whatever the number of columns.
+        return sf.get(sf.transform(sf.array(parsed), first_fault), sf.lit(0))
+
+    def _is_at_fault(self, field: pa.Field, decoded: Column, text: Column) -> Column:
+        """Whether a column has a text that is none of its type, given the record as far as it could be read."""
+        from pyspark.sql import functions as sf
+
+        has_none = decoded.getField(field.name).isNull()
+        if field.type.num_fields == 0:
+            return has_none
+        # What is nested has a value though something in it has none. Only JSON has such fields, and has them as JSON.
+        ddl = f"v {ddl_of_type(field.type)}, {_CORRUPT} STRING"
+        alone = sf.concat(sf.lit('{"v":'), text, sf.lit("}"))
+        parsed = self.record_format.parsed(alone.cast("binary"), ddl, self._parser_options())
+        return has_none | parsed[_CORRUPT].isNotNull()
+
+    @property
+    def _named(self) -> list[pa.Field]:
+        return list(self.fields.arrow)[:_NAMED_COLUMNS_MAX]
+
+    @property
+    def _malformed(self) -> str:
+        return f"value is not a {self.record_format.name.upper()} record of the stream's schema"
+
+    @property
+    def _misshapen(self) -> str:
+        return f"{self._malformed}: {self.record_format.misshapen(self.fields)}"
+
+    def _of_column(self, field: pa.Field) -> DeadLetterReason:
+        text = f"{self._malformed}: column {field.name!r} holds no {ddl_of_type(field.type)[:_TYPE_CHARS]}"
+        return DeadLetterReason(text, self._malformed, field.name)
+
+    def _parser_options(self) -> dict[str, str]:
+        return {
+            "timeZone": self.time_zone,
+            **self.options,
+            "mode": "PERMISSIVE",
+            "columnNameOfCorruptRecord": _CORRUPT,
+        }
 
 
 def as_records(rows: DataFrame, **fields: Column) -> DataFrame:

@@ -38,6 +38,10 @@ class Json(TextFormat):
 
         return sf.from_json(text, ddl, dict(options))
 
+    def misshapen(self, fields: Schema) -> str:
+        """See :class:`RecordFormat`."""
+        return "it is no JSON object, or not whole"
+
     def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
         """See :class:`RecordFormat`."""
         return json.dumps(dict.fromkeys(names, "1")).encode()

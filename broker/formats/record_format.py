@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 DATE_PATTERNS = {"dateFormat": "to_date", "timestampFormat": "to_timestamp", "timestampNTZFormat": "to_timestamp_ntz"}
 """Options that are a pattern, and the function of Spark that reads by it."""
 
+_PATTERN_LETTERS = frozenset("yMLdDgGHhKkmsSazvVOXxZ")
+"""The letters that Spark reads dates and times by."""
+
 _LOCALE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 Fault = tuple[str, str, str]
@@ -53,8 +56,11 @@ class RecordFormat(ABC):
                 yield option, value[:50], "write a language tag, as en-US"
             elif option in DATE_PATTERNS and not value.strip():
                 yield option, value, "give a pattern, as yyyy-MM-dd"
-            elif (fault := self.wrong_option(option, value, options)) is not None:
-                yield option, value[:50], fault
+            else:
+                is_pattern = option in DATE_PATTERNS
+                fault = wrong_pattern(value) if is_pattern else self.wrong_option(option, value, options)
+                if fault is not None:
+                    yield option, value[:50], fault
 
     def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
         """What is wrong with the value of one of the format's own options, beside the others; None where nothing is."""
@@ -70,6 +76,14 @@ class RecordFormat(ABC):
 
         The parser is not to throw, nor to take for ever.
         """
+
+    @abstractmethod
+    def unparsed_reasons(self, fields: Schema, options: Mapping[str, str]) -> tuple[str, ...]:
+        """All that :meth:`unparsed` may say."""
+
+    @abstractmethod
+    def misshapen(self, fields: Schema) -> str:
+        """What is wrong with a value that is not even a record of texts."""
 
     @abstractmethod
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
@@ -88,3 +102,19 @@ class RecordFormat(ABC):
     def encoder_of_texts(self, schema: Schema) -> Encoder:
         """Encodes rows of texts, as CSV files hold them; None for NULL."""
         return self.encoder(schema)
+
+
+def wrong_pattern(pattern: str) -> str | None:
+    """What is wrong with a pattern of dates and times, as far as that is seen without Spark; None where nothing is.
+
+    >>> wrong_pattern("yyyy-MM-dd'T'HH:mm:ss")
+    >>> wrong_pattern("yyyy-MM-ddTHH:mm:ss")
+    "'T' is no letter that Spark reads by: put text in quotes, as yyyy-MM-dd'T'HH:mm:ss"
+    """
+    unquoted = re.sub("'[^']*'", "", pattern)
+    if "'" in unquoted:
+        return "a quote is not closed: write yyyy-MM-dd'T'HH:mm:ss, and two quotes for one"
+    for char in unquoted:
+        if (char.isascii() and char.isalpha() and char not in _PATTERN_LETTERS) or char in "#{}":
+            return f"{char!r} is no letter that Spark reads by: put text in quotes, as yyyy-MM-dd'T'HH:mm:ss"
+    return None

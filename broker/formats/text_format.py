@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _HUGE_EXPONENT = r"(?<![\p{Alnum}_.-])[-+]?[\p{Nd}.]++[eE][-+]?\p{Nd}{4,}+(?![\p{Alnum}_.-])"
 # A number as a token of its own: digits with an e between them inside an identifier are none.
 
+_EMPTY = "value is empty"
+_NO_TEXT = "value is not UTF-8 text"
+_HUGE = "value holds a number with an exponent beyond 999"
+
 
 class TextFormat(RecordFormat):
     """A format that Spark parses from a text. What is empty or not UTF-8 is not given to the parser."""
@@ -26,15 +30,19 @@ class TextFormat(RecordFormat):
         from pyspark.sql import functions as sf
 
         text = value.cast("string")
-        reason = sf.when(sf.trim(text) == "", "value is empty").when(~sf.is_valid_utf8(text), "value is not UTF-8 text")
+        reason = sf.when(sf.trim(text) == "", _EMPTY).when(~sf.is_valid_utf8(text), _NO_TEXT)
         own = self.unparsed_text(text, options)
         if own is not None:
             reason = reason.when(own.isNotNull(), own)
-        if any(map(_has_decimal, (field.type for field in fields.arrow))):
+        if _any_decimal(fields):
             # A decimal is written out in full before it is found not to fit.
             huge = sf.rlike(text, sf.lit(_HUGE_EXPONENT))
-            reason = reason.when(huge, "value holds a number with an exponent beyond 999")
+            reason = reason.when(huge, _HUGE)
         return reason
+
+    def unparsed_reasons(self, fields: Schema, options: Mapping[str, str]) -> tuple[str, ...]:
+        """See :class:`RecordFormat`."""
+        return (_EMPTY, _NO_TEXT, *self.unparsed_text_reasons(options), *((_HUGE,) if _any_decimal(fields) else ()))
 
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
         """See :class:`RecordFormat`."""
@@ -44,9 +52,17 @@ class TextFormat(RecordFormat):
         """Why a text of this format alone must not be given to the parser, NULL where it may; None where all may."""
         return None
 
+    def unparsed_text_reasons(self, options: Mapping[str, str]) -> tuple[str, ...]:
+        """All that :meth:`unparsed_text` may say."""
+        return ()
+
     @abstractmethod
     def parsed_text(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
         """As :meth:`parsed`, of a text."""
+
+
+def _any_decimal(fields: Schema) -> bool:
+    return any(_has_decimal(field.type) for field in fields.arrow)
 
 
 def _has_decimal(kind: pa.DataType) -> bool:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Header, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from asc.errors import AscError
-from broker.errors import BrokerError, BulkRefusedError, QueryError, UnknownQueryError, http_status
+from broker.errors import (
+    BrokerError,
+    BulkRefusedError,
+    QueryError,
+    UnknownQueryError,
+    http_status,
+)
 from broker.failure import one_line
 from broker.http.bulk import load_lines
 from broker.http.guards import NDJSON, Guards, content_type
@@ -96,7 +102,15 @@ async def _posted(request: Request) -> tuple[bool, bytes]:
     return content_type(request) == NDJSON, await request.body()
 
 
+def _replaces(if_none_match: Annotated[str | None, Header()] = None) -> bool:
+    """Whether a query may be put in place of another; QueryError for a header that means something else."""
+    if if_none_match is not None and if_none_match.strip() != "*":
+        raise QueryError("header If-None-Match", if_none_match[:200], "send * so that no query is replaced")
+    return if_none_match is None
+
+
 _POSTED = Depends(_posted)
+_REPLACES = Depends(_replaces)
 _POST_SCHEMA = {
     "requestBody": {
         "required": True,
@@ -120,32 +134,43 @@ def _query_changes(service: Service) -> APIRouter:
         return plain_registered(found)
 
     @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": RegisteredModel}})
-    def post(response: Response, keep_going: bool = False, posted: tuple[bool, bytes] = _POSTED) -> dict[str, Any]:
+    def post(
+        response: Response,
+        keep_going: bool = False,
+        posted: tuple[bool, bytes] = _POSTED,
+        replaces: bool = _REPLACES,
+    ) -> dict[str, Any]:
         """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
 
         NDJSON registers one query a line: all or none, or with ``keep_going`` the valid ones and a list of the others.
+        With ``If-None-Match: *`` no query is replaced: an id that stands is refused, with 412 where it is the only one.
         """
         is_lines, content = posted
         if is_lines:
-            return load_lines(service.registrar(), content, keep_going=keep_going)
-        return registered(Put(query_of(parse_line(content))), response)
+            return load_lines(service.registrar(), content, keep_going=keep_going, replaces=replaces)
+        return registered(Put(query_of(parse_line(content)), replaces), response)
 
     @router.put("/{query_id}", response_model=RegisteredModel, responses={201: {"model": RegisteredModel}})
-    def change(query_id: str, body: QueryChange, response: Response) -> dict[str, Any]:
-        """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``."""
+    def change(query_id: str, body: QueryChange, response: Response, replaces: bool = _REPLACES) -> dict[str, Any]:
+        """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``.
+
+        With ``If-None-Match: *`` a query that stands is left as it is, and the answer is 412.
+        """
         if body.id is not None and body.id != query_id:
             raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
         given = body.model_dump(exclude_unset=True)
 
         def altered(standing: RegisteredQuery | None) -> RegisteredQuery:
             # Two changes of different fields at a time: the second one is made to what the first one left.
-            if standing is not None:
+            if standing is not None and standing.unreadable is None:
                 return query_of(changed_body(standing, given))
+            if body.where is None and standing is not None:
+                raise QueryError("query", query_id[:250], f"is not to be changed in part: {standing.unreadable}")
             if body.where is None:
                 raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
             return query_of(valid_body({**given, "id": query_id}))
 
-        return registered(Alter(query_id, altered), response)
+        return registered(Alter(query_id, altered, replaces), response)
 
     @router.delete("/{query_id}", response_model=RemovedModel)
     def delete(query_id: str) -> dict[str, Any]:
@@ -192,9 +217,12 @@ def _query_views(service: Service) -> APIRouter:
 
     @router.post("/{query_id}/explain")
     def explain(query_id: str, body: ExplainBody) -> dict[str, Any]:
-        """The constructs a query uses, their place in the sequence, and a tuple's way through them."""
+        """The constructs a query uses and their place in the sequence; of a tuple, whether the query accepts it and
+        which of its terms hold, with ``whole`` also its way through the sequence.
+        """
         registrar = service.registrar()
-        return explained(registrar, service.streams(), registrar.standing.get(query_id), body.tuple)
+        query = registrar.standing.get(query_id)
+        return explained(registrar, service.streams(), query, body.tuple, whole=body.whole)
 
     return router
 

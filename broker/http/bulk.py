@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from asc.errors import AscError
@@ -11,19 +12,20 @@ from broker.queries.change import Outcome, Put
 from broker.queries.registrar import Registrar
 
 
-def load_lines(registrar: Registrar, content: bytes, *, keep_going: bool) -> dict[str, Any]:
-    """Register the queries of NDJSON lines in one step; blank lines count but mean nothing.
+def load_lines(registrar: Registrar, content: bytes, *, keep_going: bool, replaces: bool = True) -> dict[str, Any]:
+    """Register the queries of NDJSON lines in one step; blank lines count but mean nothing. Without ``replaces`` a line
+    is refused whose id a query has.
 
     Raises BulkRefusedError when a line is refused (``keep_going``: when every line is), and registers nothing then.
     """
-    lines = _Lines(registrar, content)
+    lines = _Lines(registrar, content, replaces=replaces)
     return lines.answer(registrar.apply(lines.puts, keep_going=keep_going))
 
 
 class _Lines:
     """The lines of a load as changes, each with its number and, where it could be read, its id."""
 
-    def __init__(self, registrar: Registrar, content: bytes) -> None:
+    def __init__(self, registrar: Registrar, content: bytes, *, replaces: bool) -> None:
         self.puts: list[Put | AscError] = []
         self._numbers: list[int] = []
         self._ids: list[str | None] = []
@@ -39,7 +41,7 @@ class _Lines:
                 earlier = first_lines.setdefault(body.id, number)
                 if earlier != number:
                     raise QueryError("duplicate id", body.id[:250], f"line {earlier} has it already: keep one of them")
-                self.puts.append(Put(new_query(body, registrar.stream_of(body.stream).name)))
+                self.puts.append(Put(new_query(body, registrar.stream_of(body.stream).name), replaces))
             except AscError as error:
                 self.puts.append(error)
 
@@ -56,8 +58,11 @@ class _Lines:
             remedy = f"nothing was registered; line {first['line']}: {first['error']['message']}"
             raise BulkRefusedError("refused lines", f"{len(errors)} of {len(self.puts)}", remedy, errors)
         registered = outcome.registered.values()
+        became = Counter(one.became for one in registered)
         return {
-            "registered": len(registered),
+            "registered": became["registered"],
+            "replaced": became["replaced"],
+            "unchanged": became["unchanged"],
             "version": outcome.version,
             "effective_offsets": {name: plain_offsets(found) for name, found in outcome.effective_offsets.items()},
             "warnings": {one.query.id: list(one.warnings) for one in registered if one.warnings},

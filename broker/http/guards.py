@@ -57,7 +57,9 @@ class Guards:
                 remedy = "is no loopback address and not that of the API: use one, or set a token"
                 return _refused(403, BrokerError(f"header {foreign}", request.headers[foreign][:200], remedy))
         elif request.url.path not in _OPEN_PATHS and not self._authorised(request):
-            wrong = BrokerError("bearer token", "", "is missing or wrong: send the header Authorization: Bearer TOKEN")
+            fault = "is wrong" if "authorization" in request.headers else "is missing"
+            remedy = f"{fault}: asc takes it from ASC_TOKEN or --token-file, HTTP as header Authorization: Bearer TOKEN"
+            wrong = BrokerError("bearer token", "", remedy)
             return _refused(401, wrong, {"WWW-Authenticate": "Bearer"})
         kind = content_type(request)
         if request.method in ("POST", "PUT") and kind not in _KINDS:

@@ -42,6 +42,7 @@ class _Streams(Collector):
             yield family
         yield self._rearrangements()
         yield self._evaluation_errors()
+        yield self._dead_letters()
         yield from self._plans()
 
     def _rearrangements(self) -> Metric:
@@ -60,6 +61,14 @@ class _Streams(Collector):
         family = CounterMetricFamily("asc_evaluation_errors", text, labels=["stream"])
         for name, stream in self._streams.items():
             family.add_metric([name], stream.evaluation_errors.total)
+        return family
+
+    def _dead_letters(self) -> Metric:
+        text = "Records that could not be decoded, by the reason and, where one is at fault, the column"
+        family = CounterMetricFamily("asc_dead_letters", text, labels=["stream", "reason", "column"])
+        for name, stream in self._streams.items():
+            for reason, count in stream.dead_letters.counts():
+                family.add_metric([name, reason.kind, reason.column or ""], count)
         return family
 
     def _plans(self) -> Iterator[Metric]:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from asc.errors import AscError, PredicateError
 from broker.errors import QueryError
 from broker.plans.offsets import Offsets
-from broker.queries.change import Registered
-from broker.queries.query import RegisteredQuery, parse_time
+from broker.queries.change import Became, Registered
+from broker.queries.query import RegisteredQuery, default_topic, parse_time
 
 
 def _encodable(text: str) -> str:
@@ -29,11 +39,34 @@ Text = Annotated[StrictStr, AfterValidator(_encodable)]
 
 
 class _Body(BaseModel):
+    """A body: no field that is not known, but those that answers have beside, which are left out: an answer, changed
+    or not, can be sent again.
+    """
+
     model_config = ConfigDict(extra="forbid")
+    answered_too: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, plain: Any) -> Any:
+        # Before all else, for another field may be missing because of one that is misspelt.
+        if not isinstance(plain, dict):
+            return plain
+        unknown = [name for name in plain if name not in cls.model_fields and name not in cls.answered_too]
+        if unknown:
+            known = list(cls.model_fields)
+            raise PydanticCustomError("unknown_field", "unknown field", {"field": _encoded(unknown[0]), "known": known})
+        return {name: value for name, value in plain.items() if name in cls.model_fields}
+
+
+_ADDED = ("version", "served", "reason", "evaluation_errors")
+"""What the answers have of a query beside what can be set."""
 
 
 class QueryBody(_Body):
     """A query to register. Left out, ``stream`` is the only one that is configured, ``topic`` is ``asc.<id>``."""
+
+    answered_too = _ADDED
 
     id: Text
     stream: Text | None = None
@@ -46,6 +79,8 @@ class QueryBody(_Body):
 
 class QueryChange(_Body):
     """What to change of a query: the fields that are given, the others stay."""
+
+    answered_too = _ADDED
 
     id: Text | None = None
     stream: Text | None = None
@@ -64,12 +99,12 @@ class CheckBody(_Body):
 
 
 class ExplainBody(_Body):
-    """A tuple to follow through the constructs, as the JSON object a record would hold; or none."""
+    """A tuple to judge, as the JSON object a record would hold, or none; ``whole``: with its way through the sequence,
+    past the constructs of all other queries.
+    """
 
     tuple: dict[str, Any] | None = None
-
-
-_FIELDS = tuple({**QueryBody.model_fields, **CheckBody.model_fields, **ExplainBody.model_fields})
+    whole: StrictBool = False
 
 
 class QueryModel(_Body):
@@ -92,9 +127,12 @@ class QueryModel(_Body):
 
 
 class RegisteredModel(_Body):
-    """A registered query, the version it is in, and the first offsets, by source partition, that it sees."""
+    """A registered query, the version it is in, and the first offsets, by source partition, that it sees; ``change``:
+    whether it is new, stands in place of another, or stood just so.
+    """
 
     query: QueryModel
+    change: Became
     version: int
     effective_offsets: dict[str, int]
     warnings: list[str]
@@ -120,7 +158,7 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
         id=body.id,
         stream=stream,
         where=body.where,
-        topic=f"asc.{body.id}" if body.topic is None else body.topic,
+        topic=default_topic(body.id) if body.topic is None else body.topic,
         labels=body.labels,
         paused=body.paused,
         expires_at=None if body.expires_at is None else parse_time(body.expires_at),
@@ -139,6 +177,7 @@ def plain_registered(registered: Registered) -> dict[str, Any]:
     query = registered.query
     return {
         "query": {**query.plain(), "served": True, "reason": None, "evaluation_errors": 0},
+        "change": registered.became,
         "version": query.version,
         "effective_offsets": plain_offsets(registered.effective_offsets),
         "warnings": list(registered.warnings),
@@ -186,16 +225,15 @@ def valid_body(plain: Any) -> QueryBody:
 
 
 def body_error(*details: Mapping[str, Any]) -> QueryError:
-    """What pydantic found wrong with a body, as one line: a field that is not known, for another may be missing
-    because of it, else the first.
-    """
-    detail = next((found for found in details if found["type"] == "extra_forbidden"), details[0])
+    """The first that pydantic found wrong with a body, as one line."""
+    detail = details[0]
     location = ".".join(str(part) for part in detail["loc"] if part not in ("body", "query", "path"))
     kind, message = detail["type"], str(detail["msg"]).removeprefix("Value error, ")
-    if kind == "extra_forbidden":
-        near = difflib.get_close_matches(location, _FIELDS, n=1, cutoff=0.5)
-        remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_FIELDS)}"
-        return QueryError("unknown field", location[:200], remedy)
+    if kind == "unknown_field":
+        field, known = detail["ctx"]["field"], detail["ctx"]["known"]
+        near = difflib.get_close_matches(field, known, n=1, cutoff=0.5)
+        remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+        return QueryError("unknown field", field, remedy)
     if kind == "missing":
         return QueryError("missing field", location or "body", "give it")
     if kind == "json_invalid":
@@ -203,5 +241,10 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
         return QueryError("body", "", f"is not JSON: {context}")
     value = detail.get("input")
     shown = value if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
-    shown = shown.encode("utf-8", "replace").decode()[:200] if isinstance(shown, str) else shown
+    shown = _encoded(shown) if isinstance(shown, str) else shown
     return QueryError(f"field {location}" if location else "body", shown, message[:1].lower() + message[1:])
+
+
+def _encoded(text: str) -> str:
+    """A text as an answer can show it: not long, and without halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode()[:200]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from asc.keys.attribute import PAttribute
@@ -43,8 +45,10 @@ def shown(registrar: Registrar, streams: Mapping[str, Stream], query: Registered
 
 
 def described_streams(registrar: Registrar, streams: Mapping[str, Stream]) -> list[dict[str, Any]]:
-    """The configured streams with the number of queries on each."""
-    counts = registrar.standing.counts()
+    """The configured streams with the number of queries on each, and of those that no plan can hold."""
+    standing = registrar.standing
+    counts = standing.counts()
+    unserved = Counter(standing.get(query_id).stream for query_id in standing.unserved)
     return [
         {
             "name": name,
@@ -53,6 +57,7 @@ def described_streams(registrar: Registrar, streams: Mapping[str, Stream]) -> li
             "schema": stream.fields.ddl(),
             "dead_letter": stream.dead_letter_topic,
             "queries": counts.get(name, 0),
+            "not_served": unserved.get(name, 0),
         }
         for name, stream in sorted(streams.items())
     ]
@@ -84,13 +89,29 @@ def _described_plan(stream: Stream) -> dict[str, Any]:
             for block in plan.blocks
         ],
         "monitor": stream.monitor.view(),
+        "dead_letters": _described_dead_letters(stream),
+    }
+
+
+def _described_dead_letters(stream: Stream) -> dict[str, Any]:
+    """How many there were since the daemon began, and why."""
+    counts = stream.dead_letters.counts()
+    return {
+        "total": sum(count for _, count in counts),
+        "reasons": [{"reason": reason.kind, "column": reason.column, "count": count} for reason, count in counts],
     }
 
 
 def explained(
-    registrar: Registrar, streams: Mapping[str, Stream], query: RegisteredQuery, tuple_: Mapping[str, Any] | None
+    registrar: Registrar,
+    streams: Mapping[str, Stream],
+    query: RegisteredQuery,
+    tuple_: Mapping[str, Any] | None,
+    *,
+    whole: bool = False,
 ) -> dict[str, Any]:
-    """The constructs a query uses and, where a tuple is given, its way through them.
+    """The constructs a query uses or, where a tuple is given, whether it accepts that and which of its terms hold;
+    both and the tuple's way with ``whole``.
 
     A field that the stream's schema does not name is left out, as it is of a record, with a warning; so is it said
     what the record's own attributes are taken for, where the query uses them.
@@ -103,11 +124,17 @@ def explained(
     if tuple_ is not None:
         stream = streams[query.stream]
         known = stream.fields.arrow.names
-        warnings = [f"field '{name}': not in the stream's schema, left out" for name in tuple_ if name not in known]
+        warnings = [f"field '{name}': {_unknown(name, known)}" for name in tuple_ if name not in known]
         warnings += _taken_for(stream.analyser.normalise(query.where).p_attributes)
         text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
         values = stream.analyser.tuple_values(text, plan.p_attributes)
-    return {"query": query.plain(), "text": explain(plan, query.id, values), "warnings": warnings}
+    found = explain(plan, query.id, values, whole=whole)
+    return {"query": query.plain(), "accepted": found.accepted, "text": found.text, "warnings": warnings}
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"not in the stream's schema, left out{f': did you mean {near[0]!r}?' if near else ''}"
 
 
 def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:

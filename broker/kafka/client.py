@@ -25,6 +25,8 @@ _OBJECTS = ("ssl_context", "sasl_oauth_token_provider")
 IN_FLIGHT_MAX = 20_000
 """Records under way at a time, so that memory does not grow with their number."""
 
+_PAUSE_MS = 300
+
 ACKNOWLEDGED_WITHIN_S = 45
 """How long the oldest record under way may take: longer than a broker needs to be started again."""
 
@@ -107,11 +109,14 @@ class KafkaClient:
                 _close(producer)
 
     @contextlib.contextmanager
-    def reading(self, topics: Iterable[str], *, from_beginning: bool, group: str | None = None) -> Iterator[Any]:
-        """A consumer of topics; without a group it reads all their partitions on its own.
+    def reading(
+        self, topics: Iterable[str], *, from_beginning: bool, group: str | None = None, to_end: bool = False
+    ) -> Iterator[Any]:
+        """The records of topics; without a group it reads all their partitions on its own.
 
         A group goes on from where it left off; ``from_beginning`` says where to begin where there is no such place.
-        KafkaError where a topic is not there.
+        There is no end to them, or with ``to_end`` that which the topics have by now. KafkaError where a topic is not
+        there.
         """
         from kafka import TopicPartition
 
@@ -120,6 +125,8 @@ class KafkaClient:
             group_id=group,
             auto_offset_reset="earliest" if from_beginning else "latest",
             isolation_level="read_committed",
+            # How long it waits before it looks whether it is at the end, beside looking at the last record.
+            consumer_timeout_ms=_PAUSE_MS if to_end else -1,
         )
         try:
             with self._client_errors():
@@ -132,7 +139,16 @@ class KafkaClient:
                     client.assign(partitions)
                 else:
                     client.subscribe(topics)
-                yield client
+                yield _until(client, client.end_offsets(partitions)) if to_end else client
+        finally:
+            client.close()
+
+    def topics(self) -> set[str]:
+        """The topics that there are."""
+        client: Any = self.consumer()
+        try:
+            with self._client_errors():
+                return set(client.topics())
         finally:
             client.close()
 
@@ -177,6 +193,27 @@ class KafkaClient:
                 yield name, text.lower() == "true"
             else:
                 raise KafkaError(f"kafka.options '{key}'", text[:50], "is true or false")
+
+
+def _until(client: Any, ends: Mapping[Any, int]) -> Iterator[Any]:
+    """The records of a consumer before the offsets ``ends`` of its partitions."""
+    from kafka import TopicPartition
+
+    def is_read() -> bool:
+        # Positions, for after the last record there may be marks of transactions.
+        own = client.assignment()
+        return bool(own) and all((client.position(partition) or 0) >= ends[partition] for partition in own)
+
+    while not is_read():
+        for record in client:
+            partition = TopicPartition(record.topic, record.partition)
+            if record.offset < ends[partition]:
+                yield record
+            if record.offset + 1 >= ends[partition]:
+                # A group is to find later what comes after.
+                client.pause(partition)
+                if is_read():
+                    return
 
 
 def _close(producer: Any) -> None:

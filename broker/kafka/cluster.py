@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from asc.errors import AscError
 from broker.config.sections import KafkaConfig
@@ -74,13 +75,18 @@ class KafkaCluster:
         there and cannot be made.
         """
         wanted, there = set(names), self.topics()
-        refused: dict[str, AscError] = {}
-        for name, settings in self._settings_of(wanted & there):
-            if "compact" in settings["cleanup.policy"]:
-                remedy = "is compacted, so it takes no record without a key: name another, or set its cleanup.policy"
-                refused[name] = QueryError(kind, name, f"{remedy} to delete")
+        refused = self.compacted(wanted & there, kind)
         refused.update(self._refused_creations(wanted - there))
         return refused, wanted - there - refused.keys()
+
+    def compacted(self, names: Collection[str], kind: str = "destination topic") -> dict[str, AscError]:
+        """Of topics that are there, those that take no record without a key, with what to do about it."""
+        remedy = "is compacted, so it takes no record without a key: name another, or set its cleanup.policy to delete"
+        return {
+            name: QueryError(kind, name, remedy)
+            for name, settings in self._settings_of(names)
+            if "compact" in settings["cleanup.policy"]
+        }
 
     def create_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
         """Create topics that are missing, and wait until they are there."""
@@ -95,6 +101,13 @@ class KafkaCluster:
         """The largest record, in bytes, that each topic takes from this daemon."""
         most = self._config.request_bytes
         return {name: min(most, int(settings[_RECORD_LIMIT])) for name, settings in self._settings_of(names)}
+
+    def topic_id(self, name: str) -> str | None:
+        """What tells a topic from one of its name that is made later; None where Kafka does not say."""
+        with self._admin_lock, self.client.clear_errors():
+            (description,) = self._connected().describe_topics([name])
+        found = description.get("topic_id")
+        return None if found is None or found == UUID(int=0) else str(found)
 
     def partitions(self, name: str) -> list[int]:
         """The partitions of a topic, sorted."""

@@ -53,13 +53,15 @@ def match_plan(
     *,
     observation: Observation | None = None,
     tallying: Tallying | None = None,
+    dead_letters: Column | None = None,
 ) -> DataFrame:
     """A DataFrame matched by a plan that was shipped for its columns.
 
     ``queries``: as :func:`match`. ``deliveries``: every row stays, with one more column DELIVERIES_COLUMN,
     array<struct<topic: string, queries: array<string>>>: one element for each topic that a query which accepts the
     row sends to, ids sorted; NULL where none accepts it. In the same pass, ``observation`` (batch only) counts
-    ``tuples`` and ``accepted``, and ``tallying`` counts and draws.
+    ``tuples`` and ``accepted``, and ``tallying`` counts and draws, ``dead_letters`` too where it says so: the number of
+    the reason for which a row is one (SMALLINT, 0 for none).
 
     Raises MatchError where the column is there already.
     """
@@ -67,7 +69,7 @@ def match_plan(
     _check_frame(df, column)
     with ansi_off(df.sparkSession):
         raw = _free_name(df)
-        matched = df.select("*", _matches(shipped, output, tallying).alias(raw))
+        matched = df.select("*", _matches(shipped, output, tallying, dead_letters).alias(raw))
         if observation is not None:
             counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
             matched = matched.observe(observation, *counts)
@@ -127,11 +129,12 @@ def _free_name(df: DataFrame) -> str:
     return name
 
 
-def _matches(shipped: ShippedPlan, output: Output, tallying: Tallying | None) -> Column:
+def _matches(shipped: ShippedPlan, output: Output, tallying: Tallying | None, dead_letters: Column | None) -> Column:
     task = matching_task(shipped.transport, shipped.broadcast, output, tallying)
     function = pandas_udf(task, "string")  # type: ignore[call-overload]
     # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
-    column: Column = function.asNondeterministic()(*map(sf.expr, shipped.transport.arguments))
+    arguments = [*map(sf.expr, shipped.transport.arguments), *([] if dead_letters is None else [dead_letters])]
+    column: Column = function.asNondeterministic()(*arguments)
     return column
 
 

@@ -1,4 +1,4 @@
-"""What a batch tells besides its matches: counts by block, a bounded uniform sample, evaluation errors."""
+"""What a batch tells besides its matches: counts by block, a sample, evaluation errors, dead letters."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ class Tally:
     ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
     and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``errors``: by the handle of a
     query, the tuples on which evaluation failed for it (:func:`asc.evaluation.evaluation_errors.queries_with_errors`).
+    ``dead_letters``: by the number of the reason, the tuples that are none.
     """
 
     plan: int
@@ -81,6 +82,7 @@ class Tally:
     evaluated: Counts
     draw: Draw | None
     errors: Mapping[int, int] = field(default_factory=dict)
+    dead_letters: Mapping[int, int] = field(default_factory=dict)
 
     def error_counts(self, plan: Plan) -> dict[str, int]:
         """``errors`` by the id of a query, under the plan that was tallied."""
@@ -101,7 +103,8 @@ class Tally:
             self.dropped + other.dropped,
             self.evaluated + other.evaluated,
             draws[0].merged(draws[1], sample_tuples) if len(draws) == 2 else next(iter(draws), None),
-            Counter(self.errors) + Counter(other.errors) if self.errors or other.errors else {},
+            _sum(self.errors, other.errors),
+            _sum(self.dead_letters, other.dead_letters),
         )
 
 
@@ -127,11 +130,16 @@ def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[
 
 @dataclass(frozen=True, slots=True)
 class Tallying:
-    """What a worker needs to tally: where to, for which plan, and how to draw (None: counts alone)."""
+    """What a worker needs to tally: where to, for which plan, and how to draw (None: counts alone).
+
+    ``counts_dead_letters``: the last thing that arrives of a row is the number of the reason for which it is a dead
+    letter, 0 where it is none.
+    """
 
     accumulator: Accumulator[Tally | None]
     plan: int
     sampling: Sampling | None
+    counts_dead_letters: bool = False
 
 
 class TaskTally:
@@ -150,6 +158,7 @@ class TaskTally:
         self._counts: Tally | None = None
         self._draws: list[Draw] = []
         self._errors: Counter[int] = Counter()
+        self._dead_letters: Counter[int] = Counter()
         self._below = tallying.sampling.share if tallying.sampling else 0.0
         self._gave_up = False
 
@@ -177,6 +186,12 @@ class TaskTally:
         except Exception:
             self._gave_up = True
 
+    def add_dead_letters(self, numbers: npt.NDArray[np.int16]) -> None:
+        """Count the dead letters of a batch, by the number of the reason; most batches have none."""
+        if numbers.any():
+            found, counts = np.unique(numbers[numbers > 0], return_counts=True)
+            self._dead_letters.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+
     def hand_over(self) -> None:
         """Give the driver what the task counted and drew."""
         if self._counts is None or self._gave_up:
@@ -184,7 +199,8 @@ class TaskTally:
         sampling = self._tallying.sampling
         with suppress(Exception):
             draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
-            self._tallying.accumulator.add(replace(self._counts, draw=draw, errors=dict(self._errors)))
+            told = replace(self._counts, draw=draw, errors=dict(self._errors), dead_letters=dict(self._dead_letters))
+            self._tallying.accumulator.add(told)
 
     def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
         accepted = int(np.count_nonzero(np.diff(matches.rows, prepend=-1)))
@@ -213,6 +229,10 @@ class TaskTally:
         rows = pa.array(order)
         values = [_cut(column.take(rows)) for column in columns]
         return Draw(numbers[order], pa.table(values, names=[attribute.sql for attribute in attributes]))
+
+
+def _sum(first: Mapping[int, int], second: Mapping[int, int]) -> Mapping[int, int]:
+    return Counter(first) + Counter(second) if first and second else first or second
 
 
 def _union(draws: Sequence[Draw], tuples: int) -> Draw:

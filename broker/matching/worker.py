@@ -60,7 +60,10 @@ def matching_task(
             # PySpark hands a lone argument over bare.
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
-            if tally is not None:
+            if tally is not None and tallying is not None:
+                if tallying.counts_dead_letters:
+                    *_, last = arrived
+                    tally.add_dead_letters(last.to_numpy())
                 tally.add_errors(decoded, columns, partial(transport.errors, arrived))
             for start in range(0, max(1, count), most):
                 part = [column.slice(start, most) for column in columns] if count > most else columns

@@ -28,17 +28,20 @@ class BatchBindings:
 
     Invariant: a file is whole (written aside, synced, renamed, folder synced) and never changes: a batch that is
     replayed after a crash finds the version that it was first run with. Bindings that Spark's offset log does not know
-    (its ``checkpoint`` was removed) are removed, for their ids will be given again. Cost: two syncs a batch.
-    Source: spec, section 3.
+    (its ``checkpoint`` was removed) are removed, for their ids will be given again. Beside them a file says how often
+    a batch was begun that was begun more than once, so that one that ends the process is known for it at the next
+    start. Cost: two syncs a batch, four of one that is run again. Source: spec, section 3.
     """
 
     def __init__(self, folder: Path, checkpoint: Path) -> None:
         self._folder = folder
+        self._again = folder / "begun-again"
         self._offsets_log, self._commit_log = checkpoint / "offsets", checkpoint / "commits"
         folder.mkdir(parents=True, exist_ok=True)
         last = max(_ids_in(self._offsets_log), default=-1)
         for outlived in (batch_id for batch_id in self._ids() if batch_id > last):
             (folder / str(outlived)).unlink()
+            self._again.unlink(missing_ok=True)
 
     def last(self) -> Binding | None:
         """The binding of the last batch that was bound."""
@@ -54,8 +57,9 @@ class BatchBindings:
         return (self._folder / str(batch_id)).exists()
 
     def bind(self, batch_id: int, version: int) -> Binding:
-        """The binding of a batch: the one it already has, else a new one to ``version``."""
+        """The binding of a batch that begins: the one it already has, else a new one to ``version``."""
         if self.has(batch_id):
+            self._note(batch_id, self.times_begun(batch_id) + 1)
             return self._read(batch_id)
         binding = Binding(batch_id, version, self._planned_end(batch_id))
         write_durably(
@@ -65,6 +69,31 @@ class BatchBindings:
         for old in self._ids()[:-_KEPT]:
             (self._folder / str(old)).unlink(missing_ok=True)
         return binding
+
+    def times_begun(self, batch_id: int) -> int:
+        """How often a batch was begun, as far as it is to blame for not having been done: see :meth:`excuse`."""
+        if not self.has(batch_id):
+            return 0
+        try:
+            noted = json.loads(self._again.read_text("utf-8"))
+            return int(noted["times"]) if noted["batch"] == batch_id else 1
+        except (OSError, ValueError, KeyError, TypeError):
+            return 1
+
+    def excuse(self, batch_id: int, times: int = 1) -> None:
+        """Count a batch as begun so many times less: what kept it from being done was none of it."""
+        if self.has(batch_id):
+            self._note(batch_id, max(0, self.times_begun(batch_id) - times))
+
+    def records(self, batch_id: int) -> tuple[Offsets, Offsets]:
+        """The first offsets of a batch and those after it, as Spark planned them; a partition of its first batch, or
+        that was new in it, is missing in the former. BrokerError where Spark's log cannot be read.
+        """
+        is_first = not (self._offsets_log / str(batch_id - 1)).exists()
+        return {} if is_first else self._planned_end(batch_id - 1), self._planned_end(batch_id)
+
+    def _note(self, batch_id: int, times: int) -> None:
+        write_durably(self._again, json.dumps({"batch": batch_id, "times": times}))
 
     def _ids(self) -> list[int]:
         return _ids_in(self._folder)

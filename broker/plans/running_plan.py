@@ -12,7 +12,7 @@ from asc.plan.compiler import compile_plan
 from asc.plan.order import Order
 from asc.plan.plan import Plan
 from broker.errors import BrokerError
-from broker.plans.binding import BatchBindings
+from broker.plans.binding import BatchBindings, Binding
 from broker.plans.offsets import Offsets
 from monitor.transfer import carried
 
@@ -25,6 +25,20 @@ class BoundBatch:
 
     plan: Plan
     is_replay: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedBatch:
+    """The last batch that was bound, where it is not done: its plan, the records it is of, how often it was begun.
+
+    ``first`` and ``end``: offsets by source partition. ``times_begun``: as far as it is to blame for not being done.
+    """
+
+    batch_id: int
+    plan: Plan
+    first: Offsets
+    end: Offsets
+    times_begun: int
 
 
 class RunningPlan:
@@ -61,12 +75,32 @@ class RunningPlan:
 
     @property
     def version_to_replay(self) -> int | None:
-        """At the start: the version of the batch that was begun and not committed; None where there is none."""
+        """The version of the batch that was begun and not committed; None where there is none."""
         return None if self._bound is None or self.is_settled else self._bound.version
 
     def replay_with(self, plan: Plan) -> None:
-        """At the start: the plan of :attr:`version_to_replay`; by the time the batch comes another one may run."""
-        self._bound_plan = plan
+        """The plan of :attr:`version_to_replay` from now on; by the time the batch comes another one may run."""
+        with self._lock:
+            self._bound_plan = plan
+
+    def unfinished(self) -> UnfinishedBatch | None:
+        """The batch that was begun and not committed; None where there is none. BrokerError where its binding or
+        Spark's log cannot be read.
+        """
+        with self._lock:
+            bound = self._bound
+            plan = self._plan_bound_to(bound) if bound is not None and not self.is_settled else None
+        if bound is None or plan is None:
+            return None
+        first, end = self._bindings.records(bound.batch_id)
+        first = {partition: first.get(partition, self._starting.get(partition, 0)) for partition in end}
+        return UnfinishedBatch(bound.batch_id, plan, first, end, self._bindings.times_begun(bound.batch_id))
+
+    def excuse(self, times: int = 1) -> None:
+        """What kept the last batch from being done was none of it: it counts as begun so many times less."""
+        bound = self._bound
+        if bound is not None and not self.is_settled:
+            self._bindings.excuse(bound.batch_id, times)
 
     def replace(self, plan: Plan, made_from: Plan | None = None) -> Offsets:
         """Put a plan of other queries in place for every batch from now on; the first offsets that it holds for.
@@ -114,14 +148,20 @@ class RunningPlan:
                 with suppress(BrokerError):
                     self._bound = self._bindings.last()
                 raise
-            bound_plan = self._bound_plan
-        if binding.version == running.version:
+            plan = self._plan_bound_to(binding)
+        if plan is running:
             return BoundBatch(running, is_replay=False)
-        if bound_plan is None or bound_plan.version != binding.version:
+        if plan is None:
             remedy = f"was begun with version {binding.version}, whose plan is not known: start the daemon again"
             raise BrokerError("batch", batch_id, remedy)
         LOG.info("stream '%s': batch %d is run again with version %d", self._stream, batch_id, binding.version)
-        return BoundBatch(bound_plan, is_replay=True)
+        return BoundBatch(plan, is_replay=True)
+
+    def _plan_bound_to(self, binding: Binding) -> Plan | None:
+        if binding.version == self._plan.version:
+            return self._plan
+        bound = self._bound_plan
+        return bound if bound is not None and bound.version == binding.version else None
 
     def _effective_offsets(self) -> Offsets:
         return dict(self._starting if self._bound is None else {**self._starting, **self._bound.end_offsets})

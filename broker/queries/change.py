@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from asc.errors import AscError
 from broker.plans.offsets import Offsets
@@ -12,9 +13,12 @@ from broker.queries.query import RegisteredQuery
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Register a query, in place of the one of the same id if there is one."""
+    """Register a query, in place of the one of the same id if there is one; without ``replaces``, only if there is
+    none.
+    """
 
     query: RegisteredQuery
+    replaces: bool = True
 
     @property
     def query_id(self) -> str:
@@ -23,10 +27,13 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Alter:
-    """Make a query of what stands by then under an id, whoever changed it meanwhile; None where nothing stands."""
+    """Make a query of what stands by then under an id, whoever changed it meanwhile; None where nothing stands.
+    Without ``replaces``, only where nothing stands.
+    """
 
     query_id: str
     altered: Callable[[RegisteredQuery | None], RegisteredQuery]
+    replaces: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +45,26 @@ class Remove:
 
 Change = Put | Alter | Remove
 
+Became = Literal["registered", "replaced", "unchanged"]
+"""What a registration was: of a new id, in place of another query, or of one that stands just so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Registered:
     """A query that was registered: as it stands, the first offsets by source partition that it sees, and warnings.
 
-    ``is_new``: there was none of its id.
+    One that is unchanged keeps the version it has: nothing was written for it.
     """
 
     query: RegisteredQuery
     effective_offsets: Offsets
     warnings: tuple[str, ...]
-    is_new: bool
+    became: Became
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there was none of its id."""
+        return self.became == "registered"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -39,14 +39,24 @@ class Planning:
         self._analysers = analysers
         self.options = CompileOptions(spark_attributes=config.limits.spark_attributes)
 
-    def plans(self, queries: Iterable[RegisteredQuery], version: int) -> tuple[dict[str, Plan], dict[str, str]]:
-        """The plan of every stream, and the queries that none of them holds, with the reason.
+    def plans(
+        self,
+        queries: Iterable[RegisteredQuery],
+        version: int,
+        parked: Callable[[RegisteredQuery], str | None] = lambda query: None,
+    ) -> tuple[dict[str, Plan], dict[str, str]]:
+        """The plan of every stream, and the queries that none of them holds, with the reason; ``parked`` says why one
+        that may be served is not to be.
 
         The oldest queries are served where all of them would have Spark compute too much or make a loop.
         """
         unserved: dict[str, str] = {}
         found: list[Candidate] = []
         for query in sorted(queries, key=lambda query: query.version):
+            kept_out = query.unreadable or parked(query)
+            if kept_out is not None:
+                unserved[query.id] = kept_out
+                continue
             try:
                 if query.stream not in self._config.streams:
                     raise QueryError("stream", query.stream, "is not configured")

@@ -7,9 +7,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, TypeVar
 
-from broker.errors import BrokerError, QueryError
+from broker.errors import QueryError
+from broker.failure import one_line
+
+_RECORD_FORM = 1
+"""The form of a record, its ``v``; one without it is of the first."""
+
+_SHOWN_CHARS = 1_000
+"""Of a record that cannot be read."""
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +26,8 @@ class RegisteredQuery:
     """A standing query as the registry holds it (spec: query).
 
     Invariant: the id and the labels are of legal form, ``expires_at`` is aware and in UTC. ``version`` is the offset of
-    its record in the registry; -1 before it is written.
+    its record in the registry; -1 before it is written. ``unreadable``: why its record means nothing here (it is
+    damaged, or of a later form); such a query only stands, under its id, with the record's text as ``where``.
 
     >>> query = RegisteredQuery("late", "flights", "dep_delay > 60", "asc.late")
     >>> RegisteredQuery.from_record("late", query.record(), 7) == query.at(7)
@@ -32,6 +42,7 @@ class RegisteredQuery:
     paused: bool = False
     expires_at: datetime | None = None
     version: int = -1
+    unreadable: str | None = None
 
     def at(self, version: int) -> RegisteredQuery:
         """The same query with the version of its record."""
@@ -41,28 +52,46 @@ class RegisteredQuery:
         """The value of its record in the registry."""
         plain = self.plain()
         del plain["version"]
-        return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
+        return json.dumps({"v": _RECORD_FORM, **plain}, ensure_ascii=False, separators=(",", ":")).encode()
 
     @classmethod
     def from_record(cls, query_id: str, value: bytes, version: int) -> RegisteredQuery:
-        """The query in a record of the registry; BrokerError where it is not one."""
+        """The query in a record of the registry, of whatever age; ``unreadable`` where it is none that is known here.
+
+        >>> RegisteredQuery.from_record("late", b'{"stream": "flights", "where": "dep_delay > 60"}', 7).topic
+        'asc.late'
+        >>> RegisteredQuery.from_record("late", b'{"v": 9}', 7).unreadable
+        'its record in the registry is of form 9, and 1 is known: register it anew, remove it, or run a newer daemon'
+        """
         try:
             plain = json.loads(value)
-            expires_at = None if plain["expires_at"] is None else parse_time(plain["expires_at"])
+            if not isinstance(plain, dict):
+                raise TypeError("it is no JSON object")
+            form = plain.get("v", _RECORD_FORM)
+            if form != _RECORD_FORM:
+                remedy = "register it anew, remove it, or run a newer daemon"
+                reason = f"is of form {str(form)[:50]}, and {_RECORD_FORM} is known: {remedy}"
+                return cls._unread(query_id, value, version, reason)
+            expires_at = plain.get("expires_at")
             return cls(
                 query_id,
-                plain["stream"],
-                plain["where"],
-                plain["topic"],
-                plain["labels"],
-                plain["paused"],
-                expires_at,
+                _of_type(str, plain, "stream"),
+                _of_type(str, plain, "where"),
+                _of_type(str, {"topic": default_topic(query_id), **plain}, "topic"),
+                _labels(plain),
+                _of_type(bool, {"paused": False, **plain}, "paused"),
+                None if expires_at is None else parse_time(_of_type(str, plain, "expires_at")),
                 version,
             )
-        except (ValueError, KeyError, TypeError, QueryError) as error:
-            raise BrokerError(
-                "registry record", f"{query_id} at offset {version}", f"cannot be read: {error}"
-            ) from error
+        except (ValueError, TypeError, RecursionError, QueryError) as error:
+            reason = f"cannot be read ({one_line(error)}): register it anew, or remove it"
+            return cls._unread(query_id, value, version, reason)
+
+    @classmethod
+    def _unread(cls, query_id: str, value: bytes, version: int, reason: str) -> RegisteredQuery:
+        text = value.decode("utf-8", "replace")
+        shown = text[:_SHOWN_CHARS] + ("..." if len(text) > _SHOWN_CHARS else "")
+        return cls(query_id, "", shown, "", version=version, unreadable=f"its record in the registry {reason}")
 
     def plain(self) -> dict[str, Any]:
         """The query as the API shows it."""
@@ -78,6 +107,28 @@ class RegisteredQuery:
         }
 
 
+def default_topic(query_id: str) -> str:
+    """Where a query delivers to that names no topic."""
+    return f"asc.{query_id}"
+
+
+def _of_type(kind: type[_T], plain: Mapping[str, Any], name: str) -> _T:
+    value = plain.get(name)
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is {'missing' if name not in plain else 'of another type'}")
+    if isinstance(value, str):
+        # Half of a surrogate pair can be spelled in JSON, and nothing can be done with it.
+        value.encode()
+    return value
+
+
+def _labels(plain: Mapping[str, Any]) -> dict[str, str]:
+    labels = _of_type(dict, {"labels": {}, **plain}, "labels")
+    if not all(isinstance(value, str) for value in labels.values()):
+        raise TypeError("a label is no text")
+    return labels
+
+
 def parse_time(text: str) -> datetime:
     """An ISO 8601 date and time with its offset, in UTC; QueryError otherwise.
 
@@ -89,7 +140,8 @@ def parse_time(text: str) -> datetime:
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:
-        raise QueryError("expires_at", text[:100], "write an ISO 8601 time with its offset, as 2030-01-31T12:00:00Z")
+        remedy = "write an ISO 8601 time with its offset, as 2030-01-31T12:00:00Z; one that is past is refused"
+        raise QueryError("expires_at", text[:100], remedy)
     try:
         return time.astimezone(timezone.utc)
     except OverflowError:

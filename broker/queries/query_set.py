@@ -48,6 +48,11 @@ class QuerySet:
         query = self.queries.get(query_id)
         return None if query is None or query.paused or query_id in self.unserved else query.stream
 
+    def holds(self, query: RegisteredQuery) -> bool:
+        """Whether a query stands just so, but for its version, and may be in a plan: to register it changes nothing."""
+        standing = self.queries.get(query.id)
+        return standing is not None and query.id not in self.unserved and query.at(standing.version) == standing
+
     def page(
         self,
         *,

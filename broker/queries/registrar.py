@@ -13,9 +13,10 @@ from asc.errors import AscError
 from asc.plan.compiler import change_plan
 from asc.plan.plan import Plan, Query
 from broker.config.config import Config
-from broker.errors import QueryError, RegistryError, RegistryTakenError
+from broker.errors import QueryError, RegistryError, RegistryTakenError, StandingQueryError
 from broker.kafka.cluster import KafkaCluster
-from broker.queries.change import Alter, Change, Outcome, Put, Registered, Remove
+from broker.queries.change import Alter, Became, Change, Outcome, Put, Registered, Remove
+from broker.queries.parking import Parking
 from broker.queries.planning import Candidate, Planning
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -35,13 +36,19 @@ class Registrar:
     """
 
     def __init__(
-        self, config: Config, cluster: KafkaCluster, registry: Registry, streams: Mapping[str, Stream]
+        self,
+        config: Config,
+        cluster: KafkaCluster,
+        registry: Registry,
+        streams: Mapping[str, Stream],
+        set_aside: Collection[str] = (),
     ) -> None:
         self._config = config
         self._cluster = cluster
         self._registry = registry
         self._streams = streams
         self._planning = Planning(config, {name: stream.analyser for name, stream in streams.items()})
+        self._parking = Parking(streams, set_aside)
         self._lock = threading.RLock()
         self._is_uncertain = False
         self.standing = QuerySet()
@@ -57,20 +64,24 @@ class Registrar:
         expired = loaded.expired(_now())
         if expired:
             loaded = loaded.changed((), expired, max(self._registry.write((), expired).values()))
+        self._parking.begin(loaded)
         self._take_over(loaded.queries, loaded.version)
-        replayed: dict[int, dict[str, Plan]] = {}
-        for name, stream in self._streams.items():
-            begun = stream.running.version_to_replay
-            if begun is None:
-                continue
-            if begun == self.standing.version:
-                stream.running.replay_with(stream.running.plan)
-                continue
-            if begun not in replayed:
-                # Of all streams: what is served of one may hang on the others, for they may feed each other.
-                then = self._registry.state_at(begun)
-                replayed[begun], _ = self._planning.plans(then.values(), begun)
-            stream.running.replay_with(replayed[begun][name])
+        self._plan_replays()
+
+    def park(self) -> None:
+        """Park the queries that streams found they cannot go on with, and let those streams go on. To be called often.
+
+        A parked query stands in the registry as it was, and is not served, with the reason, until it is registered
+        anew. Raises KafkaError where the registry cannot be read.
+        """
+        if not self._parking.is_due():
+            return
+        with self._lock:
+            self._recover()
+            self._parking.note(self.standing, self._registry.state_at)
+            self._take_over(self.standing.queries, self.standing.version)
+            self._plan_replays()
+        self._parking.let_go_on()
 
     def stream_of(self, name: str | None) -> Stream:
         """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
@@ -117,6 +128,11 @@ class Registrar:
                 with _refusing(refused, position):
                     if change.query_id in taken:
                         raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
+                    if not isinstance(change, Remove) and not change.replaces and change.query_id in self.standing:
+                        remedy = (
+                            "stands already and is not to be replaced (--no-replace, If-None-Match): take another id"
+                        )
+                        raise StandingQueryError("query", change.query_id, remedy)
                     if isinstance(change, Alter):
                         before = self.standing.queries.get(change.query_id)
                         candidates[position] = self._judged(change.altered(before))
@@ -147,7 +163,11 @@ class Registrar:
         check_destination(query.topic, stream.name, self._config)
         check_labels(query.labels)
         if query.expires_at is not None and query.expires_at <= _now():
-            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
+            raise QueryError(
+                "expires_at",
+                query.expires_at.isoformat(),
+                "is in the past: choose a later time",
+            )
         return Candidate(query, stream.analyser.normalise(query.where))
 
     def _refuse(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> set[str]:
@@ -174,6 +194,22 @@ class Registrar:
         found = self._planning.refusals(list(own.values()), standing.queries.values(), unserved, plans)
         refused.update((positions[i], error) for i, error in found.items())
 
+    def _plan_replays(self) -> None:
+        """Where a batch is to be run again with an earlier version, make the plan of that."""
+        replayed: dict[int, dict[str, Plan]] = {}
+        for name, stream in self._streams.items():
+            begun = stream.running.version_to_replay
+            if begun is None:
+                continue
+            if begun == self.standing.version:
+                stream.running.replay_with(stream.running.plan)
+                continue
+            if begun not in replayed:
+                # Of all streams: what is served of one may hang on the others, for they may feed each other.
+                then = self._registry.state_at(begun)
+                replayed[begun], _ = self._planning.plans(then.values(), begun, self._parking.reason)
+            stream.running.replay_with(replayed[begun][name])
+
     # -- changing
 
     def _made(
@@ -183,14 +219,18 @@ class Registrar:
         refused: Mapping[int, AscError],
         missing_topics: Collection[str],
     ) -> Outcome:
-        """Write and swap: what is refused has been refused before."""
+        """Write and swap: what is refused has been refused before, and what stands just so is left as it is."""
         before, gone = self.standing, [query.id for query in removes.values()]
+        stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
+        predicates = {i: one.predicate for i, one in candidates.items()}
+        candidates = {i: one for i, one in candidates.items() if i not in stands}
         running = {name: stream.running.plan for name, stream in self._streams.items()}
         plans = self._changed_plans(running, list(candidates.values()), gone)
         self._cluster.create_topics(missing_topics)
-        versions = self._written([candidate.query for candidate in candidates.values()], gone)
+        changed = [candidate.query for candidate in candidates.values()]
+        versions = self._written(changed, gone) if changed or gone else {}
         try:
-            version = max(versions.values())
+            version = max(versions.values(), default=before.version)
             written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
             after = before.changed(written.values(), gone, version)
             for stream in self._streams.values():
@@ -204,11 +244,17 @@ class Registrar:
             # The registry has the change: what has not is mended from there, before the next one.
             self._is_uncertain = True
             raise
-        for name in {query.stream for query in written.values()} - offsets.keys():
+        made = {**written, **stands}
+        for name in {query.stream for query in made.values()} - offsets.keys():
             offsets[name] = self._streams[name].running.effective_offsets()
+
+        def became(position: int) -> Became:
+            if position in stands:
+                return "unchanged"
+            return "replaced" if made[position].id in before else "registered"
+
         registered = {
-            i: Registered(query, offsets[query.stream], candidates[i].predicate.warnings, query.id not in before)
-            for i, query in written.items()
+            i: Registered(made[i], offsets[made[i].stream], predicates[i].warnings, became(i)) for i in sorted(made)
         }
         return Outcome(version, registered, removes, refused, offsets)
 
@@ -236,9 +282,10 @@ class Registrar:
 
     def _take_over(self, queries: Mapping[str, RegisteredQuery], version: int) -> None:
         """Make what the registry holds the standing queries and the running plans."""
-        plans, unserved = self._planning.plans(queries.values(), version)
+        plans, unserved = self._planning.plans(queries.values(), version, self._parking.reason)
         for query_id, reason in unserved.items():
-            LOG.warning("query '%s' is not served: %s", query_id, reason)
+            if self.standing.unserved.get(query_id) != reason:
+                LOG.warning("query '%s' is not served: %s", query_id, reason)
         for name, plan in plans.items():
             self._streams[name].evaluation_errors.stand(queries)
             self._streams[name].running.replace(plan)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -44,6 +45,12 @@ logger.kafka.name = org.apache.kafka.clients
 logger.kafka.level = error
 """
 
+_TELL_OF_FAILURES = (
+    "org.apache.spark.executor.Executor",
+    "org.apache.spark.scheduler.TaskSetManager",
+    "org.apache.spark.sql.execution.streaming.MicroBatchExecution",
+)
+
 
 def spark_session(
     *,
@@ -71,6 +78,8 @@ def spark_session(
         "spark.jars": ",".join(map(str, jars)),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # A task that overflows its stack or has no memory left is one that failed. Spark would end the whole process.
+        "spark.executor.killOnFatalError.depth": "0",
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.ansi.enabled": "false",
@@ -96,6 +105,26 @@ def spark_session(
         except Exception as error:
             raise _not_started(error, str(java)) from error
     return session
+
+
+def has_stopped(session: SparkSession) -> bool:
+    """Whether a session runs nothing any more: its JVM does not answer, or something in it ended its context."""
+    context: Any = session.sparkContext._jsc
+    try:
+        return bool(context.sc().isStopped())
+    except Exception:
+        return True
+
+
+def quiet_failures(session: SparkSession) -> None:
+    """Have Spark log nothing of jobs that fail, where whoever runs them says it in one line.
+
+    Spark would tell it thrice, in two hundred lines.
+    """
+    jvm: Any = session._jvm
+    log4j = jvm.org.apache.logging.log4j
+    for name in _TELL_OF_FAILURES:
+        log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
 
 
 def _leave_working_folder(session: SparkSession) -> None:

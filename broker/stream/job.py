@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import threading
 import time
 from pathlib import Path
@@ -20,7 +19,11 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.routing import outgoing
 from broker.plans.offsets import Offsets
 from broker.plans.running_plan import BoundBatch, RunningPlan
+from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
+from broker.stream.finding import Finding
+from broker.stream.inquiry import Inquiry
+from broker.stream.source_topic import SourceTopic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,27 +41,6 @@ _STOP_S = 15.0
 _LOOK_S = 0.25
 _IDLE_S = 0.5
 """How much longer than a trigger's interval a query has to wait for data before it is taken to be well."""
-
-_DATA_LOSS = re.compile(
-    r"Some data may have been lost because they are not available in Kafka any more;.*?"
-    r"Reason:\s*(.*?)\s*(?:with consumer group|SQLSTATE|\.\s|\.?\Z)",
-    re.DOTALL,
-)
-"""Spark's words for offsets that are gone. Only the reason is kept: the rest advises on a setting of Spark."""
-
-
-def lost_records(text: str, topic: str, folder: Path, starting_offsets: str) -> str | None:
-    """What to do where a source topic has not the records that a stream is to read next, in one line.
-
-    ``text`` is all that Spark says of a failure; None where that is of another kind. ``folder`` is the stream's own.
-    """
-    found = _DATA_LOSS.search(text)
-    if found is None:
-        return None
-    return (
-        f"source topic '{topic}': records expired unread, or the topic was made again ({' '.join(found[1].split())}): "
-        f"stop the daemon and remove {folder}, and the stream begins at its starting_offsets, '{starting_offsets}'"
-    )
 
 
 class _StoppingError(Exception):
@@ -85,6 +67,7 @@ class StreamJob:
         running: RunningPlan,
         monitor: StreamMonitor,
         evaluation_errors: EvaluationErrors,
+        dead_letters: DeadLetters,
     ) -> None:
         self.name = name
         self._config = config
@@ -98,6 +81,7 @@ class StreamJob:
         self._running = running
         self._monitor = monitor
         self._evaluation_errors = evaluation_errors
+        self._dead_letters = dead_letters
         self._shipped: ShippedPlan | None = None
         self._plans_shipped = 0
         self._tallies: tuple[int, Any] | None = None
@@ -109,13 +93,26 @@ class StreamJob:
         self._error: BaseException | None = None
         self._limits: tuple[Plan, dict[str, int]] | None = None
         self._batches_done = 0
+        self._source = SourceTopic(self._stream, folder, cluster)
+        self._inquiry = Inquiry(name, config, cluster, decoder, running)
+        self.finding: Finding | None = None
+        """What the job cannot go on with; None while it needs nothing."""
         self.problem: str | None = "is starting"
         """Why the job does not run, in one line; None while it runs."""
 
     def start(self) -> None:
-        """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again."""
-        self._start_query()
+        """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again.
+
+        Where something is to be looked into first, that is done beside, and the query started after it.
+        """
+        if self._source.fault() is None and self._inquiry.due() is None:
+            self._start_query()
         self._supervisor.start()
+
+    def go_on(self, finding: Finding) -> None:
+        """What was found is in no plan any more."""
+        if self.finding is finding:
+            self.finding = None
 
     def ask_to_stop(self) -> None:
         """Begin no further batch."""
@@ -171,11 +168,16 @@ class StreamJob:
             done = self._batches_done
             try:
                 if self._query is None:
-                    self._start_query()
+                    self._begin()
                 self._watch()
             except Exception as error:
                 if self._stopping.is_set():
                     return
+                finding = self._inquiry.of_failure(self._error)
+                if finding is not None:
+                    self._query, self._error, self._limits = None, None, None
+                    self._have_parked(finding)
+                    continue
                 # However long it took to fail: only a batch that was done ends a row of failures.
                 failures = 0 if self._batches_done > done else failures
                 pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
@@ -184,6 +186,14 @@ class StreamJob:
                 LOG.error("stream '%s' %s", self.name, self.problem)
                 self._query, self._error, self._limits = None, None, None
                 self._stopping.wait(pause)
+
+    def _begin(self) -> None:
+        fault = self._source.fault()
+        if fault is not None:
+            raise BrokerError("source topic", self._stream.topic, fault)
+        self._look_into_batch()
+        if not self._stopping.is_set():
+            self._start_query()
 
     def _watch(self) -> None:
         query = self._query
@@ -206,13 +216,33 @@ class StreamJob:
 
     def _cause(self, error: BaseException) -> str:
         # Where tasks met it, Spark's own error is wrapped, and has a cause in Kafka's client that says less.
-        all_said = f"{self._error}\n{error}"
-        stream = self._stream
-        lost = lost_records(all_said, stream.topic, self._folder, stream.starting_offsets)
-        if lost is not None:
-            return lost
+        said = self._source.lost(f"{self._error}\n{error}")
+        if said is not None:
+            return said
         text = one_line(root_cause(self._error or error), 2_000)
         return text.rpartition("terminated with exception: ")[2][:300]
+
+    # -- what it cannot go on with
+
+    def _look_into_batch(self) -> None:
+        """Find the expressions that end a batch that was begun in vain, and have their queries parked."""
+        batch = self._inquiry.due()
+        if batch is None:
+            return
+        self.problem = f"looks for the expression that ended batch {batch.batch_id} {batch.times_begun} times"
+        LOG.warning("stream '%s' %s", self.name, self.problem)
+        finding = self._inquiry.of_batch(batch, lambda: not self._stopping.is_set())
+        if finding is not None:
+            self._have_parked(finding)
+            if self.finding is None:
+                self._running.excuse(batch.times_begun)
+
+    def _have_parked(self, finding: Finding) -> None:
+        """Wait until the queries that use what was found are in no plan."""
+        self.problem = "waits for queries to be parked"
+        self.finding = finding
+        while self.finding is not None and not self._stopping.wait(_LOOK_S):
+            pass
 
     # -- one batch
 
@@ -234,7 +264,9 @@ class StreamJob:
         attributes = self._decoder.decode(records)
         shipped = self._shipped_of(batch.plan, attributes)
         tallying = self._tallying()
-        matched = match_plan(attributes, shipped, output="deliveries", tallying=tallying)
+        matched = match_plan(
+            attributes, shipped, output="deliveries", tallying=tallying, dead_letters=self._decoder.reason_number()
+        )
         limits = self._limits_of(batch.plan)
         (
             outgoing(matched, DELIVERIES_COLUMN, self._dead_letter_topic, limits)
@@ -255,6 +287,7 @@ class StreamJob:
         own = tally if tally is not None and tally.plan == tallying.plan else None
         try:
             if own is not None:
+                self._dead_letters.count(own.dead_letters)
                 self._evaluation_errors.count(batch.plan.version, own.error_counts(batch.plan))
             # A plan made for a replay has sequences of its own, which say nothing of those in place.
             if own is not None and not batch.is_replay:
@@ -272,7 +305,7 @@ class StreamJob:
             self._tallies = (room, tally_accumulator(self._spark.sparkContext, room))
         accumulator = self._tallies[1]
         accumulator.value = None
-        return Tallying(accumulator, self._plans_shipped, sampling)
+        return Tallying(accumulator, self._plans_shipped, sampling, counts_dead_letters=True)
 
     def _limits_of(self, plan: Plan) -> dict[str, int]:
         """The largest record of each topic. Topics not seen since the last failure are made where they are missing."""

@@ -11,8 +11,11 @@ from broker.kafka.cluster import KafkaCluster
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from broker.stream.analyser import StreamAnalyser
+from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
+from broker.stream.finding import Finding
 from broker.stream.job import StreamJob
+from broker.stream.parked import ParkedQueries
 from broker.stream.starting_offsets import starting_offsets
 
 if TYPE_CHECKING:
@@ -39,10 +42,12 @@ class Stream:
         )
         self.analyser.check_decoding()
         self.evaluation_errors = EvaluationErrors(name)
+        self.dead_letters = DeadLetters(name, decoder.reasons)
         folder = config.spark.checkpoint_dir / name
         bindings = BatchBindings(folder / "bindings", folder / "spark")
         starting = starting_offsets(folder, cluster, self.config)
         self.running = RunningPlan(name, bindings, starting)
+        self.parked = ParkedQueries(folder)
         self.monitor = StreamMonitor(name, config.monitor, self.running)
         self.job = StreamJob(
             name,
@@ -55,12 +60,22 @@ class Stream:
             running=self.running,
             monitor=self.monitor,
             evaluation_errors=self.evaluation_errors,
+            dead_letters=self.dead_letters,
         )
 
     @property
     def problem(self) -> str | None:
         """Why its job does not run, in one line; None while it runs."""
         return self.job.problem
+
+    @property
+    def finding(self) -> Finding | None:
+        """What the stream cannot go on with until the queries that use it are parked; None while it needs no such."""
+        return self.job.finding
+
+    def go_on(self, finding: Finding) -> None:
+        """What was found is in no plan of the stream any more."""
+        self.job.go_on(finding)
 
     def start(self) -> None:
         """Start the monitor and the job; returns once the job's query runs, and raises its failure to start."""

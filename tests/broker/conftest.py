@@ -287,9 +287,12 @@ class Process:
         self.log = folder / "daemon.log"
         self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
         self.child: subprocess.Popen[bytes] | None = None
+        self.prelude = ""
+        """Python that its process runs first."""
 
     def launch(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self.file)]
+        program = f"{self.prelude}\nfrom cli.main import main; main()"
+        command = [sys.executable, "-c", program, "serve", "--config", str(self.file)]
         with self.log.open("ab") as log:
             self.child = subprocess.Popen(command, stderr=log, stdout=log)
         return self.child

@@ -11,6 +11,7 @@ from broker.errors import (
     BrokerError,
     BulkRefusedError,
     ConfigError,
+    ConfigFaultsError,
     KafkaError,
     MatchError,
     MissingTopicError,
@@ -18,6 +19,7 @@ from broker.errors import (
     RegistryError,
     RegistryTakenError,
     RuntimeMissingError,
+    StandingQueryError,
     UnknownQueryError,
     http_status,
 )
@@ -31,6 +33,7 @@ STATUSES: dict[type[AscError], int] = {
     PlanError: 400,
     BrokerError: 503,
     ConfigError: 503,
+    ConfigFaultsError: 503,
     RuntimeMissingError: 503,
     KafkaError: 503,
     RegistryError: 503,
@@ -39,6 +42,7 @@ STATUSES: dict[type[AscError], int] = {
     MatchError: 400,
     QueryError: 400,
     BulkRefusedError: 400,
+    StandingQueryError: 412,
     UnknownQueryError: 404,
 }
 
@@ -52,7 +56,7 @@ def classes(root: type[AscError]) -> Iterator[type[AscError]]:
 
 @pytest.mark.parametrize("kind", list(classes(AscError)), ids=lambda kind: kind.__name__)
 def test_every_error_has_its_status(kind: type[AscError]) -> None:
-    error = kind("subject", "value", "remedy", *([[]] if kind is BulkRefusedError else []))
+    error = kind("subject", "value", "remedy", *([[]] if kind in (BulkRefusedError, ConfigFaultsError) else []))
     assert http_status(error) == STATUSES[kind]
     assert str(error) == "subject 'value': remedy"
 

@@ -123,7 +123,8 @@ def listening(server: ThreadingHTTPServer) -> Iterator[None]:
 
 
 class Address(ThreadingHTTPServer):
-    """Answers each path with its answers, one after the other, the last one again and again; None: hangs up.
+    """Answers each path with its answers, one after the other, the last one again and again; None: hangs up. 404 for
+    any other path.
 
     Without others it has one stream, and names a Kafka that does not answer.
     """
@@ -147,7 +148,7 @@ class _Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
         self.server.asked.append(self.path)
-        answers = self.server.answers[path]
+        answers = self.server.answers.get(path, [(404, json.dumps({"error": {"message": f"nothing at {path}"}}))])
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         if answer is not None:
             self.send_response(answer[0])

@@ -88,7 +88,7 @@ def test_the_only_stream_needs_no_name(address: Address) -> None:
         with pytest.raises(CommandError, match="unknown stream 't': the daemon's streams: s"):
             client.stream("t")
         address.answers["/v1/streams"] = [(200, json.dumps({"streams": [], "kafka": {"bootstrap_servers": ""}}))]
-        with pytest.raises(CommandError, match="no stream named, value None: the daemon's streams: none"):
+        with pytest.raises(CommandError, match="stream '': name one with --stream; the daemon's streams: none"):
             client.stream(None)
 
 
@@ -99,6 +99,15 @@ def test_a_refusal_keeps_the_words_of_the_daemon(address: Address) -> None:
         client.plan()
     assert (caught.value.status, str(caught.value), caught.value.caret_text) == (400, "two\nlines", "a > 1\n^")
     assert caught.value.lines == [{"line": 2, "error": error}]
+
+
+@pytest.mark.parametrize("query_id", ["", ".", ".."])
+def test_an_id_that_would_lead_elsewhere_is_one_line(run: Run, address: Address, query_id: str) -> None:
+    for command in (["query", "show"], ["query", "remove"], ["query", "explain"], ["subscribe"]):
+        result = run(*command, query_id, "--server", address.url)
+        assert result.exit_code == 1
+        assert result.stderr == f"error: query id '{query_id}': is none: 'asc query list' shows the registered ones\n"
+    assert [path for path in address.asked if path != "/v1/streams"] == []
 
 
 def test_an_address_that_hangs_up_gives_no_answer(address: Address) -> None:

@@ -6,13 +6,8 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from click.testing import Result
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from cli.config import toml_lines
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -43,29 +38,22 @@ def test_config_prints_what_can_be_read_again(run: Run, tmp_path: Path) -> None:
 
 def test_a_wrong_configuration_key_is_named(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "asc.toml"
-    path.write_text("[api]\nprot = 8750\n", encoding="utf-8")
+    stream = '[streams.flights]\ntopic = "flights"\nformat = "json"\nschema = "delay INT"\n'
+    path.write_text(f"[api]\nprot = 8750\n{stream}", encoding="utf-8")
     for command in ("config", "serve"):
         result = run(command, "--config", path)
         assert result.exit_code == 1
         assert result.stderr.splitlines() == ["error: unknown configuration key 'api.prot': did you mean 'port'?"]
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-values = st.booleans() | st.integers(-(2**63), 2**63 - 1) | texts | st.lists(texts, max_size=3)
-tables = st.recursive(
-    st.dictionaries(texts, values, max_size=3),
-    lambda inner: st.dictionaries(texts, values | inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@settings(deadline=None)
-@given(tables)
-def test_any_table_is_read_back(table: dict[str, Any]) -> None:
-    assert tomllib.loads("\n".join(toml_lines(table))) == table
-
-
-def test_a_key_without_a_value_is_a_comment() -> None:
-    lines = list(toml_lines({"api": {"token_file": None}}))
-    assert tomllib.loads("\n".join(lines)) == {"api": {}}
-    assert "# token_file is not set" in lines
+def test_of_many_faults_twenty_have_a_line_each(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "asc.toml"
+    path.write_text("[api]\n" + "".join(f"key{i} = 1\n" for i in range(22)), encoding="utf-8")
+    for command in ("config", "serve"):
+        result = run(command, "--config", path)
+        assert (result.exit_code, result.stdout) == (1, "")
+        *told, last = result.stderr.splitlines()
+        assert [line.partition(":")[2].partition(":")[0] for line in told] == [
+            f" unknown configuration key 'api.key{i}'" for i in range(20)
+        ]
+        assert last == "error: and 3 more of these"

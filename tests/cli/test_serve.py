@@ -5,7 +5,10 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+from click.testing import Result
 
 STREAM = '[streams.flights]\ntopic = "flights"\nformat = "json"\nschema = "delay INT"\n'
 
@@ -48,3 +51,14 @@ def test_an_outside_address_without_a_token(tmp_path: Path) -> None:
 def test_a_schema_that_is_none(tmp_path: Path) -> None:
     line = serve(tmp_path, STREAM.replace("delay INT", "delay WHATEVER<"))
     assert "streams.flights.schema" in line
+
+
+def test_a_pattern_that_spark_does_not_read_by(tmp_path: Path) -> None:
+    line = serve(tmp_path, f'{STREAM}options = {{ timestampFormat = "yyyy-MM-ddTHH:mm:ss" }}\n')
+    assert line.startswith("error: streams.flights.options.timestampFormat 'yyyy-MM-ddTHH:mm:ss': 'T' is no letter")
+
+
+def test_without_a_configuration_it_says_what_one_is(run: Callable[..., Result]) -> None:
+    result = run("serve")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert result.stderr.startswith("error: give --config FILE, a TOML file with at least [streams.flights], topic = ")

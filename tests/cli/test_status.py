@@ -60,6 +60,28 @@ def test_waiting_ends_at_a_token_that_is_refused(run: Run, address: Address) -> 
     assert len(address.asked) == 2
 
 
+def test_dead_letters_and_queries_that_are_not_served_are_shown(run: Run, address: Address) -> None:
+    stream = {"name": "s", "topic": "t", "format": "json", "queries": 7, "not_served": 2}
+    reasons = [
+        {"reason": "value is not a JSON record", "column": "n", "count": 1_200},
+        {"reason": "value is empty", "column": None, "count": 34},
+    ]
+    plan = {"dead_letters": {"total": 1_234, "reasons": reasons}, "monitor": {"tuples": 5_000, "evaluated": 5_000}}
+    address.answers["/readyz"] = [READY]
+    address.answers["/v1/streams"] = [
+        (200, json.dumps({"streams": [stream], "kafka": {"bootstrap_servers": "127.0.0.1:9"}}))
+    ]
+    address.answers["/v1/plan"] = [(200, json.dumps({"streams": {"s": plan}}))]
+    result = run("status", "--server", address.url)
+    assert result.exit_code == 0, result.stderr
+    assert "not served" in result.stdout
+    assert "records since start  dead letters" in result.stdout
+    assert result.stdout.splitlines()[-2:] == [
+        "s: 1,200 dead letters: value is not a JSON record, column 'n'",
+        "s: 34 dead letters: value is empty",
+    ]
+
+
 def test_status_names_the_streams(asc: Asc) -> None:
     shown = asc("status")
     assert shown.exit_code == 0, shown.stderr

@@ -59,6 +59,53 @@ def test_a_group_goes_on_where_it_left_off(asc: Asc, flights: Path) -> None:
     assert offsets == [0, 1]
 
 
+def test_a_query_is_known_by_its_id(asc: Asc, flights: Path) -> None:
+    shared = ["--where", "delay > 60", "--stream", "flights"]
+    assert asc("query", "add", "cargo", *shared, "--topic", "cli-cargo").exit_code == 0
+    assert asc("publish", "--stream", "flights", flights).exit_code == 0
+    found = asc("subscribe", "cargo", "--from-beginning", "--max", 2)
+    assert found.stderr == "reading 'cli-cargo', to which query 'cargo' delivers\n"
+    assert len(found.stdout.splitlines()) == 2
+    assert asc("subscribe", "cli-cargo", "--from-beginning", "--max", 1).stderr == ""
+    # The topic wins where there is one, and it is told.
+    assert asc("query", "add", "cli-cargo", *shared, "--topic", "cli-other", "--paused").exit_code == 0
+    both = asc("subscribe", "cli-cargo", "--exit")
+    assert both.stderr == "'cli-cargo' is a topic; the query of that id delivers to 'cli-other'\n"
+    assert both.stdout == found.stdout
+    assert asc("query", "pause", "cargo").exit_code == 0
+    assert "(it is paused)" in asc("subscribe", "cargo", "--exit").stderr
+    assert asc("query", "remove", "cargo", "cli-cargo").exit_code == 0
+    gone = asc("subscribe", "cargo", "--exit")
+    assert (gone.exit_code, gone.stderr.startswith("error: unknown topic 'cargo': ")) == (1, True)
+
+
+def test_it_leaves_at_the_end_that_every_partition_has_when_it_begins(asc: Asc, kafka: EmbeddedKafka) -> None:
+    from kafka import KafkaProducer
+
+    cluster = KafkaCluster(kafka.bootstrap_servers, KafkaConfig(partitions=3))
+    cluster.ensure_topics(["cli-ends", "cli-empty"])
+    cluster.close()
+    assert asc("subscribe", "cli-empty", "--exit").output == ""
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, transactional_id="cli-ends")
+    producer.init_transactions()
+    # Each partition ends with a mark of the transaction, one with records that nobody is to see.
+    producer.begin_transaction()
+    for number in range(40):
+        producer.send("cli-ends", value=b"%d" % number, partition=number % 2)
+    producer.commit_transaction()
+    producer.begin_transaction()
+    producer.send("cli-ends", value=b"aborted", partition=1).get(timeout=30)
+    producer.abort_transaction()
+    producer.close()
+    for _ in range(2):
+        values = [line.partition("] ")[2] for line in asc("subscribe", "cli-ends", "--exit").stdout.splitlines()]
+        assert sorted(map(int, values)) == list(range(40))
+    grouped = ["subscribe", "cli-ends", "--exit", "--group", "cli-ends"]
+    assert len(asc(*grouped, "--max", 15).stdout.splitlines()) == 15
+    assert len(asc(*grouped).stdout.splitlines()) == 25
+    assert asc(*grouped).stdout == ""
+
+
 def test_headers_of_others_do_not_stop_a_subscription(asc: Asc, kafka: EmbeddedKafka) -> None:
     from kafka import KafkaProducer
 

@@ -20,6 +20,13 @@ def test_version_names_its_parts(run: Run) -> None:
     assert found["asc-broker"] in run("version").stdout.splitlines()[1]
 
 
+def test_the_option_prints_the_broker_s_own(run: Run) -> None:
+    found = json.loads(run("version", "--json").stdout)
+    for arguments in (["--version"], ["--version", "query", "list"]):
+        result = run(*arguments)
+        assert (result.exit_code, result.stdout) == (0, f"asc-broker {found['asc-broker']}\n")
+
+
 def test_a_part_that_is_not_installed_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def version_of(part: str) -> str:
         if part == "numba":

@@ -8,7 +8,7 @@ from asc.predicate.functions.checks import constant_integer, every
 from asc.predicate.functions.function import Call, Check, Function
 from asc.predicate.functions.growth import longest, times
 from asc.predicate.functions.results import BOOLEAN, INT, STRING, STRINGS
-from asc.predicate.pattern import rlike_trouble
+from asc.predicate.regular_expression import rlike_trouble
 
 _GROUP = re.compile(r"\\.|\[(?:\\.|[^\\\]])*\]|(\()(?!\?)", re.DOTALL)
 _REFERENCE = re.compile(r"\$(\d?)|\\.?", re.DOTALL)

@@ -23,6 +23,7 @@ from hypothesis.stateful import (
 )
 
 from asc.evaluation.executor import match
+from asc.evaluation.explain import explain
 from asc.evaluation.reference import accepted_by, evaluate_block
 from asc.evaluation.regions import region_ids
 from asc.keys.attribute import PAttribute
@@ -187,6 +188,24 @@ def resequenced(draw: st.DrawFn, plan: Plan) -> Plan:
         arrows = draw(st.lists(st.builds(lambda place, to: (*place, to), region, target), max_size=8))
         orders[number] = block.order_of(draw(st.permutations(places)), arrows)
     return plan.with_orders(orders)
+
+
+@quickly
+@given(st.lists(predicates(), min_size=1, max_size=4), batches(2), st.sampled_from(OPTIONS))
+def test_an_explanation_says_of_a_tuple_what_the_evaluation_does(
+    found: list[Predicate], table: pa.Table, options: CompileOptions
+) -> None:
+    queries = numbered(found)
+    plan = compile_plan(queries, options)
+    for row, ids in enumerate(expected_ids(queries, table)):
+        values = [table[attribute.sql][row] for attribute in plan.p_attributes]
+        told = {query.id: explain(plan, query.id, values) for query in queries}
+        assert sorted(query_id for query_id, one in told.items() if one.accepted) == ids
+        for one in told.values():
+            first, *terms = one.text.splitlines()
+            assert first.startswith("accepted") == bool(one.accepted)
+            assert one.accepted or first.startswith("not accepted because ")
+            assert not one.accepted or not terms or any(line.startswith("  holds  ") for line in terms)
 
 
 @quickly

@@ -32,7 +32,9 @@ def values(plan: Plan, delay: int | None, city: str | None) -> list[pa.Scalar]:
 
 
 def test_constructs_and_sequence_of_a_query() -> None:
-    text = explain(compile_plan(QUERIES), "either")
+    found = explain(compile_plan(QUERIES), "either")
+    assert found.accepted is None
+    text = found.text
     assert "either: 2 conjuncts in block 1 of 1, which holds 3 conjuncts" in text
     assert "sequence: city -> delay" in text
     assert "delay > 30   (construct 2 of 2: 3 exact regions and NULL, used by 2 conjuncts)" in text
@@ -41,8 +43,9 @@ def test_constructs_and_sequence_of_a_query() -> None:
 
 def test_the_way_of_an_accepted_tuple() -> None:
     plan = compile_plan(QUERIES)
-    lines = explain(plan, "late", values(plan, 45, "Oslo")).splitlines()
-    assert lines[-3:] == [
+    found = explain(plan, "late", values(plan, 45, "Oslo"), whole=True)
+    assert found.accepted
+    assert found.text.splitlines()[-3:] == [
         "  1. city = 'Oslo', region city = 'Oslo': 3 left",
         "  2. delay = 45, region delay > 30: 3 left",
         "accepted by conjunct 1; 2 constructs evaluated",
@@ -51,8 +54,9 @@ def test_the_way_of_an_accepted_tuple() -> None:
 
 def test_the_way_of_a_dropped_tuple() -> None:
     plan = compile_plan(QUERIES)
-    lines = explain(plan, "either", values(plan, None, "Bergen")).splitlines()
-    assert lines[-3:] == [
+    found = explain(plan, "either", values(plan, None, "Bergen"), whole=True)
+    assert found.accepted is False
+    assert found.text.splitlines()[-3:] == [
         "  1. city = 'Bergen', region city < 'Oslo': 1 left; ends conjunct 2",
         "  2. delay = NULL, region NULL: 0 left; ends conjunct 1",
         "not accepted; 2 constructs evaluated; the tuple is dropped by this block",
@@ -61,13 +65,62 @@ def test_the_way_of_a_dropped_tuple() -> None:
 
 def test_what_verification_ends() -> None:
     plan = compile_plan(QUERIES[:1], CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=1, bounded_rows=0))
-    last = explain(plan, "late", values(plan, 5, "Oslo")).splitlines()[-1]
-    assert last == "not accepted; 2 constructs evaluated; conjunct 1 ended by verifying delay"
+    found = explain(plan, "late", values(plan, 5, "Oslo"), whole=True)
+    assert found.accepted is False
+    assert found.text.splitlines()[-1] == "not accepted; 2 constructs evaluated; conjunct 1 ended by verifying delay"
+
+
+@pytest.mark.parametrize(
+    ("query_id", "delay", "city", "text"),
+    [
+        (
+            *("late", 45, "Oslo"),
+            "accepted\n  holds  delay > 30   (delay = 45)\n  holds  city = 'Oslo'   (city = 'Oslo')",
+        ),
+        (
+            *("late", None, "Oslo"),
+            "not accepted because delay > 30 fails (delay = NULL)\n"
+            "  fails  delay > 30   (delay = NULL)\n  holds  city = 'Oslo'   (city = 'Oslo')",
+        ),
+        (
+            *("either", 45, "Bergen"),
+            "accepted: conjunct 1 of 2 holds\nconjunct 1 holds:\n  holds  delay > 30   (delay = 45)\n"
+            "conjunct 2 fails:\n  fails  city = 'Oslo'   (city = 'Bergen')",
+        ),
+        (
+            *("either", 5, None),
+            "not accepted because in conjunct 1 delay > 30 fails (delay = 5), in conjunct 2 city = 'Oslo' fails "
+            "(city = NULL)\nconjunct 1 fails:\n  fails  delay > 30   (delay = 5)\n"
+            "conjunct 2 fails:\n  fails  city = 'Oslo'   (city = NULL)",
+        ),
+        ("all", 1, "x", "accepted: every tuple is"),
+        ("none", 1, "x", "not accepted because no tuple is: nothing meets it"),
+    ],
+)
+def test_of_a_tuple_the_verdict_comes_first_then_the_terms_of_that_query_alone(
+    query_id: str, delay: int | None, city: str | None, text: str
+) -> None:
+    plan = compile_plan(QUERIES)
+    found = explain(plan, query_id, values(plan, delay, city))
+    assert found.text == text
+    assert found.accepted is text.startswith("accepted")
+    whole = explain(plan, query_id, values(plan, delay, city), whole=True)
+    assert whole.accepted is found.accepted
+    assert whole.text.startswith(f"{text}\n{query_id}")
+
+
+def test_a_verdict_over_many_conjuncts_names_a_few() -> None:
+    conjuncts = tuple(((DELAY, Constraint((((i, 0), (i, 1)),))),) for i in range(9))
+    plan = compile_plan([Query("many", Predicate("", conjuncts))])
+    text = explain(plan, "many", [pa.scalar(99, pa.int32())]).text
+    first, *rest = text.splitlines()
+    assert (first.count(" fails ("), len(rest)) == (3, 18)
+    assert first.endswith(", and 6 conjuncts more do not hold")
 
 
 def test_queries_in_no_construct() -> None:
     plan = compile_plan(QUERIES)
-    assert explain(plan, "all") == "all accepts every tuple: it is in no construct"
-    assert explain(plan, "none") == "none accepts no tuple: it is in no construct"
+    assert explain(plan, "all").text == "all accepts every tuple: it is in no construct"
+    assert explain(plan, "none").text == "none accepts no tuple: it is in no construct"
     with pytest.raises(PlanError, match="unknown query 'nobody'"):
         explain(plan, "nobody")

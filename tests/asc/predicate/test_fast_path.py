@@ -12,7 +12,8 @@ from asc.keys.decimals import decimal_key
 from asc.keys.floats import NAN_KEY, float_key
 from asc.predicate import Limits, normalise
 from asc.predicate.describe import describe
-from asc.predicate.pattern import like_regex, rlike_trouble
+from asc.predicate.pattern import like_regex
+from asc.predicate.regular_expression import rlike_trouble
 from asc.schema import Schema
 from workloads.random_tuples import ALL_TYPES_DDL
 

@@ -126,7 +126,7 @@ def test_accepts_what_is_true(term: Term) -> None:
         "s < ''",
         "s = 'a' AND s = 'b'",
         "a = NULL",
-        "NULL",
+        "NULL AND TRUE",
         "1 > 2",
         "a IS NULL AND a IS NOT NULL",
         "a BETWEEN 5 AND 1",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.predicate.pattern import like_parts, like_regex, like_text, rlike_trouble
+from asc.predicate.pattern import like_parts, like_regex, like_text, like_work
 
 patterns = st.text("ab%_|", max_size=8)
 texts = st.text("ab%_|", max_size=8)
@@ -51,19 +51,14 @@ def test_an_escape_of_nothing(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "part"),
-    [
-        ("(a*)*", "repeated group"),
-        ("a*b", "leading ^"),
-        ("^a*a*", "must not match|can match the same"),
-        ("(?=a)", "only plain groups"),
-        ("a{3,1}", "m < n"),
-        (r"\1", "not allowed"),
-        ("[a", "has no ]"),
-        ("(a", "has no )"),
-        ("a{0,1001}", "repetitions|ways"),
-        ("x" * 501, "at most 500"),
-    ],
+    ("pattern", "work"),
+    [("abc", 0), ("abc%", 0), ("%abc", 3), ("a%b_%cd%", 2), ("%___%", 3), ("%", 0), ("", 0), ("%ab%abcd%e", 5)],
 )
-def test_regular_expressions_that_are_refused(pattern: str, part: str) -> None:
-    assert any(own in (rlike_trouble(pattern) or "") for own in part.split("|"))
+def test_the_work_of_a_pattern_is_that_of_its_segments_after_the_first(pattern: str, work: int) -> None:
+    assert like_work(like_parts(pattern, "|")) == work
+
+
+@pytest.mark.parametrize("pattern", ["_" * 501, "%a" * 501, "_%" * 251])
+def test_more_wildcards_than_a_small_stack_takes(pattern: str) -> None:
+    with pytest.raises(ValueError, match="at most 500 of % and _"):
+        like_work(like_parts(pattern, "|"))

@@ -278,3 +278,26 @@ def test_mutations_of_predicates() -> None:
                         rng.choice((0, 9, 34, 39, 92, 0x85, 0x2028, 0x1F680, rng.randrange(128)))
                     )
             outcome("".join(characters))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "flag = .5",
+        "flag <=> .5",
+        "(n > 1) = .5",
+        "nullif(flag, .5)",
+        "equal_null(flag, .5)",
+        "CASE flag WHEN .5 THEN TRUE END",
+    ],
+)
+def test_a_boolean_beside_a_decimal_without_a_digit_for_true(text: str) -> None:
+    """Spark itself throws there, record by record."""
+    with pytest.raises(PredicateError, match=r"BOOLEAN.*DECIMAL"):
+        normalise(text, SCHEMA)
+
+
+@pytest.mark.parametrize("text", ["NULL", "(NULL)"])
+def test_null_alone_is_no_condition(text: str) -> None:
+    with pytest.raises(PredicateError, match="NULL where a condition must stand"):
+        normalise(text, SCHEMA)

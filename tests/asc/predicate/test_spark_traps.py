@@ -81,6 +81,12 @@ day < ts
 day = ntz
 day IN (ts, DATE '1970-01-01')
 ts = ntz
+day BETWEEN ts AND ntz
+ntz BETWEEN day AND ts
+ts BETWEEN day AND ntz
+day IN (ts, ntz)
+ntz NOT IN (ts, day, TIMESTAMP '2013-03-10 02:30:00')
+CAST(CAST(ts AS TIMESTAMP_NTZ) AS TIMESTAMP) = ts
 raw = 'a'
 raw > X''
 n > 16777216F
@@ -227,3 +233,44 @@ def test_traps(spark: SparkSession) -> None:
         if accepted(predicate, values) != expected
     ]
     assert wrong == []
+
+
+BEYOND = "\U0001f600"
+"""A character that Java holds as two."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"s LIKE '{BEYOND}'",
+        f"s LIKE '{BEYOND}%'",
+        f"s LIKE '%{BEYOND}'",
+        f"s LIKE '|%{BEYOND}' ESCAPE '|'",
+        f"s LIKE '{BEYOND}|%%' ESCAPE '|'",
+        f"s LIKE '||{BEYOND}' ESCAPE '|'",
+        f"s LIKE '{BEYOND}|_' ESCAPE '|'",
+        f"s LIKE '_{BEYOND}'",
+        f"s LIKE '{BEYOND}_%'",
+    ],
+)
+def test_like_of_characters_that_java_holds_as_two(spark: SparkSession, text: str) -> None:
+    strings = [
+        "",
+        "%",
+        "|",
+        BEYOND,
+        f"%{BEYOND}",
+        f"{BEYOND}%",
+        f"{BEYOND}%a",
+        f"|{BEYOND}",
+        f"{BEYOND}_",
+        f"a{BEYOND}",
+    ]
+    df = spark.createDataFrame([(string,) for string in strings], "s STRING").localCheckpoint()
+    predicate = normalise(text, Schema.from_ddl("s STRING"))
+    (((attribute, constraint),),) = predicate.conjuncts
+    column = pa.chunked_array([df.selectExpr(f"{attribute.sql} AS c").toArrow().column(0).combine_chunks()])
+    found = {
+        string for string, own in zip(strings, keys(column, attribute.type), strict=True) if constraint.admits(own)
+    }
+    assert found == {row.s for row in df.filter(text).collect()}

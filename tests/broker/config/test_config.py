@@ -8,7 +8,7 @@ import pytest
 
 from asc.errors import AscError
 from broker.config.config import Config, load_config
-from broker.errors import ConfigError
+from broker.errors import ConfigError, ConfigFaultsError
 
 STREAM = """
 [streams.flights]
@@ -90,7 +90,7 @@ BAD = {
         STREAM + "[kafka]\ndata_dir = '~nobody-of-this-name/kafka'",
         "path '~nobody-of-this-name/kafka': begins with a home folder that is not known",
     ),
-    "no stream": ("", "add a table [streams.NAME]"),
+    "no stream": ("", "add one, as [streams.flights] with topic = "),
     "no table": ("[streams]\ns = 1", "configuration key streams.s 1: input should be a valid table"),
     "no TOML": ("x = ", "is not TOML"),
     "reachable without a token": (STREAM + "[api]\nhost = '0.0.0.0'", "reachable from outside: set api.token_file"),
@@ -107,6 +107,68 @@ def test_bad_configuration_is_one_clear_line(case: str, config_file: Path, monke
     line = str(caught.value)
     assert said in line
     assert "\n" not in line
+
+
+def test_everything_that_is_wrong_is_named_each_in_one_line(config_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASC_TOKEN", raising=False)
+    text = """
+    [kafka]
+    bootstrap_servers = "one"
+    data_dir = "~nobody-of-this-name/kafka"
+    options = { "max.request.size" = "1 MB", "buffer.memory" = "x" }
+    [api]
+    host = "0.0.0.0"
+    prot = 8750
+    [spark]
+    driver_memory = "2 gigs"
+    [streams.a]
+    topc = "a"
+    format = "json"
+    schema = "n INT"
+    [streams.b]
+    topic = "b c"
+    format = "xml"
+    [streams.c]
+    topic = "__c"
+    format = "csv"
+    schema = "_key INT, place STRUCT<city: STRING>"
+    options = { timestampFormt = "x", sep = "" }
+    [streams."d e"]
+    topic = "d"
+    format = "json"
+    schema = "n INTT"
+    """
+    with pytest.raises(ConfigFaultsError) as caught:
+        read(config_file, text)
+    wanted = [
+        "configuration key kafka.bootstrap_servers 'one': write host:port",
+        "unknown configuration key 'api.prot': did you mean 'port'?",
+        "configuration key spark.driver_memory '2 gigs': write a whole number",
+        "unknown configuration key 'streams.a.topc': did you mean 'topic'?",
+        "configuration key streams.b.topic 'b c': use 1 to 249",
+        "configuration key streams.b.format 'xml': use one of json, csv",
+        "path '~nobody-of-this-name/kafka': begins with a home folder",
+        "kafka.options.max.request.size '1 MB': write a number of bytes",
+        "kafka.options.buffer.memory 'x': write a number of bytes",
+        "streams.c.topic '__c': is the registry or an internal topic",
+        "streams.c.options.timestampFormt 'x': is not a decoding option: did you mean 'timestampFormat'?",
+        "streams.c.options.sep '': give the separator",
+        "streams.c.schema: field '_key': the name is the record's own attribute",
+        "streams.c.schema: field 'place': CSV holds no nested values",
+        "stream name 'd e': use 1 to 100",
+        "streams.d e.schema: unknown type 'INTT'",
+        "api.host '0.0.0.0': reachable from outside",
+    ]
+    found = list(map(str, caught.value.faults))
+    assert [line[: len(start)] for line, start in zip(found, wanted, strict=True)] == wanted
+    assert not [line for line in found if "\n" in line]
+    assert str(caught.value) == f"{found[0]} (and 16 more: 'asc config --config FILE' names them)"
+
+
+def test_a_stream_that_cannot_be_read_is_not_said_to_be_missing(config_file: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(config_file, STREAM.replace("topic", "topc"))
+    assert str(caught.value) == "unknown configuration key 'streams.flights.topc': did you mean 'topic'?"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

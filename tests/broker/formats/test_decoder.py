@@ -11,7 +11,7 @@ from broker.config.streams import StreamConfig
 from broker.formats.decoder import ERROR, RecordDecoder
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -20,6 +20,10 @@ RECORD_DDL = (
     "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
 )
 MALFORMED = "value is not a JSON record of the stream's schema"
+NO_OBJECT = f"{MALFORMED}: it is no JSON object, or not whole"
+NO_INT = f"{MALFORMED}: column 'a' holds no INT"
+CSV_MALFORMED = "value is not a CSV record of the stream's schema"
+OTHER_COLUMNS = f"{CSV_MALFORMED}: it has fewer or more columns than 2"
 JSON_VALUES: list[tuple[bytes | None, Any]] = [
     (b'{"a": 1, "b": "x", "n": {"x": 2}}', (1, "x", 2)),
     (b"{}", (None, None, None)),
@@ -30,15 +34,18 @@ JSON_VALUES: list[tuple[bytes | None, Any]] = [
     (b"  ", "value is empty"),
     (b"\xff\xfe", "value is not UTF-8 text"),
     (b'{"b": "\xff"}', "value is not UTF-8 text"),
-    (b'{"a": 1', MALFORMED),
-    (b"null", MALFORMED),
-    (b"5", MALFORMED),
-    (b"[]", MALFORMED),
-    (b'[{"a": 1}]', MALFORMED),
-    (b'{"a": "abc"}', MALFORMED),
-    (b'{"a": 99999999999}', MALFORMED),
-    (b'{"n": {"x": "q"}}', MALFORMED),
-    (b"\x00", MALFORMED),
+    (b'{"a": 1', NO_OBJECT),
+    (b"null", NO_OBJECT),
+    (b"5", NO_OBJECT),
+    (b"[]", NO_OBJECT),
+    (b'[{"a": 1}]', NO_OBJECT),
+    (b'{"a": "abc"}', NO_INT),
+    (b'{"a": 99999999999}', NO_INT),
+    (b'{"n": 5, "a": [1]}', NO_INT),
+    (b'{"n": 5}', f"{MALFORMED}: column 'n' holds no STRUCT<x: INT>"),
+    (b'{"n": {"x": "q"}}', f"{MALFORMED}: column 'n' holds no STRUCT<x: INT>"),
+    (b'{"n": {"x": 1}, "a": "x"}', NO_INT),
+    (b"\x00", NO_OBJECT),
 ]
 CSV_VALUES: list[tuple[bytes | None, Any]] = [
     (b"1,x", (1, "x")),
@@ -46,10 +53,10 @@ CSV_VALUES: list[tuple[bytes | None, Any]] = [
     (b'1,"say ""x"", y"', (1, 'say "x", y')),
     (None, "value is null"),
     (b"", "value is empty"),
-    (b"1", "value is not a CSV record of the stream's schema"),
-    (b"1,x,y", "value is not a CSV record of the stream's schema"),
-    (b"one,x", "value is not a CSV record of the stream's schema"),
-    (b"1" + b"," * 20_479, "value is not a CSV record of the stream's schema"),
+    (b"1", OTHER_COLUMNS),
+    (b"1,x,y", OTHER_COLUMNS),
+    (b"one,x", f"{CSV_MALFORMED}: column 'a' holds no INT"),
+    (b"1" + b"," * 20_479, OTHER_COLUMNS),
     (b"1" + b"," * 20_480, "value has more than 20480 CSV columns"),
     (b"1" + b"," * 900_000, "value has more than 20480 CSV columns"),
 ]
@@ -75,10 +82,15 @@ def decoding(stream: StreamConfig) -> RecordDecoder:
     return stream.decoder(stream.fields(), "UTC")
 
 
-def decoded(spark: SparkSession, stream: StreamConfig, values: list[bytes | None], *columns: str) -> list[Row]:
+def decoded(spark: SparkSession, stream: StreamConfig, values: list[bytes | None], *columns: str) -> list[Any]:
     rows = [(b"k", value, "t", 0, offset, None, 0, None) for offset, value in enumerate(values)]
-    frame = decoding(stream).decode(spark.createDataFrame(rows, RECORD_DDL))
-    return frame.orderBy("_offset").select(ERROR, *columns).collect()
+    decoder = decoding(stream)
+    frame = decoder.decode(spark.createDataFrame(rows, RECORD_DDL))
+    found = frame.orderBy("_offset").select(ERROR, *columns, decoder.reason_number().alias("number")).collect()
+    for row in found:
+        # Whatever the reason is, it has its place among those that are counted.
+        assert row[ERROR] == (decoder.reasons[row.number - 1].text if row.number else None)
+    return [row[:-1] for row in found]
 
 
 @pytest.mark.parametrize(
@@ -106,6 +118,20 @@ def test_values_are_decoded_or_have_a_reason(
             assert reason == expected, value
         else:
             assert (reason, tuple(fields)) == (None, expected), value
+
+
+def test_the_first_column_at_fault_is_named_and_only_as_many_as_are_planned_for(spark: SparkSession) -> None:
+    schema = ", ".join(f"`c {i}` INT" for i in range(250))
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": schema})
+    found = decoded(spark, stream, [b'{"c 7": "x", "c 3": "y"}', b'{"c 199": "x"}', b'{"c 200": "x"}'])
+    assert [reason for (reason,) in found] == [
+        f"{MALFORMED}: column 'c 3' holds no INT",
+        f"{MALFORMED}: column 'c 199' holds no INT",
+        MALFORMED,
+    ]
+    reasons = decoding(stream).reasons
+    assert len({reason.text for reason in reasons}) == len(reasons) < 210
+    assert {reason.kind for reason in reasons if reason.column == "c 3"} == {MALFORMED}
 
 
 def test_the_record_itself_can_be_asked_for(spark: SparkSession) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from asc.schema import Schema
 from broker.formats import RECORD_FORMATS
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
-from broker.formats.record_format import RecordFormat
+from broker.formats.record_format import RecordFormat, wrong_pattern
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -117,3 +117,41 @@ def test_options_that_all_formats_share_are_checked(record_format: RecordFormat)
     assert list(record_format.wrong_options({"locale": "de-DE", "timeZone": "UTC", "dateFormat": "yyyy"})) == []
     found = list(record_format.wrong_options({"locale": "en_US!", "dateFormat": " "}))
     assert [option for option, _, _ in found] == ["locale", "dateFormat"]
+
+
+@pytest.mark.spark
+def test_a_pattern_is_refused_only_where_spark_refuses_it(spark: SparkSession) -> None:
+    from pyspark.sql import functions as sf
+
+    def read(*patterns: str) -> None:
+        columns = [sf.to_timestamp(sf.col("id").cast("string"), sf.lit(pattern)) for pattern in patterns]
+        spark.range(1, numPartitions=1).select(*columns).collect()
+
+    # A lone bracket, and how often a letter may stand, are left to Spark.
+    patterns = [f"yyyy-MM-dd {char}" for char in map(chr, range(33, 127)) if char not in "]V"]
+    refused = [pattern for pattern in patterns if wrong_pattern(pattern)]
+    assert len(refused) == 34
+    read(*(pattern for pattern in patterns if pattern not in refused), "yyyy 'T#''x' VV", "''yyyy")
+    for pattern in refused:
+        with pytest.raises(Exception, match=r"(?i)pattern"):
+            read(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]", None),
+        ("yyyy-MM-dd''HH", None),
+        ("'quoted: T{#}'yyyy", None),
+        ("dd. MMMM yyyy 'um' HH 'Uhr'", None),
+        ("yyyy-MM-ddTHH:mm:ss", "'T' is no letter"),
+        ("%Y-%m-%d", "'Y' is no letter"),
+        ("yyyy-MM-dd'THH:mm", "a quote is not closed"),
+        ("yyyy'", "a quote is not closed"),
+        ("epoch", "'e' is no letter"),
+    ],
+)
+def test_a_pattern_is_told_what_is_wrong_with_it(pattern: str, said: str | None) -> None:
+    found = [remedy for _, _, remedy in RECORD_FORMATS["csv"].wrong_options({"timestampFormat": pattern})]
+    assert len(found) == (0 if said is None else 1)
+    assert all(remedy.startswith(str(said)) for remedy in found)

@@ -43,6 +43,8 @@ REFUSED = {
     "expires_at without a zone": ({"expires_at": "2090-01-01T00:00:00"}, "with its offset"),
     "past": ({"expires_at": "2020-01-01T00:00:00Z"}, "is in the past"),
     "unknown field": ({"wear": "n > 1"}, "unknown field 'wear': did you mean 'where'?"),
+    "field of another body": ({"tuple": {}}, "unknown field 'tuple': known: id, stream, where, topic, labels, "),
+    "field that is no text": ({"\ud800": 1}, "unknown field '?': known: "),
     "paused": ({"paused": "yes"}, "field paused 'yes': input should be a valid boolean"),
     "argument of another type": ({"where": "array_contains(s, 1)"}, "argument 1 of array_contains is STRING"),
 }
@@ -95,7 +97,7 @@ def test_streams_cannot_feed_each_other_in_a_loop(site: Site) -> None:
     assert (both.json()["registered"], [error["id"] for error in both.json()["errors"]]) == (1, ["back"])
     # The one that stands in the way is replaced in the same step.
     turned = site.bulk([{**there, "topic": site.topic("there")}, back])
-    assert turned.json()["registered"] == 2, turned.text
+    assert (turned.json()["registered"], turned.json()["replaced"]) == (1, 1), turned.text
     for query_id in ("there", "back"):
         assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
 
@@ -172,6 +174,54 @@ def test_the_default_topic_and_the_pages(site: Site) -> None:
     assert (unknown.status_code, unknown.json()["error"]["subject"]) == (400, "unknown stream")
     rest = site.client.get("/v1/queries", params={"prefix": "page-", "limit": 2, "cursor": first["cursor"]}).json()
     assert ([query["id"] for query in rest["queries"]], rest["cursor"]) == (["page-2"], None)
+
+
+def test_each_body_knows_its_own_fields(site: Site) -> None:
+    for path, body, said in (
+        ("/v1/check", {"where": "n > 1", "tuple": {}}, "unknown field 'tuple': known: stream, where"),
+        ("/v1/check", {"wher": "n > 1"}, "unknown field 'wher': did you mean 'where'?"),
+        ("/v1/queries/absent/explain", {"tupel": {}}, "unknown field 'tupel': did you mean 'tuple'?"),
+        ("/v1/queries/absent/explain", {"labels": {}}, "unknown field 'labels': known: tuple, whole"),
+    ):
+        answer = site.client.post(path, json=body)
+        assert (answer.status_code, answer.json()["error"]["message"]) == (400, said)
+
+
+def test_what_is_answered_of_a_query_can_be_sent_again(site: Site) -> None:
+    made = site.register("again", "n > 1", labels={"team": "ops"}, expires_at="2099-01-31T12:00:00+01:00")
+    assert made["change"] == "registered"
+    shown = site.client.get("/v1/queries/again").json()
+    for again in (site.client.put("/v1/queries/again", json=shown), site.client.post("/v1/queries", json=shown)):
+        assert (again.status_code, again.json()["change"]) == (200, "unchanged")
+    assert site.client.get("/v1/queries/again").json() == shown
+    changed = site.client.put("/v1/queries/again", json={**shown, "where": "n > 2", "version": 0})
+    assert (changed.status_code, changed.json()["change"]) == (200, "replaced")
+    assert changed.json()["version"] > shown["version"]
+    answer = site.client.post("/v1/queries", json={**shown, "effective_offsets": {}})
+    assert answer.json()["error"]["subject"] == "unknown field"
+    assert site.client.delete("/v1/queries/again").status_code == 200
+
+
+def test_if_none_match_replaces_nothing(site: Site) -> None:
+    body = {"id": "once", "where": "n > 1", "stream": site.stream("json"), "topic": site.topic("once")}
+    condition = {"If-None-Match": "*"}
+    assert site.client.put("/v1/queries/once", json=body, headers=condition).status_code == 201
+    other = {**body, "where": "n > 2"}
+    for answer in (
+        site.client.put("/v1/queries/once", json=other, headers=condition),
+        site.client.put("/v1/queries/once", json={"paused": True}, headers=condition),
+        site.client.post("/v1/queries", json=other, headers=condition),
+    ):
+        assert answer.status_code == 412
+        assert answer.json()["error"]["message"].startswith(
+            "query 'once': stands already and is not to be replaced (--no-replace, "
+        )
+    assert site.client.get("/v1/queries/once").json()["where"] == "n > 1"
+    tagged = site.client.put("/v1/queries/once", json=other, headers={"If-None-Match": '"7"'})
+    assert (tagged.status_code, tagged.json()["error"]["subject"]) == (400, "header If-None-Match")
+    missing = site.client.put("/v1/queries/absent", json={"paused": True}, headers=condition)
+    assert missing.status_code == 404
+    assert site.client.delete("/v1/queries/once").status_code == 200
 
 
 JSON_VALUES = st.recursive(

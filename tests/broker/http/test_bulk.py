@@ -71,6 +71,28 @@ def test_a_bulk_load_of_nothing_valid_is_refused(api: TestClient) -> None:
     assert bulk(api, ["{}"], keep_going="true").status_code == 400
 
 
+def test_new_replaced_and_unchanged_queries_are_counted(resting: Resting) -> None:
+    def load(lines: Sequence[dict[str, Any]], **how: bool) -> dict[str, Any]:
+        return load_lines(resting.registrar(), content_of(lines), **{"keep_going": False, **how})
+
+    lines = [{"id": f"count-{i}", "where": f"n = {i}", "stream": resting.stream("json")} for i in range(3)]
+    counts = ("registered", "replaced", "unchanged")
+    first = load(lines[:2])
+    assert [first[count] for count in counts] == [2, 0, 0]
+    again = load(lines[:2])
+    assert [again[count] for count in counts] == [0, 0, 2]
+    # Nothing is written for what stands.
+    assert again["version"] == first["version"] == resting.registrar().standing.version
+    assert again["effective_offsets"] == first["effective_offsets"]
+    mixed = load([lines[0], {**lines[1], "where": "n > 1"}, lines[2]])
+    assert [mixed[count] for count in counts] == [1, 1, 1]
+    assert resting.registrar().standing.get("count-0").version < mixed["version"]
+    with pytest.raises(BulkRefusedError, match="line 1: query 'count-2': stands already"):
+        load([lines[2], {**lines[2], "id": "count-3"}], replaces=False)
+    kept = load([lines[2], {**lines[2], "id": "count-3"}], replaces=False, keep_going=True)
+    assert ([kept[count] for count in counts], [error["line"] for error in kept["errors"]]) == ([1, 0, 0], [1])
+
+
 @pytest.mark.parametrize("content", [b"", b"\n\n", b" \r\n\t\n"])
 def test_a_load_without_a_line_is_told_so(resting: Resting, content: bytes) -> None:
     for keep_going in (False, True):

@@ -44,7 +44,11 @@ def test_without_the_token_nothing_is_shown(client: TestClient, header: str | No
     for path in ("/v1/queries", "/v1/streams", "/docs", "/openapi.json"):
         answer = client.get(path, headers={} if header is None else {"Authorization": header})
         assert answer.status_code == 401
-        assert answer.json()["error"]["subject"] == "bearer token"
+        fault = "missing" if header is None else "wrong"
+        assert answer.json()["error"]["message"] == (
+            f"bearer token '': is {fault}: asc takes it from ASC_TOKEN or --token-file, "
+            "HTTP as header Authorization: Bearer TOKEN"
+        )
         assert "secret" not in answer.text
 
 

@@ -13,11 +13,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from asc.plan.compiler import compile_plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.sections import MonitorConfig
+from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.http.metrics import exposition
 from broker.matching.tally import Tally
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from broker.queries.query import RegisteredQuery
+from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
 from workloads.synthetic import d1_workload, uniform_tuples
 
@@ -35,11 +37,17 @@ class Counted:
     monitor: StreamMonitor
     running: RunningPlan
     evaluation_errors: EvaluationErrors
+    dead_letters: DeadLetters
+
+
+REASONS = (DeadLetterReason("value is empty"), DeadLetterReason("malformed: column 'n'", "malformed", "n"))
 
 
 def counted(folder: Path, name: str) -> Counted:
     running = RunningPlan(name, BatchBindings(folder / "bindings", folder / "spark"), {})
-    return Counted(StreamMonitor(name, MonitorConfig(), running), running, EvaluationErrors(name))
+    return Counted(
+        StreamMonitor(name, MonitorConfig(), running), running, EvaluationErrors(name), DeadLetters(name, REASONS)
+    )
 
 
 def values(streams: dict[str, Counted]) -> dict[tuple[str, ...], float]:
@@ -68,7 +76,10 @@ def test_every_count_of_every_stream_is_there_once(tmp_path: Path, tallied: Call
     ids = ("q000000", "q000001")
     busy.evaluation_errors.stand({i: RegisteredQuery(i, "busy", "n > 1", "out", version=7) for i in ids})
     busy.evaluation_errors.count(7, dict(zip(ids, (3, 4), strict=True)))
+    busy.dead_letters.count({1: 5, 2: 6})
     found = values({"busy": busy, "idle": idle})
+    assert found.pop(("asc_dead_letters_total", "", "value is empty", "busy")) == 5
+    assert found.pop(("asc_dead_letters_total", "n", "malformed", "busy")) == 6
     assert {name[0]: value for name, value in found.items() if name[1] == "busy"} == {
         "asc_batches_total": 2,
         "asc_tuples_total": 2_000,
@@ -85,7 +96,8 @@ def test_every_count_of_every_stream_is_there_once(tmp_path: Path, tallied: Call
     # The plan before the first registration is of no query.
     assert (found["asc_queries", "idle"], found["asc_tuples_total", "idle"]) == (0, 0)
     assert len(found) == 22
-    assert values({"busy": busy, "idle": idle}) == found
+    again = values({"busy": busy, "idle": idle})
+    assert {name: again[name] for name in found} == found
 
 
 def test_a_name_is_a_label_whatever_is_in_it(tmp_path: Path) -> None:

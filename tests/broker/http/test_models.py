@@ -13,6 +13,9 @@ from broker.queries.query import QueryError
     [
         (b'{"id": "a", "wher": "n > 1"}', "unknown field 'wher': did you mean 'where'?"),
         (b'{"id": "a", "where": "n > 1", "xyz": 1}', "unknown field 'xyz': known: id, stream, where, "),
+        (b'{"id": "a", "where": "n > 1", "tuple": {}}', "unknown field 'tuple': known: id, stream, where, "),
+        (b'{"id": "a", "where": "n > 1", "labels": {"a": {"version": 1}}}', "field labels.a 'dict': "),
+        (b'{"id": "a", "where": "n > 1", "\\ud800": 1}', "unknown field '?': known: id, stream, "),
         (b'{"id": "a"}', "missing field 'where': give it"),
         (b'{"id": 5, "where": "n > 1"}', "field id 5: "),
         (b"[1]", "body 'list': "),

@@ -113,9 +113,19 @@ def test_explain_follows_a_tuple(api: TestClient, resting: Resting) -> None:
     plain = api.post("/v1/queries/explained/explain", json={})
     assert plain.status_code == 200, plain.text
     assert plain.json()["text"]
+    assert plain.json()["accepted"] is None
     followed = api.post("/v1/queries/explained/explain", json={"tuple": {"n": 1001, "s": "x"}})
     assert followed.status_code == 200, followed.text
-    assert followed.json()["text"] != plain.json()["text"]
+    assert followed.json()["accepted"] is True
+    assert followed.json()["text"].splitlines() == [
+        "accepted",
+        "  holds  n > 1000   (n = 1001)",
+        "  holds  s = 'x'   (s = 'x')",
+    ]
+    refused = api.post("/v1/queries/explained/explain", json={"tuple": {"n": 7}, "whole": True}).json()
+    assert refused["accepted"] is False
+    assert refused["text"].startswith("not accepted because n > 1000 fails (n = 7)\n")
+    assert plain.json()["text"] in refused["text"]
     assert api.post("/v1/queries/explained/explain", json={"tuple": {"n": "x"}}).status_code == 400
 
 

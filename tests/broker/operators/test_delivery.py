@@ -99,9 +99,9 @@ def test_what_cannot_be_decoded_goes_to_the_dead_letters_and_nowhere_else(site: 
     assert [record.value for record in dead] == bad
     assert [dict(record.headers)["asc-error"] for record in dead] == [
         b"value is empty",
-        b"value is not a JSON record of the stream's schema",
+        b"value is not a JSON record of the stream's schema: it is no JSON object, or not whole",
         b"value is not UTF-8 text",
-        b"value is not a JSON record of the stream's schema",
+        b"value is not a JSON record of the stream's schema: column 'n' holds no INT",
         b"value is null",
     ]
     for record in dead:

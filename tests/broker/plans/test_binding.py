@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,55 @@ def test_an_offset_log_that_cannot_be_read_is_named(tmp_path: Path, bindings: Ba
     (tmp_path / "0").write_text(text, "utf-8")
     with pytest.raises(BrokerError, match="offset log of Spark"):
         bindings.bind(0, 1)
+
+
+def test_how_often_a_batch_was_begun_outlives_the_process(tmp_path: Path, bindings: BatchBindings) -> None:
+    plan_batch(tmp_path, 0, 5)
+    assert bindings.times_begun(0) == 0
+    for times in (1, 2, 3):
+        bindings.bind(0, 41)
+        started = BatchBindings(tmp_path / "bindings", tmp_path / "spark")
+        assert (bindings.times_begun(0), started.times_begun(0)) == (times, times)
+    bindings.excuse(0)
+    assert started.times_begun(0) == 2
+    bindings.excuse(0, 7)
+    assert started.times_begun(0) == 0
+    bindings.bind(0, 41)
+    assert started.times_begun(0) == 1
+    # The next batch begins with a count of its own, and a first attempt is excused as any.
+    plan_batch(tmp_path, 1, 9)
+    bindings.bind(1, 41)
+    assert bindings.times_begun(1) == 1
+    bindings.excuse(1)
+    assert bindings.times_begun(1) == 0
+    assert sorted(path.name for path in (tmp_path / "bindings").iterdir()) == ["0", "1", "begun-again"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"batch": 0}', '{"batch": 0, "times": "x"}'])
+def test_a_count_that_cannot_be_read_is_one(text: str, tmp_path: Path, bindings: BatchBindings) -> None:
+    plan_batch(tmp_path, 0, 5)
+    bindings.bind(0, 41)
+    (tmp_path / "bindings" / "begun-again").write_text(text, "utf-8")
+    assert bindings.times_begun(0) == 1
+    bindings.bind(0, 41)
+    assert bindings.times_begun(0) == 2
+
+
+def test_a_checkpoint_that_was_removed_takes_the_count_along(tmp_path: Path, bindings: BatchBindings) -> None:
+    plan_batch(tmp_path, 0, 5)
+    for _ in range(3):
+        bindings.bind(0, 41)
+    shutil.rmtree(tmp_path / "spark")
+    anew = BatchBindings(tmp_path / "bindings", tmp_path / "spark")
+    plan_batch(tmp_path, 0, 7)
+    anew.bind(0, 41)
+    assert anew.times_begun(0) == 1
+
+
+def test_the_records_of_a_batch_are_from_the_end_of_the_one_before(tmp_path: Path, bindings: BatchBindings) -> None:
+    plan_batch(tmp_path, 0, 5)
+    assert bindings.records(0) == ({}, {0: 5, 1: 7})
+    plan_batch(tmp_path, 1, 9)
+    assert bindings.records(1) == ({0: 5, 1: 7}, {0: 9, 1: 7})
+    with pytest.raises(BrokerError, match="offset log of Spark"):
+        bindings.records(2)

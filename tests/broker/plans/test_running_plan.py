@@ -18,7 +18,7 @@ from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan
 from broker.errors import BrokerError
 from broker.plans.binding import BatchBindings, Binding
-from broker.plans.running_plan import RunningPlan
+from broker.plans.running_plan import RunningPlan, UnfinishedBatch
 from workloads.synthetic import d1_workload
 
 BLOCKS = CompileOptions(exact_bytes=0, block_conjuncts=64, bounded_rows=0, rebuild_share=1.0)
@@ -131,6 +131,35 @@ def test_orders_for_a_block_that_has_changed_meanwhile_change_nothing(tmp_path: 
     running.replace(changed, read)
     assert running.arrange(read, {0: reversed_order(read, 0)}) is running.plan
     assert running.plan.blocks[0].sequence.tolist() == changed.blocks[0].sequence.tolist()
+
+
+def test_a_batch_that_is_not_done_is_told_with_its_plan_and_records(tmp_path: Path) -> None:
+    running = begun(tmp_path)
+    running.replace(compiled(1))
+    assert running.unfinished() is None
+    spark_plans(tmp_path, 0, 7)
+    first = running.bind(0).plan
+    found = running.unfinished()
+    assert found == UnfinishedBatch(0, first, {0: 3}, {0: 7}, 1)
+    running.replace(compiled(2))
+    running.bind(0)
+    assert running.unfinished() == UnfinishedBatch(0, first, {0: 3}, {0: 7}, 2)
+    running.excuse()
+    found = running.unfinished()
+    assert found is not None
+    assert found.times_begun == 1
+    # What takes the place of its plan: the same version, without what cannot be gone on with.
+    without = compiled(1, QUERIES[1:])
+    running.replay_with(without)
+    assert running.bind(0).plan is without
+    spark_commits(tmp_path, 0)
+    assert running.unfinished() is None
+    running.excuse()
+    spark_plans(tmp_path, 1, 9)
+    running.bind(1)
+    found = running.unfinished()
+    assert found is not None
+    assert (found.first, found.end, found.times_begun) == ({0: 7}, {0: 9}, 1)
 
 
 class Batches(RuleBasedStateMachine):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.errors import BrokerError, QueryError
+from broker.errors import QueryError
 from broker.queries.query import RegisteredQuery, parse_time
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -34,7 +34,7 @@ def test_a_query_is_read_back_from_its_record(query: RegisteredQuery, version: i
 def test_what_the_api_shows_is_the_record_with_its_version(query: RegisteredQuery) -> None:
     shown = query.at(9).plain()
     assert shown.pop("version") == 9
-    assert shown == json.loads(query.record())
+    assert {"v": 1, **shown} == json.loads(query.record())
     assert shown["expires_at"] is None or parse_time(shown["expires_at"]) == query.expires_at
 
 
@@ -48,26 +48,43 @@ def test_a_query_at_another_version_is_else_the_same() -> None:
 RECORD = RegisteredQuery("late", "flights", "n > 1", "out").record()
 
 
+def test_a_record_of_before_forms_is_read_and_what_it_lacks_has_its_default() -> None:
+    least = b'{"stream": "flights", "where": "n > 1"}'
+    assert RegisteredQuery.from_record("late", least, 3) == RegisteredQuery(
+        "late", "flights", "n > 1", "asc.late", version=3
+    )
+    assert RegisteredQuery.from_record("late", RECORD.replace(b'"v":1,', b""), 3) == RegisteredQuery(
+        "late", "flights", "n > 1", "out", version=3
+    )
+
+
 @pytest.mark.parametrize(
-    "value",
+    ("value", "said"),
     [
-        b"",
-        b"null",
-        b"[]",
-        b"7",
-        b"{}",
-        b"\xff",
-        RECORD[:-1],
-        RECORD.replace(b'"topic"', b'"topik"'),
-        RECORD.replace(b'"expires_at":null', b'"expires_at":7'),
-        RECORD.replace(b'"expires_at":null', b'"expires_at":"soon"'),
+        (b"", "cannot be read (Expecting value"),
+        (b"null", "cannot be read (it is no JSON object)"),
+        (b"[]", "cannot be read (it is no JSON object)"),
+        (b"{}", "cannot be read (stream is missing)"),
+        (b"\xff", "cannot be read ("),
+        (b"[" * 100_000, "cannot be read ("),
+        (RECORD[:-1], "cannot be read (Expecting"),
+        (RECORD.replace(b'"n > 1"', b'"n > \\ud800"'), "cannot be read ('utf-8' codec"),
+        (RECORD.replace(b'"paused":false', b'"paused":"no"'), "cannot be read (paused is of another type)"),
+        (RECORD.replace(b'"labels":{}', b'"labels":{"a":1}'), "cannot be read (a label is no text)"),
+        (RECORD.replace(b'"expires_at":null', b'"expires_at":7'), "cannot be read (expires_at is of another type)"),
+        (RECORD.replace(b'"expires_at":null', b'"expires_at":"soon"'), "cannot be read (expires_at 'soon'"),
+        (RECORD.replace(b'"v":1', b'"v":2'), "is of form 2, and 1 is known"),
     ],
 )
-def test_a_record_that_holds_no_query_is_one_line_that_says_which(value: bytes) -> None:
-    with pytest.raises(BrokerError) as caught:
-        RegisteredQuery.from_record("late", value, 12)
-    assert str(caught.value).startswith("registry record 'late at offset 12': cannot be read: ")
-    assert "\n" not in str(caught.value)
+def test_a_record_that_holds_no_query_stands_unread_and_says_why(value: bytes, said: str) -> None:
+    found = RegisteredQuery.from_record("late", value, 12)
+    assert (found.id, found.version, found.stream, found.topic) == ("late", 12, "", "")
+    assert found.unreadable is not None
+    assert found.unreadable.startswith(f"its record in the registry {said}")
+    assert "register it anew" in found.unreadable
+    assert "\n" not in found.unreadable
+    assert found.where.startswith(value.decode("utf-8", "replace")[:1_000])
+    assert len(found.where) <= 1_003
 
 
 @pytest.mark.parametrize(

@@ -1,53 +1,173 @@
-"""What a stream that does not run is said to want."""
+"""What a stream cannot go on with is parked, through a running daemon, and the stream goes on."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from broker.stream.job import lost_records
+from asc.predicate.normal_form import Predicate
+from broker.stream.analyser import StreamAnalyser
 
-LOST = """Some data may have been lost because they are not available in Kafka any more;
-either the data was aged out by Kafka or the topic may have been deleted before all the data in the
-topic was processed.
-If you don't want your streaming query to fail on such cases, set the source option failOnDataLoss to false.
-Reason: """
-UNREAD = """Could not read records in offset [3, 8) for topic partition s.a-0
-with consumer group spark-kafka-source-1-executor."""
-IN_A_TASK = f"""An error occurred while calling o1.save.
-: org.apache.spark.sql.kafka010.KafkaIllegalStateException: {LOST}{UNREAD}
-\tat org.apache.spark.sql.kafka010.KafkaExceptions$.couldNotReadOffsetRange(KafkaExceptions.scala:160)
-Caused by: org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position is out of range for s.a-0
-[STREAM_FAILED] Query [id = 1] terminated with exception: [FOREACH_BATCH_USER_FUNCTION_ERROR] Reason: An exception"""
-IN_THE_DRIVER = f"[STREAM_FAILED] Query [id = 1] terminated with exception: {LOST}"
+if TYPE_CHECKING:
+    from conftest import Site
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+UNLUCKY = "if(n = 13, CAST(raise_error('unlucky') AS INT), 1)"
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (IN_A_TASK, "Could not read records in offset [3, 8) for topic partition s.a-0"),
-        (
-            f"{IN_THE_DRIVER}Partition s.a-0 offset was changed from 3 to 0. SQLSTATE: XXKST\n=== Streaming Query ===",
-            "Partition s.a-0 offset was changed from 3 to 0",
-        ),
-        (
-            f"{IN_THE_DRIVER}Partitions Set(s.a-1) have been deleted.\nKafka option 'kafka.group.id' has been set",
-            "Partitions Set(s.a-1) have been deleted",
-        ),
-        (
-            f"{IN_THE_DRIVER}Starting offset for s.a-0 was 3 but consumer reset to 5.",
-            "Starting offset for s.a-0 was 3 but consumer reset to 5",
-        ),
-    ],
-)
-def test_lost_records_have_a_remedy_of_ours(text: str, reason: str) -> None:
-    assert lost_records(text, "s.a", Path("/data/flights"), "earliest") == (
-        f"source topic 's.a': records expired unread, or the topic was made again ({reason}): stop the daemon and "
-        "remove /data/flights, and the stream begins at its starting_offsets, 'earliest'"
-    )
+@pytest.fixture
+def rigged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has ``length(s) = 4711`` mean what no predicate can: an expression that fails on a record."""
+    honest = StreamAnalyser.normalise
+
+    def normalise(self: StreamAnalyser, where: str) -> Predicate:
+        found = honest(self, where)
+        if "4711" not in where:
+            return found
+        conjuncts = tuple(
+            tuple((replace(attribute, sql=UNLUCKY), constraint) for attribute, constraint in conjunct)
+            for conjunct in found.conjuncts
+        )
+        return replace(found, conjuncts=conjuncts)
+
+    monkeypatch.setattr(StreamAnalyser, "normalise", normalise)
 
 
-def test_other_failures_are_none_of_it() -> None:
-    text = "[STREAM_FAILED] Query [id = 1] terminated with exception: Set(s.a-1) are gone. Kafka option. Reason: none"
-    assert lost_records(text, "s.a", Path("/data/checkpoint/flights"), "latest") is None
+def awaited(said: Callable[[], Any], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not said():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def shown(site: Site, query_id: str) -> Any:
+    return site.client.get(f"/v1/queries/{query_id}").json()
+
+
+@pytest.mark.slow
+def test_an_expression_that_ends_a_batch_twice_is_parked_and_the_stream_goes_on(site: Site, rigged: None) -> None:
+    where = "length(s) = 4711"
+    guilty = site.register("guilty", where)["query"]
+    site.register("accomplice", f"n > 5 AND {where}", guilty["topic"])
+    fine = site.register("fine", "n > 5 AND length(s) >= 0")["query"]["topic"]
+    offsets = site.publish([b'{"n": 7, "s": ""}', b'{"n": 13, "s": ""}'])
+    awaited(lambda: len(site.read(fine)) >= 2)
+    assert {record.offset for record in site.read(fine)} == set(offsets)
+    for query_id in ("guilty", "accomplice"):
+        found = shown(site, query_id)
+        assert (found["served"], found["where"].endswith(where)) == (False, True)
+        assert f'its expression "{UNLUCKY}" ends a batch (' in found["reason"]
+        assert "unlucky" in found["reason"]
+    assert shown(site, "fine")["served"]
+    # What comes later is delivered once, and neither a restart nor another's change serves what is parked.
+    (later,) = site.publish([b'{"n": 13, "s": "x"}'])
+    site.drain()
+    assert [record.offset for record in site.read(fine)].count(later) == 1
+    assert site.daemon is not None
+    site.daemon.stop()
+    site.daemon = site.start()
+    site.register("another", "length(s) > 3", fine)
+    assert not shown(site, "guilty")["served"]
+    (last,) = site.publish([b'{"n": 13, "s": "xy"}'])
+    site.drain()
+    assert [record.offset for record in site.read(fine)].count(last) == 1
+    # Registered anew, it is served again.
+    site.register("guilty", "length(s) = 2", guilty["topic"])
+    assert shown(site, "guilty")["served"]
+    (served,) = site.publish([b'{"n": 13, "s": "zz"}'])
+    site.drain()
+    assert served in {record.offset for record in site.read(guilty["topic"]) if record.queries == ["guilty"]}
+    for query_id in ("guilty", "accomplice", "fine", "another"):
+        assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_destination_that_was_compacted_later_parks_its_queries(site: Site) -> None:
+    from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+
+    topic = site.register("into-compacted", "n > 0")["query"]["topic"]
+    site.register("too", "n > 1", topic)
+    fine = site.register("beside", "n > 0")["query"]["topic"]
+    offsets = site.publish([b'{"n": 3}'], keys=[None])
+    site.drain()
+    assert len(site.read(topic)) == 1
+
+    def set_policy(policy: str) -> None:
+        admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
+        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, {"cleanup.policy": policy})])
+        admin.close()
+
+    set_policy("compact")
+    offsets += site.publish([b'{"n": 4}', b'{"n": 5}'], keys=[b"k", None])
+    site.drain()
+    assert {record.offset for record in site.read(fine)} == set(offsets)
+    for query_id in ("into-compacted", "too"):
+        found = shown(site, query_id)
+        assert not found["served"]
+        assert f"destination topic '{topic}': is compacted, so it takes no record without a key" in found["reason"]
+    # Mended, and registered anew, they are served.
+    set_policy("delete")
+    site.client.put("/v1/queries/too", json={"labels": {"mended": "yes"}}).raise_for_status()
+    assert (shown(site, "too")["served"], shown(site, "into-compacted")["served"]) == (True, False)
+    (last,) = site.publish([b'{"n": 6}'], keys=[None])
+    site.drain()
+    assert [(r.offset, r.queries) for r in site.read(topic)][-1] == (last, ["too"])
+    for query_id in ("into-compacted", "too", "beside"):
+        assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
+
+
+def test_dead_letters_are_counted_by_reason_and_column(site: Site) -> None:
+    name = site.stream("csv")
+
+    def counted() -> dict[tuple[str, str | None], int]:
+        found = site.client.get("/v1/plan").json()["streams"][name]["dead_letters"]
+        assert found["total"] == sum(one["count"] for one in found["reasons"])
+        return {(one["reason"], one["column"]): one["count"] for one in found["reasons"]}
+
+    site.register("csv-any", "n > 0 OR s = 'x'", stream="csv")
+    site.publish([b"x,y", b"1,a", b"z,", b"1,2,3", b"", b"2,b"], "csv")
+    site.drain("csv")
+    malformed = "value is not a CSV record of the stream's schema"
+    awaited(lambda: counted().get((malformed, "n")) == 2)
+    found = counted()
+    assert found["value is empty", None] == 1
+    # The drain's own come to two.
+    assert found[f"{malformed}: it has fewer or more columns than 2", None] == 3
+    metrics = site.client.get("/metrics").text
+    labels = f'column="n",reason="{malformed}",stream="{name}"'
+    assert f"asc_dead_letters_total{{{labels}}} 2.0" in metrics
+
+
+@pytest.mark.slow
+def test_a_source_topic_that_was_made_again_keeps_its_stream_from_running(site: Site) -> None:
+    """The last of the module: its stream does not run any more."""
+    from kafka.admin import KafkaAdminClient
+
+    source = site.config.streams[site.stream("json")].topic
+    site.drain()
+    before = site.publish([b'{"n": 1}'])
+    site.drain()
+    assert site.daemon is not None
+    cluster = site.daemon.cluster
+    site.daemon.stop()
+    admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
+    admin.delete_topics([source])
+    awaited(lambda: source not in set(admin.list_topics()))
+    admin.create_topics({source: {"num_partitions": 1, "replication_factor": 1}})
+    admin.close()
+    # More records than were read of the old one: by its offsets it cannot be told from that.
+    assert site.publish([b'{"n": 2}'] * (before[0] + 10))[-1] > before[0] + 4
+    cluster.close()
+    site.daemon = site.start()
+    awaited(lambda: "was deleted and made again (its id was" in str(site.client.get("/readyz").json()["reason"]))
+    reason = str(site.client.get("/readyz").json()["reason"])
+    assert f"source topic '{source}'" in reason
+    assert f"stop the daemon and remove {site.config.spark.checkpoint_dir / site.stream('json')}" in reason
+    # The other stream runs.
+    site.publish([b"1,a"], "csv")
+    site.drain("csv")

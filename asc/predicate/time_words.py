@@ -1,0 +1,62 @@
+"""Words for a time that depends on when Spark reads them, where Spark would read them.
+
+Spark takes ``now``, ``today``, ``tomorrow``, ``yesterday`` and ``epoch`` in a constant string that it casts to a date
+or timestamp, and nowhere else: in a record's own text they are no time. A predicate depends on the record alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from asc.predicate.functions import FUNCTIONS
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
+from asc.predicate.syntax import Node
+from asc.predicate.typer import COMPARISONS, Typer
+
+_INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
+_INSTANT_SORTS = frozenset("thTD")
+"""Arguments that Spark casts a string to an instant for (see Function)."""
+
+
+def check_time_words(typer: Typer, tree: Node) -> None:
+    """PredicateError for a constant that Spark would read as such a word, anywhere in a typed predicate."""
+    constant: dict[Node, bool] = {}
+    for node in _inside_out(tree):
+        constant[node] = node.op != "column" and all(constant[arg] for arg in node.args)
+        for operand in _cast_to_instants(typer, node):
+            if not constant[operand]:
+                continue
+            expression = typer.of(operand)
+            literal = expression.literal
+            if literal is not None and isinstance(literal.value, str) and is_time_word(literal.value):
+                raise typer.source.error_at(operand, "time word", "write the date or time itself")
+            if literal is None and expression.type in (pa.string(), None):
+                raise typer.source.error_at(operand, "computed constant as a time:", "write the date or time itself")
+
+
+def _inside_out(node: Node) -> Iterator[Node]:
+    for arg in node.args:
+        yield from _inside_out(arg)
+    yield node
+
+
+def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
+    """The operands that Spark casts to an instant where they are strings."""
+    op, args = node.op, node.args
+    if op in ("cast", "try_cast"):
+        if node.value[0] in _INSTANTS:
+            yield args[0]
+    elif op in COMPARISONS or op == "between" or (op == "call" and node.value in ("nullif", "equal_null")):
+        yield from _beside_instants(typer, args)
+    elif op == "case_of":
+        yield from _beside_instants(typer, (args[0], *(args[i] for i in range(1, len(args) - 1, 2))))
+    elif op == "call" and node.value in FUNCTIONS:
+        function = FUNCTIONS[node.value]
+        yield from (arg for place, arg in enumerate(args) if function.sort(place) in _INSTANT_SORTS)
+
+
+def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ...]:
+    kinds = {typer.of(operand).type for operand in operands}
+    return operands if None in kinds or not kinds.isdisjoint(_INSTANTS) else ()

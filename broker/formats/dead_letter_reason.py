@@ -1,0 +1,22 @@
+"""Why a record cannot be decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterReason:
+    """The reason as the dead letter's ``asc-error`` has it, and in two parts: of which kind, and for which column.
+
+    >>> DeadLetterReason("value is empty").kind
+    'value is empty'
+    """
+
+    text: str
+    kind: str = ""
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            object.__setattr__(self, "kind", self.text)

@@ -1,0 +1,35 @@
+"""P-attributes computed as a batch computes them, for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+from pyspark.sql.pandas.functions import pandas_udf
+
+from asc.keys.attribute import PAttribute
+from broker.matching.expressions import countable_errors
+from broker.matching.shipped_plan import ansi_off
+from broker.matching.transport import Transport
+
+
+def dry_run(frame: DataFrame, attributes: Sequence[PAttribute]) -> None:
+    """Have Spark compute p-attributes for every row of a frame, on their way into Python, where they are let fall.
+
+    Raises what Spark raises, whether it refuses one or fails to compute it.
+    """
+    with ansi_off(frame.sparkSession):
+        conditions = countable_errors(frame, attributes)
+        transport = Transport.of(attributes, [True] * len(attributes), conditions)
+        discarded = pandas_udf(_discard, "boolean")(*map(sf.expr, transport.arguments))  # type: ignore[call-overload]
+        frame.select(discarded).write.format("noop").mode("overwrite").save()
+
+
+def _discard(batches: Iterator[tuple[pd.Series, ...]]) -> Iterator[pd.Series]:
+    for batch in batches:
+        # PySpark hands a lone argument over bare.
+        first = batch[0] if isinstance(batch, tuple) else batch
+        yield pd.Series(np.ones(len(first), dtype=bool))

@@ -1,0 +1,83 @@
+"""Which queries are registered and not served, though no rule is against them: parked, or set aside at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+
+from asc.errors import AscError
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
+from broker.stream.finding import Finding
+from broker.stream.stream import Stream
+
+_SET_ASIDE = "was set aside when the daemon was started (--set-aside): register it anew to have it served"
+
+
+class Parking:
+    """Turns what streams find they cannot go on with into the queries that are not to be served.
+
+    A stream names expressions and topics; the queries that use them are parked with their version, so that one that is
+    registered anew is served. What is parked is the stream's to keep, what was set aside lasts as long as the daemon.
+    The caller holds the lock of changes over :meth:`note`.
+    """
+
+    def __init__(self, streams: Mapping[str, Stream], set_aside: Collection[str] = ()) -> None:
+        self._streams = streams
+        self._set_aside = frozenset(set_aside)
+        self._begun_at = -1
+        self._noted: list[tuple[Stream, Finding]] = []
+
+    def begin(self, standing: QuerySet) -> None:
+        """At the start: what stands. QueryError for an id that was to be set aside and is not registered."""
+        for query_id in sorted(self._set_aside):
+            standing.get(query_id)
+        self._begun_at = standing.version
+        versions = {query.id: query.version for query in standing}
+        for stream in self._streams.values():
+            if stream.running.version_to_replay is None:
+                stream.parked.keep(versions)
+
+    def reason(self, query: RegisteredQuery) -> str | None:
+        """Why a query is parked; None where it is not."""
+        if query.id in self._set_aside and query.version <= self._begun_at:
+            return _SET_ASIDE
+        stream = self._streams.get(query.stream)
+        return None if stream is None else stream.parked.reason(query.id, query.version)
+
+    def is_due(self) -> bool:
+        """Whether a stream waits for queries to be parked."""
+        return any(stream.finding is not None for stream in self._streams.values())
+
+    def note(self, standing: QuerySet, state_at: Callable[[int], Mapping[str, RegisteredQuery]]) -> None:
+        """Park what uses what streams found, of the queries that stand and of those that a batch is run again with."""
+        self._noted = []
+        for stream in self._streams.values():
+            finding = stream.finding
+            if finding is None:
+                continue
+            replayed = stream.running.version_to_replay
+            then = {} if replayed is None or replayed == standing.version else state_at(replayed)
+            reasons = {
+                (query.id, query.version): reason
+                for query in (*then.values(), *standing)
+                if query.stream == stream.name and (reason := _reason(query, finding, stream)) is not None
+            }
+            stream.parked.add(reasons)
+            self._noted.append((stream, finding))
+
+    def let_go_on(self) -> None:
+        """Tell the streams that what they found is in no plan of theirs any more."""
+        noted, self._noted = self._noted, []
+        for stream, finding in noted:
+            stream.go_on(finding)
+
+
+def _reason(query: RegisteredQuery, finding: Finding, stream: Stream) -> str | None:
+    if query.topic in finding.topics:
+        return finding.topics[query.topic]
+    with suppress(AscError):
+        for attribute in stream.analyser.normalise(query.where).p_attributes:
+            if attribute.sql in finding.expressions:
+                return finding.expressions[attribute.sql]
+    return None

@@ -1,0 +1,57 @@
+"""How many records of a stream could not be decoded, why, and for which column."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from broker.formats.dead_letter_reason import DeadLetterReason
+
+LOG = logging.getLogger("asc.dead-letters")
+
+_LOGGED_EVERY_S = 60.0
+
+
+class DeadLetters:
+    """Counts of the records of one stream that became dead letters as they came, by reason, since the daemon began.
+
+    A record that comes again (a batch that is run once more) counts again. The log has the first ones at once and then
+    a line a minute at most, with what has come since. Cost: a number for each reason that was met, of which there are
+    as many as columns of the stream and some.
+    """
+
+    def __init__(
+        self, stream: str, reasons: Sequence[DeadLetterReason], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream = stream
+        self._reasons = reasons
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._counts: Counter[int] = Counter()
+        self._untold: Counter[int] = Counter()
+        self._told_at: float | None = None
+
+    def count(self, numbers: Mapping[int, int]) -> None:
+        """Add what a batch counted: by the place of a reason, from 1 on. To be called for every batch."""
+        with self._lock:
+            self._counts.update(numbers)
+            self._untold.update(numbers)
+            now = self._clock()
+            if not self._untold or (self._told_at is not None and now < self._told_at + _LOGGED_EVERY_S):
+                return
+            untold, self._untold, self._told_at = self._untold, Counter(), now
+        ((most, _),) = untold.most_common(1)
+        others = f", and {len(untold) - 1} other reasons" if len(untold) > 1 else ""
+        LOG.warning(
+            "stream '%s': %d records were not decoded and are dead letters, %d of them: %s%s",
+            *(self._stream, sum(untold.values()), untold[most], self._reasons[most - 1].text, others),
+        )
+
+    def counts(self) -> list[tuple[DeadLetterReason, int]]:
+        """The reasons that were met and how often, the most frequent first."""
+        with self._lock:
+            counted = self._counts.most_common()
+        return [(self._reasons[number - 1], count) for number, count in counted]

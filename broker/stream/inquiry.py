@@ -1,0 +1,108 @@
+"""Why a stream's batches fail: whether it is an expression, a destination topic, or neither."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from asc.keys.attribute import PAttribute
+from broker.config.config import Config
+from broker.errors import KafkaError
+from broker.failure import is_of_kafka, one_line
+from broker.formats.decoder import RecordDecoder
+from broker.kafka.cluster import KafkaCluster
+from broker.plans.running_plan import RunningPlan, UnfinishedBatch
+from broker.stream.finding import Finding
+from broker.stream.suspects import ChildTrial, SuspectBatch, guilty
+
+LOG = logging.getLogger("asc.job")
+
+_TIMES_IN_VAIN = 2
+"""How often a batch is begun before what ends it is looked for."""
+
+
+class Inquiry:
+    """Finds what a stream cannot go on with, after failures of the batch that is not done.
+
+    A batch that was begun twice in vain, whether it failed or the process ended in it, has its expressions run over its
+    records in another process (:mod:`broker.stream.suspects`). Nothing here raises: a stream that is not helped by it
+    goes on trying.
+    """
+
+    def __init__(
+        self, stream: str, config: Config, cluster: KafkaCluster, decoder: RecordDecoder, running: RunningPlan
+    ) -> None:
+        self._stream = stream
+        self._config = config
+        self._cluster = cluster
+        self._decoder = decoder
+        self._running = running
+        self._in_vain: int | None = None
+
+    def due(self) -> UnfinishedBatch | None:
+        """The batch whose expressions are to be looked at; None where there is none, or that was done in vain."""
+        try:
+            batch = self._running.unfinished()
+        except Exception as error:
+            LOG.error("stream '%s': its unfinished batch cannot be looked into: %s", self._stream, one_line(error))
+            return None
+        if batch is None or batch.times_begun < _TIMES_IN_VAIN or batch.batch_id == self._in_vain:
+            return None
+        return batch
+
+    def of_batch(self, batch: UnfinishedBatch, is_wanted: Callable[[], bool]) -> Finding | None:
+        """The expressions that end a batch; None where none is found. Takes as long as a Spark needs to start, and as
+        the batch takes, several times; given up when ``is_wanted`` says no.
+        """
+        try:
+            found = self._guilty(batch, is_wanted)
+        except Exception as error:
+            LOG.error("stream '%s': what ends batch %d is not found: %s", self._stream, batch.batch_id, one_line(error))
+            return None
+        if not found:
+            self._in_vain = batch.batch_id
+            LOG.warning("stream '%s': no expression ends batch %d, which is run again", self._stream, batch.batch_id)
+            return None
+        return Finding(expressions=found)
+
+    def of_failure(self, error: BaseException | None) -> Finding | None:
+        """The destinations that have come to take no record without a key, where Kafka made a batch fail with an error;
+        None where there are none. What Kafka did is not held against the batch.
+        """
+        if error is None or not (isinstance(error, KafkaError) or is_of_kafka(error)):
+            return None
+        try:
+            self._running.excuse()
+            batch = self._running.unfinished()
+            topics = set() if batch is None else set(batch.plan.topics.unique().to_pylist())
+            compacted = self._cluster.compacted(topics & self._cluster.topics())
+        except Exception as another:
+            LOG.warning("stream '%s': its destinations cannot be looked at: %s", self._stream, one_line(another))
+            return None
+        if not compacted:
+            return None
+        return Finding(topics={name: f"{refusal}, and register it anew" for name, refusal in compacted.items()})
+
+    def _guilty(self, batch: UnfinishedBatch, is_wanted: Callable[[], bool]) -> dict[str, str]:
+        attributes = tuple(attribute for attribute in batch.plan.p_attributes if attribute.path is None)
+        if not attributes:
+            return {}
+        settings = self._config.spark
+        suspected = SuspectBatch(
+            self._config.streams[self._stream].topic,
+            batch.first,
+            batch.end,
+            self._cluster.client.spark_options(),
+            self._decoder,
+            attributes,
+            settings.master if settings.master.startswith("local") else "local[2]",
+            settings.driver_memory,
+        )
+        with ChildTrial(suspected, is_wanted) as trial:
+            found = guilty(trial, len(attributes))
+        return {attributes[slot].sql: _parked_for(attributes[slot], reason) for slot, reason in found.items()}
+
+
+def _parked_for(attribute: PAttribute, reason: str) -> str:
+    remedy = "change it, or register it anew to try again"
+    return f"is parked, for its expression {attribute.sql[:200]!r} ends a batch ({reason}): {remedy}"

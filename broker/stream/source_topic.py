@@ -1,0 +1,77 @@
+"""The source topic of a stream: whether it is the one that the stream began with, and what to do where it is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from broker.config.streams import StreamConfig
+from broker.errors import KafkaError
+from broker.kafka.cluster import KafkaCluster
+from broker.plans.binding import write_durably
+
+_DATA_LOSS = re.compile(
+    r"Some data may have been lost because they are not available in Kafka any more;.*?"
+    r"Reason:\s*(.*?)\s*(?:with consumer group|SQLSTATE|\.\s|\.?\Z)",
+    re.DOTALL,
+)
+"""Spark's words for offsets that are gone. Only the reason is kept: the rest advises on a setting of Spark."""
+
+
+class SourceTopic:
+    """Tells a topic that was deleted and made again by the id that Kafka gives each, kept in the stream's folder.
+
+    The first call of :meth:`fault` that Kafka answers notes the id; a stream whose folder is older than that is taken
+    to be of the topic that is there then.
+    """
+
+    def __init__(self, stream: StreamConfig, folder: Path, cluster: KafkaCluster) -> None:
+        self._stream = stream
+        self._folder = folder
+        self._cluster = cluster
+        self._path = folder / "source-topic.json"
+
+    def fault(self) -> str | None:
+        """That the topic is not the one of before, and what to do; None where it is, or Kafka does not say. KafkaError
+        where Kafka does not answer.
+        """
+        now = self._cluster.topic_id(self._stream.topic)
+        if now is None:
+            return None
+        try:
+            noted = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            noted = {}
+        before = noted.get(self._stream.topic)
+        if before is None:
+            write_durably(self._path, json.dumps({self._stream.topic: now}))
+        if before in (None, now):
+            return None
+        return f"was deleted and made again (its id was {before}, and is {now}): {self._remedy()}"
+
+    def lost(self, text: str) -> str | None:
+        """What to do where the topic has not the records that are to be read next, in one line.
+
+        ``text`` is all that Spark says of a failure; None where that is of another kind.
+        """
+        try:
+            fault = self.fault()
+        except KafkaError:
+            fault = None
+        if fault is not None:
+            return f"source topic '{self._stream.topic}': {fault}"
+        found = _DATA_LOSS.search(text)
+        if found is None:
+            return None
+        reason = " ".join(found[1].split())
+        return (
+            f"source topic '{self._stream.topic}': records expired unread, or the topic was made again ({reason}): "
+            f"{self._remedy()}"
+        )
+
+    def _remedy(self) -> str:
+        return (
+            f"stop the daemon and remove {self._folder}, and the stream begins at its starting_offsets, "
+            f"'{self._stream.starting_offsets}'"
+        )

@@ -1,0 +1,203 @@
+"""Which expressions of a plan end a batch: found by running them over its records, in a process that may die of it."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+from asc.keys.attribute import PAttribute
+from broker.errors import BrokerError
+from broker.failure import is_of_kafka, one_line, root_cause
+from broker.formats.decoder import RecordDecoder
+from broker.plans.offsets import Offsets
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_Answer = tuple[bool, "str | None", bool]
+"""Of a child: whether it knows, why the expressions cannot be computed, and whether it is its last."""
+
+DIED = "the process that computes it ends"
+_START_S = 120.0
+_LOOK_S = 0.25
+
+
+class InquiryError(BrokerError):
+    """What ended a batch could not be found out: no word on any expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectBatch:
+    """Records of a source topic, how they are read and decoded, and the expressions that are computed over them.
+
+    ``first`` and ``end``: offsets by partition. ``options``: Spark's options of Kafka. ``master`` and
+    ``driver_memory`` are those of the Spark that runs the expressions.
+    """
+
+    topic: str
+    first: Offsets
+    end: Offsets
+    options: dict[str, str]
+    decoder: RecordDecoder
+    attributes: tuple[PAttribute, ...]
+    master: str
+    driver_memory: str
+
+    def records(self, spark: SparkSession) -> DataFrame:
+        """The records, as the stream's job reads them."""
+        return (
+            spark.read.format("kafka")
+            .options(**self.options)
+            .option("assign", json.dumps({self.topic: sorted(self.end)}))
+            .option("startingOffsets", _offsets_text(self.topic, self.first))
+            .option("endingOffsets", _offsets_text(self.topic, self.end))
+            .option("includeHeaders", "true")
+            .option("kafka.isolation.level", "read_committed")
+            .load()
+        )
+
+
+class Trial(Protocol):
+    """Runs expressions, by their place, over a batch."""
+
+    def __call__(self, slots: Sequence[int], /) -> str | None:
+        """Why they cannot be computed; None where they can. InquiryError where that is not known."""
+
+
+def guilty(trial: Trial, count: int) -> dict[int, str]:
+    """Of ``count`` expressions in a row, those without which the others can be computed together, with the reasons.
+
+    The first row of expressions that fails is looked for by bisection, and its last one taken out, until all that are
+    left pass: so what is left has been run. Each found one has failed twice beside those before it, which passed; where
+    it passes the second time, nothing more is found. InquiryError where the records fail without any of them.
+    Cost: log2(count) + 2 trials for each that is found, two where none is.
+    """
+    found: dict[int, str] = {}
+    kept = list(range(count))
+    without = trial([])
+    if without is not None:
+        raise InquiryError("records of a batch", "without any expression", f"cannot be decoded: {without}")
+    while kept and trial(kept) is not None:
+        passes, fails = 0, len(kept)
+        while fails - passes > 1:
+            middle = (passes + fails) // 2
+            if trial(kept[:middle]) is None:
+                passes = middle
+            else:
+                fails = middle
+        reason = trial(kept[:fails])
+        if reason is None:
+            break
+        found[kept.pop(fails - 1)] = reason
+    return found
+
+
+class ChildTrial:
+    """Runs the expressions of a batch in a child process with a Spark of its own; one that dies is replaced.
+
+    The child ends with this process: it reads from a pipe of it. ``is_wanted`` is asked while a trial runs: where it
+    says no, the child is killed and the trial is an InquiryError. Cost: the memory and the start of a second Spark.
+    """
+
+    def __init__(self, batch: SuspectBatch, is_wanted: Callable[[], bool]) -> None:
+        self._batch = batch
+        self._is_wanted = is_wanted
+        self._child: tuple[SpawnProcess, Connection] | None = None
+
+    def __enter__(self) -> ChildTrial:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._end()
+
+    def __call__(self, slots: Sequence[int], /) -> str | None:
+        """See :class:`Trial`."""
+        connection = self._connection()
+        try:
+            connection.send(list(slots))
+            is_known, reason, is_last = self._answer(connection, None)
+        except (EOFError, OSError):
+            self._end()
+            return DIED
+        if is_last:
+            self._end()
+        if not is_known:
+            raise InquiryError("records of a batch", self._batch.topic, f"cannot be read again: {reason}")
+        return reason
+
+    def _connection(self) -> Connection:
+        if self._child is None:
+            context = multiprocessing.get_context("spawn")
+            own, others = context.Pipe()
+            child = context.Process(target=_serve, args=(others, self._batch), name="suspects", daemon=True)
+            child.start()
+            others.close()
+            self._child = child, own
+            try:
+                self._answer(own, _START_S)
+            except (EOFError, OSError):
+                raise InquiryError("Spark", "of a child process", "does not start: see the lines above") from None
+        return self._child[1]
+
+    def _answer(self, connection: Connection, timeout_s: float | None) -> _Answer:
+        waited_s = 0.0
+        while not connection.poll(_LOOK_S):
+            waited_s += _LOOK_S
+            if not self._is_wanted():
+                raise InquiryError("records of a batch", self._batch.topic, "are left, for the daemon stops")
+            if timeout_s is not None and waited_s > timeout_s:
+                raise InquiryError("Spark", "of a child process", f"has not started in {timeout_s:.0f} s")
+        answer: _Answer = connection.recv()
+        return answer
+
+    def _end(self) -> None:
+        if self._child is not None:
+            child, connection = self._child
+            self._child = None
+            connection.close()
+            # Its JVM ends with the pipe that it reads.
+            child.kill()
+            child.join()
+
+
+def _serve(connection: Connection, batch: SuspectBatch) -> None:
+    """The child process: answers once Spark runs, then to rows of places whether they can be computed."""
+    from broker.matching.dry_run import dry_run
+    from broker.runtime.spark import has_stopped, quiet_failures, spark_session
+
+    spark = spark_session(
+        app_name="asc-suspects",
+        master=batch.master,
+        time_zone=batch.decoder.time_zone,
+        driver_memory=batch.driver_memory,
+    )
+    quiet_failures(spark)
+    frame = batch.decoder.decode(batch.records(spark))
+    connection.send((True, None, False))
+    while True:
+        try:
+            slots: list[int] = connection.recv()
+        except EOFError:
+            spark.stop()
+            return
+        try:
+            dry_run(frame, [batch.attributes[slot] for slot in slots])
+        except Exception as error:
+            try:
+                connection.send((not is_of_kafka(error), one_line(root_cause(error)), has_stopped(spark)))
+            except Exception:
+                # The JVM is gone, and that is answer enough.
+                os._exit(1)
+        else:
+            connection.send((True, None, False))
+
+
+def _offsets_text(topic: str, offsets: Offsets) -> str:
+    return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})

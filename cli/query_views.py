@@ -1,0 +1,197 @@
+"""``asc query list``, ``show``, ``explain`` and ``check``: the queries looked at, and a predicate before it is one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from cli.arguments import EXISTING_FILE, where_option
+from cli.client import Client, Json, address_options, connected, server_options
+from cli.command import Command, examples
+from cli.output import json_option, print_json, print_table
+from cli.queries_file import FORMATS, queries_text
+
+
+@click.command(
+    "list",
+    cls=Command,
+    epilog=examples(
+        "asc query list",
+        "asc query list --prefix late --label team=ops --json",
+        "asc query list --format toml > queries.toml",
+    ),
+)
+@click.option("--prefix", help="Only ids that begin so.")
+@click.option("--label", metavar="K=V", help="Only queries that bear this label.")
+@click.option("--stream", help="Only queries of this stream.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Print a file of what can be set, as for 'apply'.")
+@server_options
+@json_option
+def list_queries(
+    *,
+    client: Client,
+    prefix: str | None,
+    label: str | None,
+    stream: str | None,
+    form: str | None,
+    as_json: bool,
+) -> None:
+    """List the registered predicates.
+
+    On a terminal long ones are cut to its width; 'asc query show' and --json have them whole, with all that the daemon
+    knows of them. 'asc query apply' reads what --json and --format print.
+    """
+    if form is not None and as_json:
+        raise click.UsageError("--json and --format exclude each other")
+    found = client.queries(prefix=prefix, label=label, stream=stream)
+    if form is not None:
+        text = queries_text(found, form)
+        click.echo(text, nl=bool(text))
+    elif as_json:
+        print_json(found)
+    else:
+        print_table(
+            ["id", "stream", "topic", "state", "labels", "where"],
+            [
+                [q["id"], q["stream"], q["topic"], _state(q), _labels_text(q.get("labels") or {}), q["where"]]
+                for q in found
+            ],
+            fitted=True,
+        )
+        for listed in found:
+            if not listed.get("served", True):
+                click.echo(f"warning: {listed['id']} is not served: {listed.get('reason')}", err=True)
+
+
+@click.command(
+    cls=Command,
+    epilog=examples(
+        "asc query show late",
+        "asc query show late --json",
+    ),
+)
+@click.argument("query_id", metavar="ID")
+@server_options
+@json_option
+def show(client: Client, query_id: str, as_json: bool) -> None:
+    """Show one registered predicate."""
+    found = client.query(query_id)
+    if as_json:
+        print_json(found)
+    else:
+        shown = {**found, "labels": _labels_text(found.get("labels") or {})}
+        print_table(["key", "value"], [[name, value] for name, value in shown.items()])
+
+
+@click.command(
+    cls=Command,
+    epilog=examples(
+        "asc query explain late",
+        "asc query explain late --tuple '{\"arr_delay\": 75}'",
+        "asc query explain late --tuple '{\"arr_delay\": 75}' --all",
+    ),
+)
+@click.argument("query_id", metavar="ID")
+@click.option("--tuple", "tuple_text", metavar="JSON", help="A record: a JSON object with the stream's fields.")
+@click.option("--all", "whole", is_flag=True, help="With --tuple: also the record's way through the sequence.")
+@server_options
+@json_option
+def explain(*, client: Client, query_id: str, tuple_text: str | None, whole: bool, as_json: bool) -> None:
+    """Show how a registered predicate is evaluated, or why it accepts a record.
+
+    Without --tuple: its constructs and their sequence. With it: whether the record is accepted, and which terms of the
+    predicate hold; --all adds the constructs, and the record's way through them and those of all other predicates.
+    """
+    if whole and tuple_text is None:
+        raise click.UsageError("--all needs --tuple")
+    answer = client.explain(query_id, None if tuple_text is None else parse_tuple(tuple_text), whole=whole)
+    for warning in answer["warnings"]:
+        click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        print_json(answer)
+    else:
+        click.echo(answer["text"])
+
+
+def parse_tuple(text: str) -> Json:
+    """The object of ``--tuple``."""
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise click.BadParameter(f"not JSON: {error}", param_hint="'--tuple'") from None
+    if not isinstance(values, dict):
+        raise click.BadParameter("a JSON object is wanted, like '{\"delay\": 75}'", param_hint="'--tuple'")
+    return values
+
+
+@click.command(
+    cls=Command,
+    epilog=examples(
+        'asc query check --where "arr_delay > 60 OR dep_time IS NULL" --schema flights.ddl',
+        'asc query check --where "distance / air_time > 8" --schema flights.json --json',
+        'asc query check --where "arr_delay > 60" --stream flights',
+    ),
+)
+@where_option
+@click.option(
+    "--schema",
+    "schema_file",
+    type=EXISTING_FILE,
+    help="The stream's schema, to check without a daemon: Spark DDL, or the JSON of a Spark StructType.",
+)
+@click.option("--stream", help="The stream of the daemon, to check as it would at registration.")
+@click.option("--time-zone", help="With --schema: the time zone that TIMESTAMP literals are read in, else UTC.")
+@address_options
+@json_option
+def check(
+    *,
+    where: str,
+    schema_file: Path | None,
+    stream: str | None,
+    time_zone: str | None,
+    server: str,
+    token_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Show what a predicate becomes, and whether it would be taken.
+
+    That is: its normal form, p-attributes, constraints, warnings.
+
+    With --stream the daemon is asked: it has the stream's schema, limits and time zone, and Spark checks what only
+    Spark can compute. With --schema no daemon is needed, no Kafka and no Java; what only Spark can compute is named.
+    """
+    if (schema_file is None) == (stream is None):
+        raise click.UsageError("give --stream, or --schema to check without a daemon")
+    if stream is not None and time_zone is not None:
+        raise click.UsageError("--time-zone goes with --schema: the daemon has its own")
+    if schema_file is None:
+        with connected(server, token_file) as client:
+            found = client.check(where, stream)
+    else:
+        found = _checked(where, schema_file, time_zone or "UTC")
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(found["text"])
+
+
+def _checked(where: str, schema_file: Path, time_zone: str) -> Json:
+    from asc.predicate import normalise
+    from asc.predicate.describe import plain_form
+    from broker.formats.record_attributes import attributes_of
+    from cli.schema_file import read_schema
+
+    # The record's own attributes are there in every stream.
+    return plain_form(normalise(where, attributes_of(read_schema(schema_file)), time_zone=time_zone))
+
+
+def _state(registered: Json) -> str:
+    if not registered.get("served", True):
+        return "not served"
+    return "paused" if registered["paused"] else "running"
+
+
+def _labels_text(labels: Json) -> str:
+    return " ".join(f"{name}={value}" for name, value in sorted(labels.items()))
