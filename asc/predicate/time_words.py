@@ -16,7 +16,7 @@ from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-_INSTANT_SORTS = frozenset("thTD")
+_INSTANT_SORTS = frozenset("thTDz")
 """Arguments that Spark casts a string to an instant for (see Function)."""
 
 

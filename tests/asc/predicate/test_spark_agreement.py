@@ -75,6 +75,7 @@ BY_SORT = {
     "s": ("s", "raw", "n", "d", "flag", "day", "ts", "wide", "'ab'", "NULL"),
     "i": ("n", "tiny", "2", "-1", "0", "s"),
     "t": ("day", "ts", "ntz", "s"),
+    "z": ("day", "ts", "ntz", "s"),
     "h": ("ts", "ntz", "s", "day"),
     "T": ("ts", "ntz", "s"),
     "D": ("day", "ts"),

@@ -26,7 +26,7 @@ from asc.predicate.expression import Expression
         ("unix_timestamp()", "takes 1 to 2 arguments, not 0"),
         ("to_char(s, 'yyyy')", "to_char of STRING"),
         ("to_char(ts, 'YYYY')", "has no letter Y"),
-        ("try_to_timestamp(day)", "not a string"),
+        ("try_to_timestamp(n)", "not a string, date or timestamp"),
         ("timestamp_seconds(s)", "not a number"),
         ("make_timestamp(1, 2, 3, 4, 5, 6, s)", "the time zone given to"),
     ],
