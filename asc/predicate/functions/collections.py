@@ -230,7 +230,7 @@ def _table() -> dict[str, Function]:
         **dict.fromkeys(("array_intersect", "array_except"), sets),
         "array_union": Function(2, 2, "y", first, _written_out, joined),
         "array_distinct": Function(1, 1, "y", first, _written_out),
-        "sequence": Function(2, 3, "I", _array_of_first, _short_sequence),
+        "sequence": Function(2, 3, "I", _array_of_arguments, _short_sequence),
         "arrays_zip": Function(1, MANY, "y", unknown, growth=joined),
         "slice": Function(3, 3, "yII", first, every(start, length)),
         "flatten": Function(1, 1, "y", element, _holds_arrays),

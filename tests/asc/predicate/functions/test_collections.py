@@ -65,6 +65,7 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("map_keys(labels)", pa.list_(pa.string())),
         ("map_values(labels)[0]", pa.int32()),
         ("named_struct('a', n, 'b', s).b", pa.string()),
+        ("sequence(1, 5L)", pa.list_(pa.int64())),
         ("array_repeat(n, 2)", pa.list_(pa.int32())),
         ("flatten(array(ns))", pa.list_(pa.int32())),
         ("array_join(ns, ',')", pa.string()),
