@@ -22,6 +22,7 @@ _WORDS = MappingProxyType(
         "B": "string or binary",
         "Y": "binary",
         "t": "date or timestamp",
+        "z": "date or timestamp",
         "h": "timestamp",
         "T": "timestamp",
         "D": "date",
@@ -37,7 +38,7 @@ _SAMPLES = MappingProxyType(
         **dict.fromkeys("xqnNiI", "n"),
         **dict.fromkeys("sSB", "s"),
         "Y": "raw",
-        **dict.fromkeys("thT", "ts"),
+        **dict.fromkeys("thTz", "ts"),
         "D": "day",
         "b": "flag",
         "a": "tags",
@@ -53,6 +54,7 @@ add_months(day, 1)
 array('a', s)
 array_append(tags, 'x')
 array_contains(tags, 'x')
+array_distinct(array('a', s))
 array_except(tags, array('a', 'b'))
 array_insert(tags, 1, 'x')
 array_intersect(tags, array('a', 'b'))
@@ -61,6 +63,7 @@ array_position(tags, 'x')
 array_prepend(tags, 'x')
 array_remove(tags, 'x')
 array_repeat(s, 3)
+array_union(array('a'), array(s))
 bit_get(n, 0)
 concat(s, '-', t)
 contains(s, 'x')
@@ -79,6 +82,8 @@ endswith(s, 'x')
 find_in_set(s, 'a,b,c')
 flatten(array(tags))
 format_number(d, 2)
+format_string('%s-%05d', s, n)
+from_json(s, 'a INT, b STRING')
 from_unixtime(n, 'yyyy-MM-dd')
 from_utc_timestamp(ts, 'Europe/Berlin')
 get(tags, 0)
@@ -104,6 +109,7 @@ overlay(s, 'x', 1)
 parse_url(s, 'HOST')
 pmod(n, 7)
 position('x', s)
+printf('%s-%05d', s, n)
 regexp(s, '^a[bc]')
 regexp_count(s, 'a[bc]')
 regexp_extract(s, '([0-9]{1,5})', 1)
@@ -119,6 +125,7 @@ rlike(s, '^a[bc]')
 round(d, 2)
 bround(d, 2)
 rpad(s, 5, ' ')
+sequence(1, 5)
 sha2(s, 256)
 shiftleft(n, 1)
 shiftright(n, 1)
@@ -131,12 +138,17 @@ startswith(s, 'x')
 substr(s, 1, 3)
 substring(s, 1, 3)
 substring_index(s, '.', 1)
+to_binary(s, 'hex')
+to_char(ts, 'yyyy-MM')
 to_date(s, 'dd.MM.yyyy')
+to_json(tags)
+to_number(s, '999.99')
 to_timestamp(s, 'dd.MM.yyyy HH:mm')
 to_timestamp_ltz(s, 'dd.MM.yyyy HH:mm')
 to_timestamp_ntz(s, 'dd.MM.yyyy HH:mm')
 to_unix_timestamp(s, 'dd.MM.yyyy HH:mm')
 to_utc_timestamp(ts, 'Europe/Berlin')
+to_varchar(ts, 'yyyy-MM')
 translate(s, 'abc', 'xyz')
 trim(s)
 trunc(day, 'MONTH')

@@ -18,7 +18,7 @@ from asc.predicate.typer import COMPARISONS, Typer
 from asc.predicate.types import is_interval
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-_INSTANT_SORTS = frozenset("thTD")
+_INSTANT_SORTS = frozenset("thTDz")
 """Arguments that Spark casts a string to an instant for (see Function)."""
 
 

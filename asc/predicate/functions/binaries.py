@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from asc.predicate.functions.caught import as_bytes, as_text
-from asc.predicate.functions.function import Call, Function
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.expression import Expression
+from asc.predicate.functions.caught import as_bytes, as_text, renamed
+from asc.predicate.functions.checks import unified
+from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.growth import times
 from asc.predicate.functions.results import BIGINT, BINARY, STRING
 
@@ -19,6 +26,36 @@ def _character_set(call: Call) -> str | None:
     if str(call.constant(1)).upper() not in _CHARACTER_SETS:
         return f"{call.name} takes one of the character sets {', '.join(_CHARACTER_SETS)}"
     return None
+
+
+def _decoding(call: Call) -> str | None:
+    """Of bytes and a character set; or of a value, what it may be and what stands for it, and what for any other."""
+    if len(call.args) == 2:
+        if call.type(0) not in (None, pa.string(), pa.binary(), pa.null()):
+            return f"argument 1 of decode is {types.name(call.type(0))}, not a string or binary"
+        return _character_set(call)
+    for sought in _sought(call):
+        if not types.comparable("=", call.type(0), sought.type):
+            return f"{types.name(call.type(0))} and {types.name(sought.type)} cannot be compared"
+        if types.mixed_instants([call.type(0), sought.type]):
+            return "decode of instants of several types: CAST them to one type"
+    return unified([arg.type for arg in _decodings(call)], "decode to", "numbers and instants")
+
+
+def _sought(call: Call) -> Sequence[Expression]:
+    return call.args[1:-1:2] if len(call.args) % 2 == 0 else call.args[1::2]
+
+
+def _decodings(call: Call) -> Sequence[Expression]:
+    return [*call.args[2::2], *(call.args[-1:] if len(call.args) % 2 == 0 else ())]
+
+
+def _decoded(call: Call) -> pa.DataType | None:
+    return pa.string() if len(call.args) == 2 else types.common([arg.type for arg in _decodings(call)])
+
+
+def _decode(call: Call) -> str:
+    return as_text(call) if len(call.args) == 2 else plain(call)
 
 
 def _format(call: Call) -> str | None:
@@ -38,8 +75,9 @@ def _table() -> dict[str, Function]:
         "base64": Function(1, 1, "B", STRING, growth=times(1.5)),
         "unbase64": Function(1, 1, "s", BINARY, spelling=as_bytes, fails=True),
         "encode": Function(2, 2, "s", BINARY, _character_set, times(4), as_bytes, fails=True),
-        "decode": Function(2, 2, "B", STRING, _character_set, times(3), as_text, fails=True),
+        "decode": Function(2, MANY, "x", _decoded, _decoding, times(3), _decode),
         "try_to_binary": Function(1, 2, "s", BINARY, _format),
+        "to_binary": Function(1, 2, "s", BINARY, _format, spelling=renamed("try_to_binary"), fails=True),
     }
 
 

@@ -34,6 +34,11 @@ def caught_text(sql: str) -> str:
     return f"CAST(try_to_binary({sql}, 'utf-8') AS STRING)"
 
 
+def renamed(name: str) -> Spelling:
+    """The call of another function, which is NULL where this one throws."""
+    return lambda call: f"{name}({', '.join(arg.sql for arg in call.args)})"
+
+
 def as_date(call: Call) -> str:
     return caught_date(plain(call))
 

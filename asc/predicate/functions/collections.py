@@ -7,12 +7,13 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.functions.checks import constant_integer, every, same_kind, unified
-from asc.predicate.functions.function import MANY, Call, Check, Function, is_array, is_map
+from asc.predicate.functions.function import MANY, Call, Check, Function, is_array, is_map, plain
 from asc.predicate.functions.growth import joined, longest
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, element, first, unknown
 
 _MAX_REPEATED = 100
 _MAX_PLACE = 100
+_MAX_ENTRIES = 1_000
 _MAX_SEPARATOR = 20
 _MOST_ELEMENTS = 1_000_000_000
 """Spark's own bound but one: element_at(array, -2147483648) reads beyond the array, and ends the JVM."""
@@ -65,6 +66,12 @@ def _short_second(call: Call) -> str | None:
     return _same_arrays(call)
 
 
+def _written_out(call: Call) -> str | None:
+    if not all(map(_is_written_out, call.args)):
+        return f"{call.name} can take the square of a length: write its arrays out, array(...)"
+    return _same_arrays(call)
+
+
 def _is_written_out(arg: Expression) -> bool:
     return arg.node.op == "call" and arg.node.value == "array"
 
@@ -72,8 +79,24 @@ def _is_written_out(arg: Expression) -> bool:
 def _element_place(call: Call) -> str | None:
     container = call.type(0)
     if container is None or not is_map(container):
+        if _is_column_place(call):
+            return None
         return constant_integer(1, "place", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)(call)
     return _sought(call)
+
+
+def _is_column_place(call: Call) -> bool:
+    """Whether the place of an array's element is a column of integers, whose odd values can be left out."""
+    place = call.args[1]
+    return place.path is not None and place.type in types.INTEGERS and call.type(0) is not None
+
+
+def _element_at(call: Call) -> str:
+    """Spark throws for place 0, and reads beyond the array for the least integer there is."""
+    array, place = call.args
+    if is_map(array.type) or not _is_column_place(call):
+        return plain(call)
+    return f"{call.name}({array.sql}, if({place.sql} = 0 OR {place.sql} < -{_MOST_ELEMENTS}, NULL, {place.sql}))"
 
 
 def _entry(call: Call) -> pa.DataType | None:
@@ -117,6 +140,17 @@ def _repeats(call: Call) -> float:
 def _array_of_first(call: Call) -> pa.DataType | None:
     kind = first(call)
     return None if kind is None else pa.list_(kind)
+
+
+def _short_sequence(call: Call) -> str | None:
+    """Spark throws for a step that leads away from the end."""
+    ends = [call.constant(place) for place in range(len(call.args))]
+    start, stop, step = (*ends, 1 if ends[0:1] <= ends[1:2] else -1)[:3] if None not in ends else (None, None, None)
+    if not (isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)):
+        return "sequence takes constants: compare with its ends instead"
+    if step == 0 or (stop - start) * step < 0 or abs(stop - start) // abs(step) >= _MAX_ENTRIES:
+        return f"sequence takes a step towards its end, and has at most {_MAX_ENTRIES:,} entries"
+    return None
 
 
 def _keys(call: Call) -> pa.DataType | None:
@@ -194,10 +228,15 @@ def _table() -> dict[str, Function]:
         "array_join": Function(2, 3, "yS", STRING, _joinable, _with_separators),
         "arrays_overlap": Function(2, 2, "y", BOOLEAN, _same_arrays),
         **dict.fromkeys(("array_intersect", "array_except"), sets),
+        "array_union": Function(2, 2, "y", first, _written_out, joined),
+        "array_distinct": Function(1, 1, "y", first, _written_out),
+        "sequence": Function(2, 3, "I", _array_of_arguments, _short_sequence),
         "arrays_zip": Function(1, MANY, "y", unknown, growth=joined),
         "slice": Function(3, 3, "yII", first, every(start, length)),
         "flatten": Function(1, 1, "y", element, _holds_arrays),
-        **dict.fromkeys(("element_at", "try_element_at"), Function(2, 2, "ax", _entry, _element_place)),
+        **dict.fromkeys(
+            ("element_at", "try_element_at"), Function(2, 2, "ax", _entry, _element_place, spelling=_element_at)
+        ),
         "get": Function(2, 2, "yI", element),
         "map": Function(0, MANY, "x", _map_of_arguments, _map_entries, joined),
         "map_contains_key": Function(2, 2, "mx", BOOLEAN, _sought),

@@ -127,6 +127,7 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "B": ("a string or binary", lambda t: _is_text(t) or t == pa.binary()),
         "Y": ("binary", lambda t: bool(t == pa.binary())),
         "t": ("a date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
+        "z": ("a string, date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
         "h": ("a timestamp", lambda t: t in (TIMESTAMP, TIMESTAMP_NTZ) or _is_text(t)),
         "T": ("a TIMESTAMP", lambda t: bool(t == TIMESTAMP)),
         "D": ("a date", lambda t: bool(t == pa.date32())),

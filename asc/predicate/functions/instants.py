@@ -56,6 +56,16 @@ def _readable(call: Call) -> str | None:
     return _pattern(1, parses=True)(call)
 
 
+def _shown(call: Call) -> str | None:
+    if call.type(0) not in (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ):
+        return f"{call.name} of {types.name(call.type(0))}: use format_number"
+    return _pattern(1, parses=False)(call)
+
+
+def _date_format(call: Call) -> str:
+    return f"date_format({cast_to(TIMESTAMP, call.args[0])}, {call.args[1].sql})"
+
+
 def _read_date(call: Call) -> str:
     """The date of the timestamp that a text is, as Spark reads it."""
     if len(call.args) == 1:
@@ -122,6 +132,7 @@ def _table() -> dict[str, Function]:
         "trunc": Function(2, 2, "tS", DATE, spelling=as_date),
         "date_trunc": Function(2, 2, "St", INSTANT, spelling=as_instant_of(1)),
         "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamp(0)),
+        **dict.fromkeys(("to_char", "to_varchar"), Function(2, 2, "tS", STRING, _shown, spelling=_date_format)),
         "from_unixtime": Function(1, 2, "iS", STRING, shown),
         "date_from_unix_date": Function(1, 1, "i", DATE),
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),
@@ -130,13 +141,13 @@ def _table() -> dict[str, Function]:
         "to_timestamp": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant_of(0)),
         "to_timestamp_ltz": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant_of(0)),
         "to_timestamp_ntz": Function(1, 2, "tS", LOCAL_INSTANT, _readable, spelling=as_instant_of(0, TIMESTAMP_NTZ)),
-        "try_to_timestamp": Function(1, 2, "SS", INSTANT, _readable, spelling=as_instant),
+        "try_to_timestamp": Function(1, 2, "zS", INSTANT, _readable, spelling=as_instant_of(0)),
         **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), seconds),
         "make_date": Function(3, 3, "i", DATE, spelling=as_date, fails=True),
         **_of_parts("", "iiiiinS", fails=True),
         **_of_parts("try_", "IIIIINS", fails=False),
         **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), zoned),
-        "convert_timezone": Function(2, 3, "s", LOCAL_INSTANT, _zones_and_time, spelling=_converted),
+        "convert_timezone": Function(2, 3, "sz", LOCAL_INSTANT, _zones_and_time, spelling=_converted),
         "unix_date": Function(1, 1, "D", INT),
         **dict.fromkeys(("unix_seconds", "unix_millis", "unix_micros"), Function(1, 1, "T", BIGINT)),
     }

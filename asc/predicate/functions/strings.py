@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from asc.predicate.functions.caught import renamed
 from asc.predicate.functions.checks import constant_integer, constant_string, every, searched
+from asc.predicate.functions.format_string import format_trouble, formatted
 from asc.predicate.functions.function import MANY, Call, Function
 from asc.predicate.functions.growth import joined, longest, times
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, part_of_string, string_or_binary, unknown
@@ -72,7 +74,7 @@ def _overlaid(call: Call) -> pa.DataType | None:
 def _number_format(call: Call) -> str | None:
     text = call.constant(1)
     if not isinstance(text, str) or not text or len(text) > 40 or not set(text.upper()) <= _NUMBER_FORMAT_LETTERS:
-        return "the format given to try_to_number must be a constant such as '999,999.00'"
+        return f"the format given to {call.name} must be a constant such as '999,999.00'"
     return None
 
 
@@ -82,6 +84,7 @@ def _table() -> dict[str, Function]:
     trims = Function(1, 2, "s", STRING, searched)
     part = Function(2, 3, "sii", part_of_string)
     test = Function(2, 2, "s", BOOLEAN)
+    number_format = every(constant_string(1, "format"), _number_format)
     padding = constant_integer(1, "length", 0, 1_000)
     lengths = "length len char_length character_length octet_length bit_length ascii"
     return {
@@ -114,7 +117,10 @@ def _table() -> dict[str, Function]:
         "is_valid_utf8": Function(1, 1, "s", BOOLEAN),
         "make_valid_utf8": Function(1, 1, "s", STRING, growth=times(3)),
         "try_validate_utf8": Function(1, 1, "s", STRING),
-        "try_to_number": Function(2, 2, "S", unknown, every(constant_string(1, "format"), _number_format)),
+        "validate_utf8": Function(1, 1, "s", STRING, spelling=renamed("try_validate_utf8"), fails=True),
+        "try_to_number": Function(2, 2, "S", unknown, number_format),
+        "to_number": Function(2, 2, "S", unknown, number_format, spelling=renamed("try_to_number"), fails=True),
+        **dict.fromkeys(("format_string", "printf"), Function(1, MANY, "Sx", STRING, format_trouble, formatted)),
         "url_encode": Function(1, 1, "s", STRING, growth=times(3)),
         "hash": Function(1, MANY, "q", INT),
         "xxhash64": Function(1, MANY, "q", BIGINT),

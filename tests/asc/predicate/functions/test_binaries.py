@@ -17,6 +17,11 @@ from asc.predicate.expression import Expression
         ("md5(n)", "not a string or binary"),
         ("encode(s, 'latin9')", "one of the character sets"),
         ("decode(raw, s)", "one of the character sets"),
+        ("decode(n, 'UTF-8')", "argument 1 of decode is INT"),
+        ("decode(n, tags, 1)", "cannot be compared"),
+        ("decode(n, 1, 'a', flag)", "decode to"),
+        ("decode(ts, day, 1)", "several types"),
+        ("to_binary(s, 'rot13')", "one of the formats"),
         ("try_to_binary(s, 'rot13')", "one of the formats"),
     ],
 )
@@ -30,6 +35,8 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("hex(n)", pa.string()),
         ("unhex(s)", pa.binary()),
         ("encode(s, 'utf-16')", pa.binary()),
+        ("decode(n, 1, 'a', 2, 'b')", pa.string()),
+        ("decode(n, 1, n, big)", pa.int64()),
         ("crc32(raw)", pa.int64()),
     ],
 )
@@ -41,6 +48,8 @@ def test_types_of_results(text: str, result: pa.DataType | None, expression_of: 
     ("text", "sql"),
     [
         ("decode(raw, 'UTF-8')", "CAST(try_to_binary(decode(raw, 'UTF-8'), 'utf-8') AS STRING)"),
+        ("to_binary(s, 'hex')", "try_to_binary(s, 'hex')"),
+        ("decode(n, 1, 'a')", "decode(n, 1, 'a')"),
         ("unbase64(s)", "try_to_binary(CAST(unbase64(s) AS STRING), 'utf-8')"),
     ],
 )

@@ -25,11 +25,17 @@ from asc.predicate.expression import Expression
         ("arrays_overlap(raws, raws)", "product of the arrays' lengths"),
         ("arrays_overlap(tags, ns)", "CAST them to one type"),
         ("array_intersect(tags, tags)", "the square of a length"),
+        ("array_union(tags, tags)", "write its arrays out"),
+        ("array_distinct(tags)", "write its arrays out"),
+        ("sequence(1, n)", "takes constants"),
+        ("sequence(1, 5, -1)", "a step towards its end"),
+        ("sequence(1, 1001)", "at most 1,000 entries"),
+        ("sequence(1, 5, 0)", "a step towards its end"),
+        ("element_at(tags, n + 1)", "place"),
         ("array_max(maps)", "maps have no order"),
         ("slice(tags, 0, 1)", "other than 0"),
         ("slice(tags, 1, n)", "length"),
         ("element_at(tags, 0)", "other than 0"),
-        ("element_at(tags, n)", "place"),
         ("element_at(tags, -2147483648)", "-1000000000..1000000000"),
         ("element_at(labels, 1)", "seeks STRING, not INT"),
         ("flatten(tags)", "an array of arrays"),
@@ -59,6 +65,7 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("map_keys(labels)", pa.list_(pa.string())),
         ("map_values(labels)[0]", pa.int32()),
         ("named_struct('a', n, 'b', s).b", pa.string()),
+        ("sequence(1, 5L)", pa.list_(pa.int64())),
         ("array_repeat(n, 2)", pa.list_(pa.int32())),
         ("flatten(array(ns))", pa.list_(pa.int32())),
         ("array_join(ns, ',')", pa.string()),
@@ -69,3 +76,9 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
 )
 def test_types_of_results(text: str, result: pa.DataType | None, expression_of: Callable[[str], Expression]) -> None:
     assert expression_of(text).type == result
+
+
+def test_a_column_may_be_a_place_that_is_none(expression_of: Callable[[str], Expression]) -> None:
+    guarded = "element_at(tags, if(n = 0 OR n < -1000000000, NULL, n))"
+    assert expression_of("element_at(tags, n)").sql == guarded
+    assert expression_of("element_at(labels, s)").sql == "element_at(labels, s)"
