@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
@@ -169,8 +171,10 @@ class ChildTrial:
 
 def _serve(connection: Connection, batch: SuspectBatch) -> None:
     """The child process: answers once Spark runs, then to rows of places whether they can be computed."""
+    from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
+
     from broker.matching.dry_run import dry_run
-    from broker.runtime.spark import has_stopped, quiet_failures, spark_session
+    from broker.runtime.spark import has_stopped, spark_session
 
     spark = spark_session(
         app_name="asc-suspects",
@@ -178,7 +182,9 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
         time_zone=batch.decoder.time_zone,
         driver_memory=batch.driver_memory,
     )
-    quiet_failures(spark)
+    # What comes from here on is told by the one who asked.
+    spark.sparkContext.setLogLevel("OFF")
+    sys.stderr = Path(os.devnull).open("w", encoding="utf-8")
     frame = batch.decoder.decode(batch.records(spark))
     connection.send((True, None, False))
     while True:
@@ -191,10 +197,14 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
             dry_run(frame, [batch.attributes[slot] for slot in slots])
         except Exception as error:
             try:
-                connection.send((not is_of_kafka(error), one_line(root_cause(error)), has_stopped(spark)))
+                gone = isinstance(error, (OSError, Py4JNetworkError))
+                answer = (not is_of_kafka(error), one_line(root_cause(error)), has_stopped(spark))
             except Exception:
-                # The JVM is gone, and that is answer enough.
+                gone = True
+            if gone:
+                # The JVM, that is: an end without a word is answer enough.
                 os._exit(1)
+            connection.send(answer)
         else:
             connection.send((True, None, False))
 
