@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
@@ -184,7 +183,7 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
     )
     # What comes from here on is told by the one who asked.
     spark.sparkContext.setLogLevel("OFF")
-    sys.stderr = Path(os.devnull).open("w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     frame = batch.decoder.decode(batch.records(spark))
     connection.send((True, None, False))
     while True:
