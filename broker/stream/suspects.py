@@ -22,8 +22,8 @@ from broker.plans.offsets import Offsets
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_Answer = tuple[bool, "str | None", bool]
-"""Of a child: whether it knows, why the expressions cannot be computed, and whether it is its last."""
+_Answer = tuple[bool, "str | None"]
+"""Of a child: whether it knows, and why the expressions cannot be computed."""
 
 DIED = "the process that computes it ends"
 _START_S = 120.0
@@ -123,12 +123,10 @@ class ChildTrial:
         connection = self._connection()
         try:
             connection.send(list(slots))
-            is_known, reason, is_last = self._answer(connection, None)
+            is_known, reason = self._answer(connection, None)
         except (EOFError, OSError):
             self._end()
             return DIED
-        if is_last:
-            self._end()
         if not is_known:
             raise InquiryError("records of a batch", self._batch.topic, f"cannot be read again: {reason}")
         return reason
@@ -170,8 +168,6 @@ class ChildTrial:
 
 def _serve(connection: Connection, batch: SuspectBatch) -> None:
     """The child process: answers once Spark runs, then to rows of places whether they can be computed."""
-    from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
-
     from broker.matching.dry_run import dry_run
     from broker.runtime.spark import has_stopped, spark_session
 
@@ -185,7 +181,7 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
     spark.sparkContext.setLogLevel("OFF")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     frame = batch.decoder.decode(batch.records(spark))
-    connection.send((True, None, False))
+    connection.send((True, None))
     while True:
         try:
             slots: list[int] = connection.recv()
@@ -196,16 +192,15 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
             dry_run(frame, [batch.attributes[slot] for slot in slots])
         except Exception as error:
             try:
-                gone = isinstance(error, (OSError, Py4JNetworkError))
-                answer = (not is_of_kafka(error), one_line(root_cause(error)), has_stopped(spark))
+                answer = (not is_of_kafka(error), one_line(root_cause(error)))
             except Exception:
-                gone = True
-            if gone:
-                # The JVM, that is: an end without a word is answer enough.
+                os._exit(1)
+            if has_stopped(spark):
+                # Nothing more can be computed here: an end without a word is answer enough.
                 os._exit(1)
             connection.send(answer)
         else:
-            connection.send((True, None, False))
+            connection.send((True, None))
 
 
 def _offsets_text(topic: str, offsets: Offsets) -> str:
