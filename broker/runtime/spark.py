@@ -108,7 +108,7 @@ def spark_session(
 
 
 def has_stopped(session: SparkSession) -> bool:
-    """Whether a session runs nothing any more: its JVM does not answer, or something in it ended its context."""
+    """Whether a session runs nothing any more: its JVM is gone, or a thread of Spark ended the context in it."""
     context: Any = session.sparkContext._jsc
     try:
         return bool(context.sc().isStopped())

@@ -60,14 +60,15 @@ def test_a_refused_query_is_named(files: Files, queries: dict[str, str], said: s
             b'{"flight": 1, "delay": 75}\n\n{"flight": "x", "delay": 75}\n{"delay": \n{"dest": "\xff"}\n'
             b'{"delay": 61}\n',
             5,
-            'value is not a JSON record of the stream\'s schema: {"flight": "x", "delay": 75}',
+            "value is not a JSON record of the stream's schema: column 'flight' holds no INT: "
+            '{"flight": "x", "delay": 75}',
         ),
         (
             "bad.csv",
             b'\xef\xbb\xbfdest,flight,delay,_key\r\n"S ""F"" O",1,75,\r\nLAX,x,75,\r\nLAX,2\r\n \xff,3,75,\r\n'
             b"LAX,4,61,k\r\n",
             5,
-            "value is not a CSV record of the stream's schema: LAX,x,75,",
+            "value is not a CSV record of the stream's schema: column 'flight' holds no INT: LAX,x,75,",
         ),
     ],
     ids=["ndjson", "csv"],

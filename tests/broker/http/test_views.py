@@ -71,6 +71,7 @@ def test_a_stream_is_described_by_its_configuration_and_its_queries_paused_ones_
         "schema": "n INT, s STRING",
         "dead_letter": f"{name}.dead-letter",
         "queries": before[name] + 2,
+        "not_served": 0,
     }
 
 
