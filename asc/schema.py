@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +50,27 @@ class Schema:
     """
 
     arrow: pa.Schema
+
+    @classmethod
+    def of(cls, value: object) -> Schema:
+        """A schema as callers have it: one of these, a ``pyarrow.Schema``, a PySpark ``StructType``, Spark DDL or the
+        JSON of a StructType as text. SchemaError for anything else.
+
+        >>> Schema.of(pa.schema({"delay": pa.int32()})).ddl()
+        'delay INT'
+        """
+        if isinstance(value, Schema):
+            return value
+        if isinstance(value, pa.Schema):
+            return cls.from_arrow(value)
+        if isinstance(value, str):
+            return cls.from_json(value) if value.lstrip().startswith("{") else cls.from_ddl(value)
+        # Who has a StructType has imported it already; here is no Spark.
+        types = sys.modules.get("pyspark.sql.types")
+        if types is not None and isinstance(value, types.StructType):
+            return cls.from_json(value.json())
+        remedy = "give an asc.Schema, a pyarrow.Schema, a PySpark StructType, or Spark DDL"
+        raise SchemaError("schema of type", type(value).__name__, remedy)
 
     @classmethod
     def from_ddl(cls, text: str) -> Schema:

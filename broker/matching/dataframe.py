@@ -16,6 +16,7 @@ from asc.plan.plan import CompileOptions, Query
 from asc.predicate import Limits, normalise
 from asc.schema import Schema
 from broker.errors import MatchError
+from broker.matching.interpreter import own_interpreter
 from broker.matching.shipped_plan import ShippedPlan, ansi_off
 from broker.matching.tally import Tallying
 from broker.matching.worker import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Output, matching_task
@@ -67,7 +68,8 @@ def match_plan(
     _check_frame(df, column)
     with ansi_off(df.sparkSession):
         raw = _free_name(df)
-        matched = df.select("*", _matches(shipped, output, tallying).alias(raw))
+        with own_interpreter(df.sparkSession.sparkContext):
+            matched = df.select("*", _matches(shipped, output, tallying).alias(raw))
         if observation is not None:
             counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
             matched = matched.observe(observation, *counts)
