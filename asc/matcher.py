@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,11 +13,8 @@ from asc.fitting import fitted
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
-from asc.schema import Schema
+from asc.schema import Schema, StructType
 from asc.spark_types import folded
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
 
 
 class Matcher:

@@ -8,13 +8,21 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from asc.errors import SchemaError
 from asc.keys.spaces import space_of
 from asc.spark_types import ddl_of_type, fields_of_ddl, folded, normalised_arrow_type, quoted_name, type_of_json
+
+
+class StructType(Protocol):
+    """A PySpark StructType, as far as it is looked at here: the engine knows no Spark."""
+
+    def json(self) -> str:
+        """Its JSON."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class Schema:
     arrow: pa.Schema
 
     @classmethod
-    def of(cls, value: object) -> Schema:
+    def of(cls, value: Schema | pa.Schema | StructType | str) -> Schema:
         """A schema as callers have it: one of these, a ``pyarrow.Schema``, a PySpark ``StructType``, Spark DDL or the
         JSON of a StructType as text. SchemaError for anything else.
 
