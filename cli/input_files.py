@@ -8,9 +8,12 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cli.failure import CommandError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMATS = {
     ".csv": "csv",
@@ -70,6 +73,25 @@ def read_lines(path: Path, advance: Advance) -> Iterator[bytes]:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
+def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes]:
+    """Whole lines of a text file, about so many bytes at a time; costs the memory of some of them."""
+    try:
+        with _opened(path) as (raw, content):
+            rest = b""
+            while part := content.read(size_bytes):
+                advance(raw.tell())
+                end = part.rfind(b"\n") + 1
+                if end:
+                    yield rest + part[:end]
+                    rest = part[end:]
+                else:
+                    rest += part
+            if rest:
+                yield rest
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
+
+
 def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
     """The rows of a CSV file with a header, by column; an empty field is None.
 
@@ -102,13 +124,17 @@ def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
-def csv_header(path: Path) -> tuple[str, list[str]]:
-    """The first line of a CSV file, and the columns that it names."""
+def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:
+    """The first line of a CSV file, and the columns that it names; an empty ``quote`` is none."""
     try:
         with _opened(path) as (_, content):
             line = content.readline().splitlines()[:1]
         text = b"".join(line).decode("utf-8-sig")
-        return text, next(csv.reader([text]), [])
+        if len(separator) > 1:
+            return text, [name.strip(quote) for name in text.split(separator)]
+        if not quote:
+            return text, next(csv.reader([text], delimiter=separator, quoting=csv.QUOTE_NONE), [])
+        return text, next(csv.reader([text], delimiter=separator, quotechar=quote), [])
     except (csv.Error, UnicodeDecodeError) as error:
         raise CommandError("not readable as CSV, file", str(path), f"first line: {error}") from None
     except (gzip.BadGzipFile, EOFError) as error:
@@ -131,18 +157,12 @@ def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
 
 
-def check_parquet(path: Path) -> None:
-    """CommandError unless a file is Parquet; a folder of them is not looked into."""
-    if path.is_file():
-        parquet_columns(path)
-
-
-def parquet_columns(path: Path) -> list[str]:
-    """The columns of a Parquet file."""
+def parquet_schema(path: Path) -> pa.Schema:
+    """The columns of a Parquet file, with their types."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return list(pq.read_schema(path).names)
+        return pq.read_schema(path)
     except pa.ArrowInvalid as error:
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None

@@ -13,7 +13,7 @@ from broker.formats.plain_text import plain_text
 from broker.formats.spelling import spelled
 from broker.kafka.client import Record
 from cli.failure import CommandError
-from cli.input_files import Advance, csv_header, file_format, parquet_columns, read_csv, read_lines, read_parquet
+from cli.input_files import Advance, csv_header, file_format, parquet_schema, read_csv, read_lines, read_parquet
 
 if TYPE_CHECKING:
     from asc.schema import Schema
@@ -50,7 +50,7 @@ def column_warnings(path: Path, schema: Schema) -> Iterator[str]:
     name = file_format(path)
     if name == "ndjson":
         return
-    columns = csv_header(path)[1] if name == "csv" else parquet_columns(path)
+    columns = csv_header(path)[1] if name == "csv" else parquet_schema(path).names
     if not columns:
         return
     names = spelled(columns, schema)
