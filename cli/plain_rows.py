@@ -31,8 +31,8 @@ _QUOTED_LINE = r'^(?:[^",]*|"(?:[^"]+|"")*")(?:,(?:[^",]*|"(?:[^"]+|"")*"))*$'
 _OBJECT_LINE = r"^ *\{.*\} *$"
 _ODD_JSON = re.compile(
     rb"""[\x00-\x09\x0b\x0c\x0e-\x1f]   # of which some are white space, some are refused, by one parser or the other
-         | \} *\{                       # two objects in a line
-         | [:\[,]\ *[-+]?(?:NaN|Inf)    # no JSON, and taken by both in a way
+         | \}[ ]*\{                     # two objects in a line
+         | [:\[,][ ]*[-+]?(?:NaN|Inf)  # no JSON, and taken by both in a way
          | \\u(?:[dD]|0000)             # half a character, and NUL
          | [0-9]{300}                   # Spark's parser takes a thousand digits at most
     """,

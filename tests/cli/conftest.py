@@ -212,7 +212,8 @@ class Files:
         return self.folder / name
 
     def match(self, *arguments: object) -> Result:
-        common = ["match", "--queries", self / "queries.json", "--schema", self / "flights.ddl"]
+        """By Spark, unless the engine is left to the command."""
+        common = ["match", "--queries", self / "queries.json", "--schema", self / "flights.ddl", "--spark"]
         return CliRunner().invoke(main, [str(argument) for argument in [*common, *arguments]])
 
     def match_json(self, *arguments: object) -> Any:

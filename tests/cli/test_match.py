@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
+
+from cli.main import main
 
 if TYPE_CHECKING:
     from conftest import Files
+    from pyspark.sql import SparkSession
 
 
 def test_several_files_and_a_table(files: Files) -> None:
@@ -60,14 +65,14 @@ def test_a_refused_query_is_named(files: Files, queries: dict[str, str], said: s
             b'{"flight": 1, "delay": 75}\n\n{"flight": "x", "delay": 75}\n{"delay": \n{"dest": "\xff"}\n'
             b'{"delay": 61}\n',
             5,
-            'value is not a JSON record of the stream\'s schema: {"flight": "x", "delay": 75}',
+            'value is not a JSON record of the stream\'s schema (column flight): {"flight": "x", "delay": 75}',
         ),
         (
             "bad.csv",
             b'\xef\xbb\xbfdest,flight,delay,_key\r\n"S ""F"" O",1,75,\r\nLAX,x,75,\r\nLAX,2\r\n \xff,3,75,\r\n'
             b"LAX,4,61,k\r\n",
             5,
-            "value is not a CSV record of the stream's schema: LAX,x,75,",
+            "value is not a CSV record of the stream's schema (column flight): LAX,x,75,",
         ),
     ],
     ids=["ndjson", "csv"],
@@ -84,5 +89,86 @@ def test_what_a_stream_would_not_decode_is_left_out_and_said(
     assert f"warning: 3 rows cannot be decoded, left out; the first: {said}\n" in result.stderr
     # Also where no query reads the bad field, and in the rows that are written.
     result = files.match(files / name, "--output", files / "out")
+    assert result.stderr.splitlines()[0] == "starting Spark: as --spark says"
     assert result.stdout == f"{rows} rows read, 2 accepted, written to {files / 'out'}\n"
     assert "3 rows cannot be decoded" in result.stderr
+
+
+def test_a_streams_options_decode_its_times(files: Files) -> None:
+    (files / "flights.ddl").write_text("n INT, at TIMESTAMP", encoding="utf-8")
+    (files / "queries.json").write_text(json.dumps({"later": "at > TIMESTAMP '2013-01-31 09:59:00'"}), encoding="utf-8")
+    (files / "rows.csv").write_text("n,at\n1,31/01/2013 10:00\n2,31/01/2013 09:00\n", encoding="utf-8")
+    (files / "rows.ndjson").write_text('{"n": 1, "at": "31/01/2013 10:00"}\n', encoding="utf-8")
+    result = files.match(files / "rows.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.splitlines()[1] == (
+        f"error: none could be decoded, rows 2: the first: {files / 'rows.csv'}: value is not a CSV record of the "
+        "stream's schema (column at): 1,31/01/2013 10:00; name the stream's options with --config or --option"
+    )
+    option = ("--option", "timestampFormat=dd/MM/yyyy HH:mm")
+    assert files.match_json(files / "rows.csv", *option)["queries"] == {"later": 1}
+    (files / "asc.toml").write_text(
+        '[spark]\ntime_zone = "Europe/Oslo"\n'
+        '[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT, at TIMESTAMP"\n'
+        '[streams.s.options]\ntimestampFormat = "dd/MM/yyyy HH:mm"\n'
+        '[streams.u]\ntopic = "u"\nformat = "csv"\nschema = "n INT"\n',
+        encoding="utf-8",
+    )
+    for name, count in (("rows.csv", 1), ("rows.ndjson", 1)):
+        arguments = ["match", "--queries", files / "queries.json", "--config", files / "asc.toml", files / name]
+        found = CliRunner().invoke(main, [*map(str, arguments), "--stream", "s", "--json"])
+        assert json.loads(found.stdout)["queries"] == {"later": count}, found.stderr
+
+
+def test_parquet_values_of_other_types(files: Files, spark: SparkSession) -> None:
+    """Texts are read as fields of CSV are, numbers are cast where they fit; what does not is no row."""
+    (files / "flights.ddl").write_text("n INT, at TIMESTAMP, day DATE, price DECIMAL(5,2)", encoding="utf-8")
+    queries = {"big": "n > 1", "late": "at >= TIMESTAMP '2013-01-31 10:00:00'", "day": "day = DATE '2013-01-31'"}
+    (files / "queries.json").write_text(json.dumps({**queries, "dear": "price > 1.25"}), encoding="utf-8")
+    rows = [
+        (2, "31/01/2013 10:00", "2013-01-31", 1.5),
+        (3_000_000_000, "31/01/2013 10:00", "2013-01-31", 1.5),
+        (2, "x", "2013-01-31", 1.5),
+        (2, "", 'a"b', 1.5),
+        (1, None, None, 1e9),
+        (None, "31/01/2013 09:00", "2013-02-01", None),
+    ]
+    frame = spark.createDataFrame(rows, "n BIGINT, At STRING, day STRING, price DOUBLE")
+    frame.coalesce(1).write.parquet(str(files / "rows.parquet"))
+    option = ("--option", "timestampFormat=dd/MM/yyyy HH:mm")
+    found = files.match_json(files / "rows.parquet", *option)
+    assert (found["rows"], found["undecodable"], found["accepted"]) == (6, 4, 1)
+    assert found["queries"] == {"big": 1, "late": 1, "day": 1, "dear": 1}
+    assert found["first_undecodable"].endswith(".parquet: column n holds no INT: 3000000000")
+    result = files.match(files / "rows.parquet")
+    assert result.exit_code == 0, result.stderr
+    frame = spark.createDataFrame([(True, 1)], "at BOOLEAN, n INT")
+    frame.write.parquet(str(files / "odd.parquet"))
+    result = files.match(files / "odd.parquet")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+    assert "column 'at': bool does not become TIMESTAMP" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([], 2, "name the schema with --schema, or a stream with --config"),
+        (["--schema", "s.ddl", "--config", "asc.toml"], 2, "name the schema with --schema, or"),
+        (["--schema", "s.ddl", "--stream", "s"], 2, "--stream needs --config"),
+        (["--schema", "s.ddl", "--option", "timestampFormat"], 2, "is not NAME=VALUE"),
+        (["--schema", "s.ddl", "--option", "timestampFromat=yyyy"], 1, "did you mean 'timestampFormat'?"),
+        (["--config", "asc.toml"], 1, "it has: one, two"),
+        (["--config", "asc.toml", "--stream", "three"], 1, "unknown stream"),
+    ],
+)
+def test_options_that_do_not_go_together(tmp_path: Path, arguments: list[str], code: int, said: str) -> None:
+    (tmp_path / "s.ddl").write_text("n INT", encoding="utf-8")
+    stream = 'topic = "t"\nformat = "json"\nschema = "n INT"\n'
+    (tmp_path / "asc.toml").write_text(f"[streams.one]\n{stream}[streams.two]\n{stream}", encoding="utf-8")
+    (tmp_path / "rows.ndjson").write_text('{"n": 1}\n', encoding="utf-8")
+    (tmp_path / "queries.json").write_text('{"q": "n > 0"}', encoding="utf-8")
+    named = [str(tmp_path / text) if text.endswith((".ddl", ".toml")) else text for text in arguments]
+    paths = [str(tmp_path / "rows.ndjson"), "--queries", str(tmp_path / "queries.json")]
+    result = CliRunner().invoke(main, ["match", *paths, *named])
+    assert (result.exit_code, result.stdout) == (code, ""), result.stderr
+    assert said in result.stderr
