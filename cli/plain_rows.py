@@ -78,7 +78,7 @@ def _csv(path: Path, decoding: Decoding, advance: Advance) -> Iterator[pa.Table]
         _check_text(path, block)
         if b'"' in rows:
             _check_quotes(path, rows)
-        if not rows.strip():
+        if not rows.strip(b" \r\n"):
             continue
         try:
             texts = csv.read_csv(

@@ -82,6 +82,13 @@ def asc(spark: SparkSession, kafka: EmbeddedKafka, tmp_path_factory: pytest.Temp
         "streams": {
             "flights": {"topic": "cli-flights", "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"},
             "lines": {"topic": "cli-lines", "format": "csv", "schema": SCHEMA, "starting_offsets": "earliest"},
+            "times": {
+                "topic": "cli-times",
+                "format": "json",
+                "schema": "at TIMESTAMP",
+                "starting_offsets": "earliest",
+                "options": {"timestampFormat": "dd/MM/yyyy HH:mm:ss", "timeZone": "Europe/Oslo"},
+            },
         },
     }
     daemon = Daemon(parse_config(config), spark=spark)

@@ -141,7 +141,8 @@ def test_parquet_values_of_other_types(files: Files, spark: SparkSession) -> Non
     assert found["queries"] == {"big": 1, "late": 1, "day": 1, "dear": 1}
     assert found["first_undecodable"].endswith(".parquet: column n holds no INT: 3000000000")
     result = files.match(files / "rows.parquet")
-    assert result.exit_code == 0, result.stderr
+    assert result.exit_code == 1
+    assert "error: none could be decoded, rows 6" in result.stderr
     frame = spark.createDataFrame([(True, 1)], "at BOOLEAN, n INT")
     frame.write.parquet(str(files / "odd.parquet"))
     result = files.match(files / "odd.parquet")

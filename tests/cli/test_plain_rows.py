@@ -61,6 +61,7 @@ ODD_LINES = [
     ",,,,,,,,,,",
     ",,,,,,,,,,,",
     " ",
+    "\t",
     ",,,,,a\rb,,,,,",
     f"{HEADER}",
     '1,,,,,,,,,,"x"',
@@ -114,7 +115,8 @@ OBJECT_SCHEMA = Schema.from_ddl(
 
 
 def read(path: Path, format_name: str, decoding: Decoding) -> pa.Table:
-    return pa.concat_tables(plain_tables(path, format_name, decoding, lambda _: None))
+    empty = decoding.schema.arrow.empty_table()
+    return pa.concat_tables([empty, *plain_tables(path, format_name, decoding, lambda _: None)])
 
 
 def read_plainly(path: Path, format_name: str, decoding: Decoding, content: str) -> list[dict[str, Any]] | None:
