@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-
-import click
 
 from cli.failure import CommandError
 
@@ -56,8 +55,7 @@ def file_format(path: Path) -> str:
 def _opened(path: Path) -> Iterator[tuple[Callable[[], int], BinaryIO]]:
     """How many bytes of the file have been read, and its bytes decompressed."""
     if path == STDIN:
-        told: Callable[[], int] = _nothing_read
-        yield told, click.get_binary_stream("stdin")
+        yield _nothing_read, sys.stdin.buffer
         return
     with path.open("rb") as raw:
         if path.suffix.lower() != ".gz":
