@@ -13,6 +13,7 @@ from cli.match import match
 from cli.publish import publish
 from cli.query import query
 from cli.runtime import runtime
+from cli.schema import schema
 from cli.serve import serve
 from cli.status import status
 from cli.subscribe import subscribe
@@ -37,11 +38,11 @@ def main(debug: bool) -> None:
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
     query, publish, subscribe and status ask the daemon that 'asc serve' runs, wherever it is. No daemon is needed for
-    demo, match, bench, config, runtime, version and 'query check'.
+    demo, match, schema, bench, config, runtime, version and 'query check'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
 
 
-for command in (demo, serve, query, publish, subscribe, match, bench, config, runtime, status, version):
+for command in (demo, serve, query, publish, subscribe, match, schema, bench, config, runtime, status, version):
     main.add_command(command)
