@@ -8,6 +8,7 @@ import click
 
 from cli.arguments import EXISTING_FILE
 from cli.command import Group, examples
+from cli.output import json_option, print_json
 
 ROWS = 10_000
 
@@ -32,7 +33,8 @@ def schema() -> None:
     help="Rows of CSV and NDJSON that are looked at, the first ones.",
 )
 @click.argument("file", type=EXISTING_FILE)
-def infer(file: Path, rows: int) -> None:
+@json_option
+def infer(*, file: Path, rows: int, as_json: bool) -> None:
     """Print the schema of a file as Spark DDL, a field a line.
 
     FILE is CSV with a header, NDJSON or Parquet, by the end of its name; .gz may follow. What was guessed, and from
@@ -44,6 +46,9 @@ def infer(file: Path, rows: int) -> None:
     from cli.file_schema import schema_of_file
 
     found = schema_of_file(file, rows)
+    if as_json:
+        print_json({"schema": found.ddl, "notes": found.notes})
+        return
     for note in found.notes:
         click.echo(note, err=True)
     click.echo(found.ddl)

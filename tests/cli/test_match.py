@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +13,6 @@ from cli.main import main
 
 if TYPE_CHECKING:
     from conftest import Files
-    from pyspark.sql import SparkSession
 
 
 def test_several_files_and_a_table(files: Files) -> None:
@@ -118,58 +116,3 @@ def test_a_streams_options_decode_its_times(files: Files) -> None:
         arguments = ["match", "--queries", files / "queries.json", "--config", files / "asc.toml", files / name]
         found = CliRunner().invoke(main, [*map(str, arguments), "--stream", "s", "--json"])
         assert json.loads(found.stdout)["queries"] == {"later": count}, found.stderr
-
-
-def test_parquet_values_of_other_types(files: Files, spark: SparkSession) -> None:
-    """Texts are read as fields of CSV are, numbers are cast where they fit; what does not is no row."""
-    (files / "flights.ddl").write_text("n INT, at TIMESTAMP, day DATE, price DECIMAL(5,2)", encoding="utf-8")
-    queries = {"big": "n > 1", "late": "at >= TIMESTAMP '2013-01-31 10:00:00'", "day": "day = DATE '2013-01-31'"}
-    (files / "queries.json").write_text(json.dumps({**queries, "dear": "price > 1.25"}), encoding="utf-8")
-    rows = [
-        (2, "31/01/2013 10:00", "2013-01-31", 1.5),
-        (3_000_000_000, "31/01/2013 10:00", "2013-01-31", 1.5),
-        (2, "x", "2013-01-31", 1.5),
-        (2, "", 'a"b', 1.5),
-        (1, None, None, 1e9),
-        (None, "31/01/2013 09:00", "2013-02-01", None),
-    ]
-    frame = spark.createDataFrame(rows, "n BIGINT, At STRING, day STRING, price DOUBLE")
-    frame.coalesce(1).write.parquet(str(files / "rows.parquet"))
-    option = ("--option", "timestampFormat=dd/MM/yyyy HH:mm")
-    found = files.match_json(files / "rows.parquet", *option)
-    assert (found["rows"], found["undecodable"], found["accepted"]) == (6, 4, 1)
-    assert found["queries"] == {"big": 1, "late": 1, "day": 1, "dear": 1}
-    assert found["first_undecodable"].endswith(".parquet: column n holds no INT: 3000000000")
-    result = files.match(files / "rows.parquet")
-    assert result.exit_code == 1
-    assert "error: none could be decoded, rows 6" in result.stderr
-    frame = spark.createDataFrame([(True, 1)], "at BOOLEAN, n INT")
-    frame.write.parquet(str(files / "odd.parquet"))
-    result = files.match(files / "odd.parquet")
-    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
-    assert "column 'at': bool does not become TIMESTAMP" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        ([], 2, "name the schema with --schema, or a stream with --config"),
-        (["--schema", "s.ddl", "--config", "asc.toml"], 2, "name the schema with --schema, or"),
-        (["--schema", "s.ddl", "--stream", "s"], 2, "--stream needs --config"),
-        (["--schema", "s.ddl", "--option", "timestampFormat"], 2, "is not NAME=VALUE"),
-        (["--schema", "s.ddl", "--option", "timestampFromat=yyyy"], 1, "did you mean 'timestampFormat'?"),
-        (["--config", "asc.toml"], 1, "it has: one, two"),
-        (["--config", "asc.toml", "--stream", "three"], 1, "unknown stream"),
-    ],
-)
-def test_options_that_do_not_go_together(tmp_path: Path, arguments: list[str], code: int, said: str) -> None:
-    (tmp_path / "s.ddl").write_text("n INT", encoding="utf-8")
-    stream = 'topic = "t"\nformat = "json"\nschema = "n INT"\n'
-    (tmp_path / "asc.toml").write_text(f"[streams.one]\n{stream}[streams.two]\n{stream}", encoding="utf-8")
-    (tmp_path / "rows.ndjson").write_text('{"n": 1}\n', encoding="utf-8")
-    (tmp_path / "queries.json").write_text('{"q": "n > 0"}', encoding="utf-8")
-    named = [str(tmp_path / text) if text.endswith((".ddl", ".toml")) else text for text in arguments]
-    paths = [str(tmp_path / "rows.ndjson"), "--queries", str(tmp_path / "queries.json")]
-    result = CliRunner().invoke(main, ["match", *paths, *named])
-    assert (result.exit_code, result.stdout) == (code, ""), result.stderr
-    assert said in result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ def test_an_inferred_schema_is_what_other_commands_take(run: Callable[..., Resul
     found = run("schema", "infer", FLIGHTS)
     assert found.exit_code == 0, found.stderr
     assert "arr_delay: INT from 10,000 rows, 3% empty" in found.stderr.splitlines()
+    assert json.loads(run("schema", "infer", FLIGHTS, "--json").stdout)["schema"] == found.stdout.rstrip("\n")
     (tmp_path / "flights.ddl").write_text(found.stdout, encoding="utf-8")
     (tmp_path / "queries.json").write_text('{"late": "arr_delay > 60", "summer": "month = 7"}', encoding="utf-8")
     where = "arr_delay > 60 AND time_hour > TIMESTAMP '2013-06-01 00:00:00'"
