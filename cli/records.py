@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 _LINES_LOOKED_AT = 100
+_SIGNS = {"sep": ",", "delimiter": ",", "quote": '"', "escape": '"'}
+"""What lines of CSV are written with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ def read_records(
     for a file that cannot be read, a key that is no column, a line that is no JSON object where it has to be converted,
     and whatever ``on_columns`` raises.
     """
+    if target.format == "csv":
+        _check_signs(target.options)
     if file_format == "ndjson":
         return _of_lines(path, target, key, advance, on_columns)
     return _of_columns(path, file_format, target, key, advance=advance, on_columns=on_columns)
@@ -81,6 +85,14 @@ def _of_columns(
     rewritten = times_rewritten(target.schema, target.options, target.time_zone, columns, texts=is_csv)
     for row in chain(first, rows):
         yield _key_of(row, key), encode(rewritten(row))
+
+
+def _check_signs(options: Mapping[str, str]) -> None:
+    """CommandError for a CSV stream that would not read what is written here."""
+    for name, sign in _SIGNS.items():
+        if options.get(name, sign) != sign:
+            remedy = f"CSV is written with {sign!r} here: publish with another producer"
+            raise CommandError(f"option {name} of the stream", options[name], remedy)
 
 
 def _members(lines: Sequence[bytes]) -> list[str]:

@@ -194,3 +194,10 @@ def test_columns_are_told_before_the_first_record(
             )
         )
     assert told == [expected]
+
+
+def test_a_csv_stream_that_would_not_read_the_lines_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.csv", "n\n1\n")
+    with pytest.raises(CommandError, match="option sep of the stream ';'"):
+        sent(path, Target("csv", SCHEMA, {"sep": ";"}))
+    assert sent(path, Target("csv", SCHEMA, {"sep": ",", "nullValue": "NA"})) == [(None, b"1,,,,,")]
