@@ -35,6 +35,7 @@ def match_by_spark(
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
+    from broker.failure import one_line, root_cause
     from broker.runtime.spark import spark_session
 
     progress = partial(click.echo, err=True)
@@ -45,8 +46,7 @@ def match_by_spark(
         found = _matched(spark, read_rows(spark, inputs, format_name, decoding), queries, output)
         first = found["first"] and in_words(spark, found["first"], format_name, decoding)
     except (PySparkException, Py4JError) as error:
-        reason = str(error).strip().split("\n", 1)[0]
-        raise CommandError("Spark fails on", ", ".join(map(str, inputs)), reason) from error
+        raise CommandError("Spark fails on", ", ".join(map(str, inputs)), one_line(root_cause(error))) from error
     return FoundRows(found["rows"], found["accepted"], found["by_query"], found["undecodable"], first)
 
 

@@ -64,3 +64,12 @@ def test_files_of_which_no_row_is_accepted(files: Files, name: str, content: str
     _, *counts, total = result.stdout.splitlines()
     assert [line.split() for line in counts] == [[query_id, "0"] for query_id in files.counts]
     assert total == f"{rows} row{'s' * (rows != 1)} read, 0 accepted"
+
+
+def test_a_pattern_that_spark_refuses_is_one_line(files: Files) -> None:
+    (files / "flights.ddl").write_text("at TIMESTAMP", encoding="utf-8")
+    (files / "queries.json").write_text('{"q": "at IS NULL"}', encoding="utf-8")
+    (files / "rows.ndjson").write_text('{"at": "2013"}\n', encoding="utf-8")
+    result = files.match("--option", "timestampFormat=YYYY", files / "rows.ndjson")
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (1, "", 2), result.stderr
+    assert "YYYY" in result.stderr
