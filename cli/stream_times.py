@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from broker.formats.record_format import DATE_PATTERNS
 from broker.formats.spelling import respelling
 from broker.formats.time_pattern import TimePattern
 from cli.failure import CommandError
@@ -32,7 +33,9 @@ def times_rewritten(
     ``texts``: of CSV, where a text in ISO 8601 is rewritten unless it looks like the pattern, and any other sent as it
     stands. Raises CommandError for a pattern that cannot be written.
     """
-    zone = ZoneInfo(options.get("timeZone", time_zone))
+    if not DATE_PATTERNS.keys() & options.keys():
+        return lambda row: row
+    zone = _zone(options.get("timeZone", time_zone))
     respelled = respelling(schema)
     present = respelled(dict.fromkeys(columns))
     rewrites = {
@@ -51,6 +54,14 @@ def times_rewritten(
         return own
 
     return rewritten
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        remedy = "times cannot be written in it here: name a region, as Europe/Oslo or Etc/GMT-1"
+        raise CommandError("time zone of the stream", name, remedy) from None
 
 
 def _rewrite(data_type: pa.DataType, options: Mapping[str, str], zone: ZoneInfo, *, texts: bool) -> _Rewrite | None:

@@ -41,3 +41,11 @@ def test_a_text_that_the_pattern_reads_stays() -> None:
     assert rewritten({"at": "2013-02-01 10:00:00"}, options, texts=True) == {"at": "2013-02-01 10:00:00"}
     assert rewritten({"at": "2013-02-01T10:00:00"}, options, texts=True) == {"at": "2013-01-02 10:00:00"}
     assert rewritten({"at": "2013-02-30T10:00:00"}, options, texts=True) == {"at": "2013-02-30T10:00:00"}
+
+
+@pytest.mark.parametrize("zone", ["+01:00", "Europe/Olso", "../etc"])
+def test_a_zone_that_is_no_region_is_refused_where_times_are_written(zone: str) -> None:
+    row = {"at": datetime(2013, 7, 1, 12, tzinfo=timezone.utc)}
+    assert rewritten(row, {"timeZone": zone}) == row
+    with pytest.raises(CommandError, match="time zone of the stream"):
+        rewritten(row, {"timeZone": zone, "timestampFormat": "yyyy"})
