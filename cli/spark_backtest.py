@@ -46,7 +46,9 @@ def match_by_spark(
         found = _matched(spark, read_rows(spark, inputs, format_name, decoding), queries, output)
         first = found["first"] and in_words(spark, found["first"], format_name, decoding)
     except (PySparkException, Py4JError) as error:
-        raise CommandError("Spark fails on", ", ".join(map(str, inputs)), one_line(root_cause(error))) from error
+        # Spark says in a second line which pattern it refuses.
+        reason = one_line(" ".join(str(root_cause(error)).split()))
+        raise CommandError("Spark fails on", ", ".join(map(str, inputs)), reason) from error
     return FoundRows(found["rows"], found["accepted"], found["by_query"], found["undecodable"], first)
 
 

@@ -144,7 +144,7 @@ def test_lines_of_csv_that_are_read_are_what_spark_decodes(spark: SparkSession, 
     decoding, rows, plain = Decoding(SCHEMA), [], []
     for line in [*lines, *ODD_LINES]:
         found = read_plainly(tmp_path / "one.csv", "csv", decoding, f"{HEADER}\n{line}\n")
-        if found is not None:
+        if found:
             rows += found
             plain.append(line)
     assert len(plain) > 35
@@ -157,7 +157,7 @@ def test_lines_of_json_that_are_read_are_what_spark_decodes(spark: SparkSession,
     decoding, rows, plain = Decoding(OBJECT_SCHEMA), [], []
     for line in OBJECTS:
         found = read_plainly(tmp_path / "one.ndjson", "ndjson", decoding, f"{line}\n")
-        if found is not None:
+        if found:
             rows += found
             plain.append(line)
     assert len(plain) > 20
