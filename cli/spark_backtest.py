@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlparse
 
 import click
 
@@ -15,12 +18,12 @@ from cli.decoding import Decoding
 from cli.failure import CommandError
 from cli.file_rows import FILE, REASON, ROW, read_rows
 from cli.found_rows import FoundRows
-from cli.undecodable import in_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
 POLL_S = 0.2
+_TEXT_CHARS = 60
 _PLACE = "__asc_place"
 _OPTIONS = {"spark.sql.adaptive.enabled": "false"}
 # Adaptive execution drops what it finds to have no rows, and with it what was observed on the way there.
@@ -44,12 +47,13 @@ def match_by_spark(
     )
     try:
         found = _matched(spark, read_rows(spark, inputs, format_name, decoding), queries, output)
-        first = found["first"] and in_words(spark, found["first"], format_name, decoding)
     except (PySparkException, Py4JError) as error:
         # Spark says in a second line which pattern it refuses.
         reason = one_line(" ".join(str(root_cause(error)).split()))
         raise CommandError("Spark fails on", ", ".join(map(str, inputs)), reason) from error
-    return FoundRows(found["rows"], found["accepted"], found["by_query"], found["undecodable"], first)
+    return FoundRows(
+        found["rows"], found["accepted"], found["by_query"], found["undecodable"], _in_words(found["first"])
+    )
 
 
 def _matched(spark: SparkSession, rows: DataFrame, queries: Mapping[str, str], output: Path | None) -> dict[str, Any]:
@@ -89,6 +93,15 @@ def _observed(spark: SparkSession, observation: Observation) -> dict[str, Any]:
     if not own.future().isCompleted():
         raise CommandError("Spark", "counted no rows", "it left them out of its plan: run the command with --debug")
     return observation.get
+
+
+def _in_words(first: str | None) -> str | None:
+    """The first row that cannot be decoded: its file, the reason, the beginning of its text."""
+    if first is None:
+        return None
+    place = json.loads(first)
+    text = base64.b64decode(place.get(ROW) or "").decode("utf-8", "replace")[:_TEXT_CHARS]
+    return f"{unquote(urlparse(place[FILE]).path)}: {place[REASON]}: {text}"
 
 
 @contextmanager
