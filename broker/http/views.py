@@ -56,6 +56,8 @@ def described_streams(registrar: Registrar, streams: Mapping[str, Stream]) -> li
             "topic": stream.config.topic,
             "format": stream.config.format,
             "schema": stream.fields.ddl(),
+            "options": dict(stream.config.options),
+            "time_zone": stream.time_zone,
             "dead_letter": stream.dead_letter_topic,
             "queries": counts.get(name, 0),
             "not_served": unserved.get(name, 0),
