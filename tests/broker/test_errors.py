@@ -23,6 +23,7 @@ from broker.errors import (
     UnknownQueryError,
     http_status,
 )
+from broker.stream.suspects import InquiryError
 from monitor.errors import MonitorError
 
 STATUSES: dict[type[AscError], int] = {
