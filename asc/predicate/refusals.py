@@ -67,6 +67,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         """,
     ),
     ("throwing", _TWICE, "map_concat map_from_arrays map_from_entries str_to_map"),
+    ("throwing", "use CAST(replace(text, ',', '') AS DECIMAL(...))", "to_number try_to_number"),
     ("throwing", _SKETCH, "hll_sketch_estimate hll_union"),
     ("unbounded", "use split", "sentences"),
     ("unbounded", _XML, "from_xml schema_of_xml to_xml"),

@@ -37,6 +37,7 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("encode(s, 'utf-16')", pa.binary()),
         ("decode(n, 1, 'a', 2, 'b')", pa.string()),
         ("decode(n, 1, n, big)", pa.int64()),
+        ("decode(n, 1, n)", None),
         ("crc32(raw)", pa.int64()),
     ],
 )
