@@ -23,6 +23,7 @@ CAUGHT = (
     (caught_instant("timestamp_seconds(n)"), "timestamp_seconds(n)"),
     (caught_instant("date_trunc('YEAR', timestamp_micros(n))"), "date_trunc('YEAR', timestamp_micros(n))"),
     (caught_bytes("unbase64(s)"), "unbase64(s)"),
+    (caught_bytes("encode(s, 'utf-16')"), "encode(s, 'utf-16')"),
     (caught_text("url_decode(s)"), "url_decode(s)"),
     (caught_text("decode(unhex(s), 'UTF-8')"), "decode(unhex(s), 'UTF-8')"),
 )
