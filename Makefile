@@ -58,6 +58,7 @@ bench: setup .venv/.dev  ## every benchmark at full size; results in bench/resul
 	@$(BIN)/asc bench spark
 	@$(BIN)/asc bench monitor
 	@$(BIN)/asc bench registration
+	@$(BIN)/asc bench judging
 	@$(BIN)/asc bench synthetic
 	@$(BIN)/asc bench census
 	@$(BIN)/asc bench adaptation

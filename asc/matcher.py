@@ -9,10 +9,11 @@ import pyarrow.compute as pc
 
 from asc.errors import PlanError, PredicateError
 from asc.evaluation.executor import match
+from asc.fitting import fitted
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
-from asc.schema import Schema
+from asc.schema import Schema, StructType
 from asc.spark_types import folded
 
 
@@ -31,16 +32,17 @@ class Matcher:
 
     def __init__(
         self,
-        schema: Schema,
+        schema: Schema | pa.Schema | StructType | str,
         *,
         options: CompileOptions | None = None,
         limits: Limits | None = None,
         time_zone: str = "UTC",
     ) -> None:
-        """``schema``: of the batches to come. ``options``: how plans are laid out; ``limits``: of predicates.
-        ``time_zone``: the session time zone that timestamps in predicates are read in.
+        """``schema``: of the batches to come, as :meth:`Schema.of` takes it; SchemaError for what is none. ``options``:
+        how plans are laid out; ``limits``: of predicates. ``time_zone``: the session time zone that timestamps in
+        predicates are read in.
         """
-        self.schema = schema
+        self.schema = Schema.of(schema)
         self._limits = limits or Limits()
         self._time_zone = time_zone
         self._plan = compile_plan((), options)
@@ -74,9 +76,11 @@ class Matcher:
     def match(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The (row, query) pairs that match: a table of ``row`` int32 and ``query`` string, sorted by row, then id.
 
-        The batch may hold more columns than the schema. Raises PlanError for a missing column or one of another type.
+        The batch may hold more columns than the schema, and a column of another type whose every value its own type
+        holds exactly (int64 for INT, double for FLOAT, ...). Raises PlanError for a missing column, for one of a type
+        that does not go with its own, and for a value that does not fit.
         """
-        columns = [_column(batch, attribute.path or (), attribute.sql) for attribute in self._plan.p_attributes]
+        columns = [fitted(a, _column(batch, a.path or (), a.sql)) for a in self._plan.p_attributes]
         matches = match(self._plan, columns, batch.num_rows)
         queries = self._plan.query_ids.take(pa.array(matches.queries))
         return pa.table({"row": pa.array(matches.rows), "query": queries})
@@ -106,6 +110,8 @@ def _column(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str) 
     """
     column = batch.column(_place(batch.schema.names, path[0], name))
     for part in path[1:]:
+        if pa.types.is_null(column.type):
+            return column
         if not pa.types.is_struct(column.type):
             raise PlanError("column", name, f"the batch has {column.type} where a struct must be")
         fields = [column.type.field(i).name for i in range(column.type.num_fields)]

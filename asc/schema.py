@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import difflib
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from asc.errors import SchemaError
 from asc.keys.spaces import space_of
 from asc.spark_types import ddl_of_type, fields_of_ddl, folded, normalised_arrow_type, quoted_name, type_of_json
+
+
+class StructType(Protocol):
+    """A PySpark StructType, as far as it is looked at here: the engine knows no Spark."""
+
+    def json(self) -> str:
+        """Its JSON."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,27 @@ class Schema:
     """
 
     arrow: pa.Schema
+
+    @classmethod
+    def of(cls, value: Schema | pa.Schema | StructType | str) -> Schema:
+        """A schema as callers have it: one of these, a ``pyarrow.Schema``, a PySpark ``StructType``, Spark DDL or the
+        JSON of a StructType as text. SchemaError for anything else.
+
+        >>> Schema.of(pa.schema({"delay": pa.int32()})).ddl()
+        'delay INT'
+        """
+        if isinstance(value, Schema):
+            return value
+        if isinstance(value, pa.Schema):
+            return cls.from_arrow(value)
+        if isinstance(value, str):
+            return cls.from_json(value) if value.lstrip().startswith("{") else cls.from_ddl(value)
+        # Who has a StructType has imported it already; here is no Spark.
+        types = sys.modules.get("pyspark.sql.types")
+        if types is not None and isinstance(value, types.StructType):
+            return cls.from_json(value.json())
+        remedy = "give an asc.Schema, a pyarrow.Schema, a PySpark StructType, or Spark DDL"
+        raise SchemaError("schema of type", type(value).__name__, remedy)
 
     @classmethod
     def from_ddl(cls, text: str) -> Schema:

@@ -9,7 +9,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,11 +18,9 @@ from pyspark.sql import SparkSession
 from tqdm import tqdm
 
 from asc.schema import Schema
+from bench.idle_daemon import client_of, idle_daemon
 from bench.machine import machine
 from bench.plot_registration import plot_registration, time_text
-from broker.config.config import parse_config
-from broker.daemon.daemon import Daemon
-from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 from workloads.synthetic import d1_workload
@@ -40,8 +37,6 @@ Answer = TypeVar("Answer")
 
 _STREAM = "d1"
 _TOPIC = "matches"
-_READY_S = 120.0
-_REQUEST_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +99,7 @@ def _measured(spark: SparkSession, folder: Path, size: Size) -> tuple[dict[str, 
     workload = d1_workload(size.queries + 3 * size.requests + 2 * size.commands)
     schema_file.write_text(Schema.from_arrow(workload.schema()).ddl(), "utf-8")
     texts = iter(workload.texts())
-    with _daemon(spark, folder, schema_file) as daemon, _client(daemon) as client:
+    with idle_daemon(spark, folder, _STREAM, schema_file) as daemon, client_of(daemon) as client:
         changes = _Changes(client)
         lines = [
             json.dumps({"id": f"q{number:06d}", "where": next(texts), "topic": _TOPIC})
@@ -181,33 +176,3 @@ class _Changes:
 
 def _result(seconds: list[float]) -> dict[str, Any]:
     return {"median_s": statistics.median(seconds), "worst_s": max(seconds), "runs_s": seconds}
-
-
-@contextmanager
-def _daemon(spark: SparkSession, folder: Path, schema_file: Path) -> Iterator[Daemon]:
-    """A daemon that is ready, on a Kafka of its own, with one json stream that nothing is published to."""
-    with EmbeddedKafka(folder / "kafka") as kafka:
-        config = parse_config(
-            {
-                "kafka": {"bootstrap_servers": kafka.bootstrap_servers},
-                "api": {"port": 0},
-                "spark": {"checkpoint_dir": str(folder / "checkpoint")},
-                "streams": {_STREAM: {"topic": "tuples", "format": "json", "schema_file": str(schema_file)}},
-            }
-        )
-        daemon = Daemon(config, spark=spark)
-        daemon.start()
-        try:
-            deadline = time.monotonic() + _READY_S
-            while (missing := daemon.readiness()) is not None:
-                if time.monotonic() > deadline:
-                    raise RuntimeError(f"the daemon is not ready after {_READY_S:.0f} s: {missing}")
-                time.sleep(0.1)
-            yield daemon
-        finally:
-            daemon.stop()
-
-
-def _client(daemon: Daemon) -> httpx.Client:
-    # The proxies of the environment could not reach a loopback address.
-    return httpx.Client(base_url=daemon.url, timeout=_REQUEST_S, trust_env=False)

@@ -27,3 +27,23 @@ def where_option(command: Command) -> Command:
 def query_ids_argument(command: Command) -> Command:
     """One id or more, the command's ``query_ids``."""
     return click.argument("query_ids", metavar="ID...", nargs=-1, required=True)(command)
+
+
+def decoding_options_option(command: Command) -> Command:
+    """``--option K=V``, any number of them: the command's ``options``, text by name."""
+    return click.option(
+        "--option",
+        "options",
+        metavar="NAME=VALUE",
+        multiple=True,
+        callback=_pairs,
+        help="A decoding option of the records, as [streams.NAME.options] has it; any number of them.",
+    )(command)
+
+
+def _pairs(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    wrong = [name for name, equals, _ in pairs if not (name and equals)]
+    if wrong:
+        raise click.BadParameter(f"'{wrong[0]}' is not NAME=VALUE, as timestampFormat=yyyy-MM-dd")
+    return {name: value for name, _, value in pairs}

@@ -121,6 +121,15 @@ def registration() -> None:
 
 
 @benchmark(
+    "bench.judging",
+    "asc bench judging",
+    "asc bench judging --quick --output /tmp/results",
+)
+def judging() -> None:
+    """How long the API takes to judge a predicate, for 10,000 that are as heavy as the limits allow."""
+
+
+@benchmark(
     "bench.synthetic",
     "asc bench synthetic",
     "asc bench synthetic --figure 7 --quick",

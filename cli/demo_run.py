@@ -144,12 +144,19 @@ def _publish(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[tuple[int, i
     from tqdm import tqdm
 
     from asc.schema import Schema
-    from cli.records import read_records
+    from cli.records import Target, read_records
 
     path = sample_path()
-    schema = Schema.from_ddl(stream["schema"])
+    target = Target(stream["format"], Schema.from_ddl(stream["schema"]))
     with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="publishing", disable=None) as bar:
-        records = read_records(path, stream["format"], schema, "carrier", lambda done: bar.update(done - bar.n))
+        records = read_records(
+            path,
+            "csv",
+            target,
+            "carrier",
+            advance=lambda done: bar.update(done - bar.n),
+            on_columns=lambda _columns, _by_case: None,
+        )
         return list(kafka.send(stream["topic"], records))
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cli.failure import CommandError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMATS = {
     ".csv": "csv",
@@ -20,6 +24,9 @@ FORMATS = {
     ".parquet": "parquet",
 }
 """Format by the end of a file's name, ``.gz`` after it apart."""
+
+STDIN = Path("-")
+"""Standing for standard input where a file is read once, from its beginning to its end."""
 
 Advance = Callable[[int], object]
 """Is told from time to time how many bytes of the file have been read so far."""
@@ -45,27 +52,53 @@ def file_format(path: Path) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The file, and its bytes decompressed."""
+def _opened(path: Path) -> Iterator[tuple[Callable[[], int], BinaryIO]]:
+    """How many bytes of the file have been read, and its bytes decompressed."""
+    if path == STDIN:
+        yield _nothing_read, sys.stdin.buffer
+        return
     with path.open("rb") as raw:
         if path.suffix.lower() != ".gz":
-            yield raw, raw
+            yield raw.tell, raw
             return
         with gzip.open(raw, "rb") as content:
-            yield raw, content  # type: ignore[misc]  # GzipFile is a BinaryIO in all but name
+            yield raw.tell, content  # type: ignore[misc]  # GzipFile is a BinaryIO in all but name
+
+
+def _nothing_read() -> int:
+    return 0
 
 
 def read_lines(path: Path, advance: Advance) -> Iterator[bytes]:
     """The lines of a text file that are not empty, without their ends; costs one pass, constant memory."""
     try:
-        with _opened(path) as (raw, content):
+        with _opened(path) as (told, content):
             for number, line in enumerate(content):
                 if number % ROWS_A_STEP == 0:
-                    advance(raw.tell())
+                    advance(told())
                 stripped = line.rstrip(b"\r\n")
                 if stripped.strip():
                     yield stripped
-            advance(raw.tell())
+            advance(told())
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
+
+
+def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes]:
+    """Whole lines of a text file, about so many bytes at a time; costs the memory of some of them."""
+    try:
+        with _opened(path) as (told, content):
+            rest = b""
+            while part := content.read(size_bytes):
+                advance(told())
+                end = part.rfind(b"\n") + 1
+                if end:
+                    yield rest + part[:end]
+                    rest = part[end:]
+                else:
+                    rest += part
+            if rest:
+                yield rest
     except (gzip.BadGzipFile, EOFError) as error:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
@@ -78,7 +111,7 @@ def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
     rows: Iterator[list[str]] = iter(())
     line = 0
     try:
-        with _opened(path) as (raw, content), io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text:
+        with _opened(path) as (told, content), io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text:
             reader = csv.reader(text, strict=True)
             rows = iter(reader)
             header = next(rows, [])
@@ -88,27 +121,31 @@ def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
             for number, row in enumerate(rows):
                 line = reader.line_num
                 if number % ROWS_A_STEP == 0:
-                    advance(raw.tell())
+                    advance(told())
                 if not row:
                     continue
                 if len(row) != len(header):
                     remedy = f"line {line} has {len(row)} fields, the header {len(header)}; mend or remove it"
                     raise CommandError("uneven row in file", str(path), remedy)
                 yield {name: value or None for name, value in zip(header, row, strict=True)}
-            advance(raw.tell())
+            advance(told())
     except (csv.Error, UnicodeDecodeError) as error:
         raise CommandError("not readable as CSV, file", str(path), f"after line {line}: {error}") from None
     except (gzip.BadGzipFile, EOFError) as error:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
-def csv_header(path: Path) -> tuple[str, list[str]]:
-    """The first line of a CSV file, and the columns that it names."""
+def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:
+    """The first line of a CSV file, and the columns that it names; an empty ``quote`` is none."""
     try:
         with _opened(path) as (_, content):
             line = content.readline().splitlines()[:1]
         text = b"".join(line).decode("utf-8-sig")
-        return text, next(csv.reader([text]), [])
+        if len(separator) > 1:
+            return text, [name.strip(quote) for name in text.split(separator)]
+        if not quote:
+            return text, next(csv.reader([text], delimiter=separator, quoting=csv.QUOTE_NONE), [])
+        return text, next(csv.reader([text], delimiter=separator, quotechar=quote), [])
     except (csv.Error, UnicodeDecodeError) as error:
         raise CommandError("not readable as CSV, file", str(path), f"first line: {error}") from None
     except (gzip.BadGzipFile, EOFError) as error:
@@ -131,18 +168,12 @@ def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
 
 
-def check_parquet(path: Path) -> None:
-    """CommandError unless a file is Parquet; a folder of them is not looked into."""
-    if path.is_file():
-        parquet_columns(path)
-
-
-def parquet_columns(path: Path) -> list[str]:
-    """The columns of a Parquet file."""
+def parquet_schema(path: Path) -> pa.Schema:
+    """The columns of a Parquet file, with their types."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return list(pq.read_schema(path).names)
+        return pq.read_schema(path)
     except pa.ArrowInvalid as error:
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None

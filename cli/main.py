@@ -15,6 +15,7 @@ from cli.match import match
 from cli.publish import publish
 from cli.query import query
 from cli.runtime import runtime
+from cli.schema import schema
 from cli.serve import serve
 from cli.status import status
 from cli.subscribe import subscribe
@@ -41,7 +42,7 @@ def main(debug: bool) -> None:
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
     query, publish, subscribe and status ask the daemon that 'asc serve' runs, wherever it is. No daemon is needed for
-    demo, match, bench, config, functions, runtime, version and 'query check --schema'.
+    demo, match, schema, bench, config, functions, runtime, version and 'query check --schema'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
@@ -54,6 +55,7 @@ for command in (
     publish,
     subscribe,
     match,
+    schema,
     bench,
     config,
     functions,

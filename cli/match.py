@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments import EXISTING_FILE
+from cli.arguments import EXISTING_FILE, config_option, decoding_options_option
 from cli.command import Command, examples
 from cli.output import counted, json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from cli.backtest import Backtest
 
 
 @click.command(
     cls=Command,
     epilog=examples(
         "asc match --queries queries.ndjson --schema flights.ddl flights.csv.gz",
+        "asc match --queries queries.ndjson --config asc.toml --stream flights flights.ndjson",
+        "asc match --queries queries.toml --schema flights.ddl --option timestampFormat='dd/MM/yyyy HH:mm' flights.csv",
         "asc match --queries queries.toml --schema flights.ddl --output matched flights.parquet",
     ),
 )
@@ -29,45 +35,84 @@ from cli.output import counted, json_option, print_json, print_table
 @click.option(
     "--schema",
     "schema_file",
-    required=True,
     type=EXISTING_FILE,
     help="The rows' schema: Spark DDL, or the JSON of a Spark StructType.",
 )
+@config_option("The daemon's configuration: schema, decoding options and time zone are those of its --stream.")
+@click.option("--stream", help="The stream of --config; may be left out where there is one.")
+@decoding_options_option
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
     help="A new folder for the accepted rows, as gzipped NDJSON with their queries; without it, counts are printed.",
 )
-@click.option("--time-zone", default="UTC", show_default=True, help="Time zone of the rows and of TIMESTAMP literals.")
+@click.option("--time-zone", help="Time zone of the rows and of TIMESTAMP literals; that of --config, or UTC.")
+@click.option("--spark", "by_spark", is_flag=True, help="Start Spark also where the rows can be matched without it.")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @json_option
 def match(
-    *, queries_file: Path, schema_file: Path, output: Path | None, time_zone: str, inputs: Sequence[Path], as_json: bool
+    *,
+    queries_file: Path,
+    schema_file: Path | None,
+    config_file: Path | None,
+    stream: str | None,
+    options: dict[str, str],
+    output: Path | None,
+    time_zone: str | None,
+    by_spark: bool,
+    inputs: Sequence[Path],
+    as_json: bool,
 ) -> None:
     """Show which rows of files predicates would have accepted.
 
     Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name. Rows that a
-    stream of that schema would not decode are left out, counted and named.
+    stream of that schema would not decode are left out, counted and named; where none can be decoded, the exit code
+    is 1.
 
     A row of CSV is one line; a line with an odd number of quotes, as a line break in a quoted field makes them, is
-    left out too. In Parquet, a value that does not fit its type in the schema is NULL.
+    left out too. A column of Parquet may be of another type than the schema's where its values fit; texts are read as
+    fields of CSV are.
+
+    Where all predicates compare plain columns and all values are plainly written, the rows are matched without Spark,
+    in a moment; else Spark is started, and the reason is said.
     """
     from cli.backtest import run_backtest
+    from cli.decoding import decoding_of
+    from cli.match_inputs import format_of
     from cli.queries_file import read_queries
-    from cli.schema_file import read_schema
 
     queries = read_queries(queries_file)
-    found = run_backtest(inputs, read_schema(schema_file), queries, output, time_zone=time_zone)
-    if found.undecodable:
+    format_name = format_of(inputs)
+    decoding = decoding_of(
+        format_name,
+        schema_file=schema_file,
+        config_file=config_file,
+        stream=stream,
+        options=options,
+        time_zone=time_zone,
+    )
+    backtest = run_backtest(inputs, format_name, decoding, queries, output, by_spark=by_spark)
+    _show(backtest, output, as_json=as_json)
+
+
+def _show(backtest: Backtest, output: Path | None, *, as_json: bool) -> None:
+    from cli.failure import CommandError
+
+    found = backtest.found
+    nothing_decoded = 0 < found.rows == found.undecodable
+    if found.undecodable and not nothing_decoded:
         rows = counted(found.undecodable, "row")
         click.echo(f"warning: {rows} cannot be decoded, left out; the first: {found.first_undecodable}", err=True)
     if as_json:
         counts = {} if output else {"queries": dict(found.by_query)}
         left_out = {"undecodable": found.undecodable, "first_undecodable": found.first_undecodable}
-        print_json({"rows": found.rows, "accepted": found.accepted, **left_out, **counts})
+        print_json({"rows": found.rows, "accepted": found.accepted, **left_out, **counts, "engine": backtest.engine})
+    if nothing_decoded:
+        remedy = f"the first: {found.first_undecodable}; name the stream's options with --config or --option"
+        raise CommandError("none could be decoded, rows", found.rows, remedy)
+    if as_json:
         return
     if output is None:
         print_table(["query", "rows"], list(found.by_query.items()))
-    click.echo(
-        f"{counted(found.rows, 'row')} read, {found.accepted:,} accepted" + (f", written to {output}" if output else "")
-    )
+    how = f", written to {output}" if output else " (without Spark)" if backtest.engine == "arrow" else ""
+    click.echo(f"{counted(found.rows, 'row')} read, {found.accepted:,} accepted{how}")

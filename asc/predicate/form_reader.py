@@ -193,7 +193,9 @@ class FormReader(TypeReader):
         self._expect("FROM")
         operand = self._argument()
         self._expect(")")
-        return self._node("call", (constant, operand), start, "extract")
+        named = self._text[token.start : token.end].replace("{", "{{").replace("}", "}}")
+        written = self._node("form", (operand,), start, f"EXTRACT({named} FROM {{0}})")
+        return self._node("call", (constant, operand), start, "extract", written=written)
 
     def _items(self, op: str, start: int) -> Node:
         """Values with names or without, to the closing parenthesis."""

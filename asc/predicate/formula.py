@@ -167,15 +167,27 @@ class _Expansion:
         return self._any_of(self.of(formula, either) for either in (unit, zero))
 
     def _all_of(self, forms: Iterable[list[Conjunction]]) -> list[Conjunction]:
-        """Conjunction of normal forms: every choice of one conjunct from each."""
-        result: list[Conjunction] = [{}]
+        """Conjunction of normal forms: every choice of one conjunct from each. Those without a choice come first, and
+        what they ask of one p-attribute is intersected at once.
+        """
+        asked: dict[PAttribute, list[Constraint]] = {}
+        choices: list[list[Conjunction]] = []
         for form in forms:
-            if len(form) == 1 and len(result) == 1:
-                both = self._both(result[0], form[0])
-                if both is None:
-                    return []
-                result = [both]
+            if not form:
+                return []
+            if len(form) > 1:
+                choices.append(form)
                 continue
+            for attribute, constraint in form[0].items():
+                self._steps.spend(1 + len(constraint.intervals))
+                asked.setdefault(attribute, []).append(constraint)
+        certain: Conjunction = {}
+        for attribute, constraints in asked.items():
+            certain[attribute] = clipped(intersection_of(constraints), attribute.space.domain)
+            if certain[attribute].is_empty:
+                return []
+        result = [certain]
+        for form in choices:
             if len(result) * len(form) > self._limit * _WORK:
                 raise TooManyConjunctsError
             made = (self._both(left, right) for left in result for right in form)
@@ -246,6 +258,15 @@ def _of_atom(atom: Atom, outcome: int) -> list[Conjunction]:
     if admitted.is_empty:
         return []
     return [{}] if admitted.is_full else [{atom.attribute: admitted}]
+
+
+def intersection_of(constraints: list[Constraint]) -> Constraint:
+    """The intersection of many constraints at the cost of one sort."""
+    if len(constraints) == 1:
+        return constraints[0]
+    if len(constraints) == 2:
+        return constraints[0].intersect(constraints[1])
+    return union_of([constraint.complement() for constraint in constraints]).complement()
 
 
 def union_of(constraints: list[Constraint]) -> Constraint:

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 TRIED: Mapping[str, str] = MappingProxyType({"try_add": "+", "try_subtract": "-"})
 """Functions that do what an operator does, and are NULL where it would throw."""
 
+_TRIED = MappingProxyType({operator: name for name, operator in TRIED.items()})
+
 INSTANT_FUNCTIONS = frozenset(("timestampadd", "timestampdiff", "extract", "date_part", "datepart"))
 """The functions of instants that this module types."""
 
 _MAX_UNITS = 100_000
 _MAX_YEARS = 140_000
 _MAX_DEPTH = 2
-_DAYS = (pa.int8(), pa.int16(), pa.int32())
+_DAYS = (pa.int8(), pa.int16(), pa.int32(), pa.null())
 _DATE_LIST = """
 YEAR Y YEARS YR YRS YEAROFWEEK QUARTER QTR MONTH MON MONS MONTHS WEEK W WEEKS DAY D DAYS DAYOFWEEK DOW DAYOFWEEK_ISO
 DOW_ISO DOY
@@ -55,12 +57,15 @@ def instant_arithmetic(typer: Typer, node: Node, left: Expression, right: Expres
     op = TRIED.get(node.value, "") if node.op == "call" else node.op
     if op in ("+", "-"):
         if types.is_instant(left.type) and types.is_interval(right.type):
-            return _shifted(typer, node, left, right)
+            return _shifted(typer, node, op, left, right)
         if op == "+" and types.is_interval(left.type) and types.is_instant(right.type):
-            return _shifted(typer, node, right, left)
+            return _shifted(typer, node, op, right, left)
         if op == "-" and types.is_instant(left.type) and types.is_instant(right.type):
             target = types.common_instant([left.type, right.type])
             return Expression(f"try_subtract({_as(left, target)}, {_as(right, target)})", DAY_TIME, node)
+        if right.type == DAY_TIME and left.type == pa.string():
+            # Spark reads the text as a timestamp, and gives a text.
+            return Expression(f"{_TRIED[op]}({left.sql}, {right.sql})", pa.string(), node)
         if left.type == pa.date32() and right.type in _DAYS:
             return typer.operator(node, op, left, right, pa.date32())
         if op == "+" and left.type in _DAYS and right.type == pa.date32():
@@ -69,7 +74,7 @@ def instant_arithmetic(typer: Typer, node: Node, left: Expression, right: Expres
     raise typer.source.error_at(node, names, "a date takes whole days, an instant a constant INTERVAL")
 
 
-def _shifted(typer: Typer, node: Node, instant: Expression, interval: Expression) -> Expression:
+def _shifted(typer: Typer, node: Node, op: str, instant: Expression, interval: Expression) -> Expression:
     """An instant plus or minus an interval."""
     constant = interval.node
     while constant.op == "neg":
@@ -78,7 +83,7 @@ def _shifted(typer: Typer, node: Node, instant: Expression, interval: Expression
         raise typer.source.error_at(interval.node, "interval", "add a constant one to a date: INTERVAL 1 DAY")
     of_days = constant.op == "interval" and constant.value.of_days
     result = TIMESTAMP if instant.type == pa.date32() and interval.type != YEAR_MONTH and not of_days else instant.type
-    function = "try_subtract" if node.op == "-" or node.value == "try_subtract" else "try_add"
+    function = _TRIED[op]
     texts = [_as(instant, result), interval.sql]
     if node.args[0] is not instant.node:
         texts.reverse()
@@ -130,7 +135,7 @@ def _within_years(typer: Typer, node: Node, instant: Expression) -> str:
 
 
 def _timestamp_added(typer: Typer, node: Node, unit: str, count: Expression, instant: Expression) -> Expression:
-    number = count.literal.value if count.literal is not None and count.type in _DAYS else None
+    number = count.literal.value if count.literal is not None and count.type in types.INTEGERS else None
     if number is None or abs(number) > _MAX_UNITS:
         remedy = f"a constant integer up to {_MAX_UNITS:,}, or t + INTERVAL 1 DAY"
         raise typer.source.error_at(count.node, f"count of {node.value}:", remedy)
@@ -145,7 +150,8 @@ def _field(typer: Typer, node: Node, word: str, operand: Expression) -> Expressi
         if field not in _INTERVAL_FIELDS:
             raise typer.source.error_at(node, "field of an interval", "YEAR, MONTH; DAY, HOUR, MINUTE or SECOND")
         return Expression(f"extract({field} FROM {operand.sql})", None, node)
-    _check_instant(typer, node, operand)
+    if kind != pa.string():
+        _check_instant(typer, node, operand)
     if field in _SECOND_FIELDS:
         result: pa.DataType = pa.decimal128(8, 6)
     elif field in _DATE_FIELDS or field in _CLOCK_FIELDS:

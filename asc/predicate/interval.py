@@ -16,6 +16,7 @@ DAY_TIME = pa.duration("us")
 YEAR_MONTH = pa.month_day_nano_interval()
 """Stands for Spark's year-month intervals."""
 
+_MAX_CHARS = 200
 _MAX_MONTHS = (1 << 31) - 1
 _DAY_MICROS = 86_400 * 10**6
 _MONTHS = {"YEAR": 12, "MONTH": 1}
@@ -63,7 +64,7 @@ def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
     kinds: set[pa.DataType] = set()
     names = [unit.upper().removesuffix("S") for _, unit in parts]
     for (text, unit), name in zip(parts, names, strict=True):
-        match = _NUMBER.match(text)
+        match = _NUMBER.match(text) if len(text) <= _MAX_CHARS else None
         if match is None or unit.upper() not in UNITS:
             raise ValueError("write a number and a unit: INTERVAL 1 DAY")
         number = Decimal(match.group(2))
@@ -90,8 +91,9 @@ def of_words(text: str) -> Interval:
     >>> of_words("1 day 2 hours").sql
     "INTERVAL '1' DAY '2' HOURS"
     """
-    body = re.sub(r"\A\s*interval\s+", "", text, flags=re.IGNORECASE).strip()
-    parts = _WORDS.findall(body)
+    words = text.split()
+    body = " ".join(words[1:] if words[:1] and words[0].lower() == "interval" else words)
+    parts = _WORDS.findall(body) if len(body) <= _MAX_CHARS else []
     if not parts or "".join(body.split()) != "".join("".join(part) for part in parts).replace(" ", ""):
         raise ValueError("write a number and a unit: INTERVAL 1 DAY")
     return of_units([(number, unit) for number, unit in parts])

@@ -157,7 +157,9 @@ def _check_names(typer: Typer, node: Node, parent: Node | None) -> None:
     if node.op == "lambda":
         return  # checked by its own variables
     if node.op == "column" and folded(node.value[0]) not in typer.scopes[-1]:
-        kind = typer.of(node).type
+        made = typer.of(node)
+        # an entry of a map is searched for
+        kind = made.type if "[" not in made.sql else None
         tested = parent is not None and parent.op == "is" and parent.value == "NULL"
         compared = (
             parent is not None

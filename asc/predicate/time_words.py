@@ -11,9 +11,11 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from asc.predicate.functions import FUNCTIONS
+from asc.predicate.instant_arithmetic import TRIED
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
 from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
+from asc.predicate.types import is_interval
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _INSTANT_SORTS = frozenset("thTDz")
@@ -52,11 +54,15 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
         yield from _beside_instants(typer, args)
     elif op == "case_of":
         yield from _beside_instants(typer, (args[0], *(args[i] for i in range(1, len(args) - 1, 2))))
+    elif op in ("+", "-") or (op == "call" and node.value in TRIED):
+        if any(is_interval(typer.of(arg).type) for arg in args):
+            yield from args
     elif op == "call" and node.value in FUNCTIONS:
         function = FUNCTIONS[node.value]
         yield from (arg for place, arg in enumerate(args) if function.sort(place) in _INSTANT_SORTS)
 
 
 def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ...]:
-    kinds = {typer.of(operand).type for operand in operands}
-    return operands if None in kinds or not kinds.isdisjoint(_INSTANTS) else ()
+    """Those of which another one is an instant, or may be."""
+    maybe = [typer.of(operand).type in (None, *_INSTANTS) for operand in operands]
+    return tuple(operand for operand, own in zip(operands, maybe, strict=True) if sum(maybe) > own)

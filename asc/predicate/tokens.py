@@ -89,9 +89,22 @@ def tokens_of(source: Source) -> list[Token]:
             ]
         else:
             raise source.error("unexpected", raw[:60], "Spark SQL has no such token in an expression", start, end)
+    if "/*+" in text or "\\\n" in text:
+        _check_comments(source, found)
     # the second is what follows the first for a parser that looks ahead
     found += [Token(END, "", len(text), len(text))] * 2
     return found
+
+
+def _check_comments(source: Source, found: list[Token]) -> None:
+    """PredicateError for what Spark takes for no comment, or for a longer one: a hint, a backslash that ends a line."""
+    ends = [0, *(token.end for token in found)]
+    starts = [*(token.start for token in found), len(source.text)]
+    for end, start in zip(ends, starts, strict=True):
+        for unlike in ("/*+", "\\\n"):
+            place = source.text.find(unlike, end, start)
+            if place >= 0:
+                raise source.error("comment", unlike.strip(), "write it without", place, place + len(unlike.strip()))
 
 
 def _check_apart(source: Source, before: Token, kind: str, end: int) -> None:

@@ -97,17 +97,17 @@ class Typer:
         try:
             attribute = self._schema.resolve(node.value)
         except SchemaError as error:
-            return self._entry_of_map(node, error)
+            return self._part_of_container(node, error)
         return Expression(column_sql(attribute.path), attribute.type, node, path=attribute.path)
 
-    def _entry_of_map(self, node: Node, error: SchemaError) -> Expression:
-        """``labels.k`` for ``labels['k']``."""
+    def _part_of_container(self, node: Node, error: SchemaError) -> Expression:
+        """``labels.k`` for ``labels['k']``, and ``items.price`` for the prices of all items."""
         for length in range(1, len(node.value)):
             try:
                 parent = self._schema.resolve(node.value[:length])
             except SchemaError:
                 break
-            if pa.types.is_map(parent.type) and parent.type.key_type == pa.string():
+            if _has_parts(parent.type):
                 return self._inside(Expression(column_sql(parent.path), parent.type, node), node.value[length:])
         raise self._unresolved(node, error)
 
@@ -115,22 +115,26 @@ class Typer:
         """The fields of structs, and entries of maps, that names lead to from an expression."""
         for name in names:
             kind = outer.type
-            if kind is not None and pa.types.is_map(kind) and kind.key_type == pa.string():
+            if kind is None:
+                outer = Expression(f"{outer.argument}.{column_sql((name,))}", None, outer.node)
+            elif pa.types.is_map(kind) and _has_parts(kind):
                 outer = Expression(f"{outer.sql}[{quoted(name)}]", kind.item_type, outer.node)
-            elif kind is not None and pa.types.is_struct(kind):
+            elif pa.types.is_struct(kind) or _has_parts(kind):
                 outer = self._field_of(outer, name)
             else:
                 raise self.source.error_at(outer.node, f"{types.name(kind)} with a field:", "only a struct has fields")
         return outer
 
-    def _field_of(self, struct: Expression, name: str) -> Expression:
-        kind = struct.type
-        assert kind is not None
-        for i in range(kind.num_fields):
-            field = kind.field(i)
+    def _field_of(self, outer: Expression, name: str) -> Expression:
+        """A field of a struct, or of each struct of an array."""
+        assert outer.type is not None
+        several = pa.types.is_list(outer.type)
+        struct = outer.type.value_type if several else outer.type
+        for field in (struct.field(i) for i in range(struct.num_fields)):
             if folded(field.name) == folded(name):
-                return Expression(f"{struct.argument}.{column_sql((field.name,))}", field.type, struct.node)
-        raise self.source.error_at(struct.node, "unknown field", "the struct has " + ", ".join(f.name for f in kind))
+                data_type = pa.list_(field.type) if several else field.type
+                return Expression(f"{outer.argument}.{column_sql((field.name,))}", data_type, outer.node)
+        raise self.source.error_at(outer.node, "unknown field", "the struct has " + ", ".join(f.name for f in struct))
 
     def _unresolved(self, node: Node, error: SchemaError) -> Exception:
         name = ".".join(node.value)
@@ -363,12 +367,7 @@ class Typer:
         raise self.source.error_at(node, f"{types.name(container.type)} with an index:", "index an array or a map")
 
     def _field(self, node: Node) -> Expression:
-        inner = self.of(node.args[0])
-        if inner.type is None or not pa.types.is_struct(inner.type):
-            if inner.type is not None and pa.types.is_map(inner.type):
-                return self._inside(inner, [node.value])
-            raise self.source.error_at(node, f"{types.name(inner.type)} with a field:", "only a struct has fields")
-        return self._field_of(inner, node.value)
+        return self._inside(self.of(node.args[0]), [node.value])
 
     def _call(self, node: Node) -> Expression:
         if node.value in LAMBDA_FUNCTIONS:
@@ -400,6 +399,13 @@ class Typer:
         if node.value in DIVISIONS:
             self._warn_of_zero(made, args[1])
         return made
+
+
+def _has_parts(kind: pa.DataType) -> bool:
+    """Whether names behind a dot lead into what is no struct: a map with text for keys, an array of structs."""
+    if pa.types.is_map(kind):
+        return bool(kind.key_type == pa.string())
+    return bool(pa.types.is_list(kind) and pa.types.is_struct(kind.value_type))
 
 
 def _beside(operand: Expression, others: Sequence[Expression]) -> str:

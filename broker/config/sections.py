@@ -135,11 +135,13 @@ class LimitsConfig(Section):
     length_chars: int = Field(default=Limits.length_chars, ge=1, strict=True)
     nesting_depth: int = Field(default=Limits.nesting_depth, ge=1, le=MAX_NESTING_DEPTH, strict=True)
     conjuncts: int = Field(default=Limits.conjuncts, ge=1, strict=True)
+    spark_nodes: int = Field(default=Limits.spark_nodes, ge=1, strict=True)
     spark_attributes: int = Field(default=200, ge=0, strict=True)
+    stream_spark_nodes: int = Field(default=20_000, ge=0, strict=True)
 
     def of_predicates(self) -> Limits:
         """Those that bound one predicate."""
-        return Limits(length_chars=self.length_chars, nesting_depth=self.nesting_depth, conjuncts=self.conjuncts)
+        return Limits(self.length_chars, self.nesting_depth, self.conjuncts, self.spark_nodes)
 
 
 def _list(value: Any) -> Any:

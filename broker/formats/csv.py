@@ -75,7 +75,7 @@ class Csv(TextFormat):
         """
         from pyspark.sql import functions as sf
 
-        separator = _separator(options)
+        separator = separator_of(options)
         most = _columns_max(options)
         spare = sf.length(text) - sf.length(sf.replace(text, sf.lit(separator), sf.lit("")))
         (reason,) = self.unparsed_text_reasons(options)
@@ -125,7 +125,7 @@ def _separator_text(options: Mapping[str, str]) -> str:
     return options.get("sep", options.get("delimiter", ","))
 
 
-def _separator(options: Mapping[str, str]) -> str:
+def separator_of(options: Mapping[str, str]) -> str:
     """The separator itself, its escapes read as Spark reads them."""
     escapes = {"t": "\t", "r": "\r", "b": "\b", "f": "\f", "u0000": "\0"}
     return re.sub(r"\\(u0000|.)", lambda found: escapes.get(found[1], found[1]), _separator_text(options))

@@ -29,8 +29,9 @@ def checked(stream: Stream, where: str) -> dict[str, Any]:
     from asc.predicate.describe import plain_form
 
     predicate = stream.analyser.normalise(where)
-    for refusal in stream.analyser.refusals(predicate.p_attributes).values():
-        raise refusal
+    for refusals in (stream.analyser.misread([where]), stream.analyser.refusals(predicate.p_attributes)):
+        for refusal in refusals.values():
+            raise refusal
     return plain_form(predicate)
 
 
@@ -55,6 +56,8 @@ def described_streams(registrar: Registrar, streams: Mapping[str, Stream]) -> li
             "topic": stream.config.topic,
             "format": stream.config.format,
             "schema": stream.fields.ddl(),
+            "options": dict(stream.config.options),
+            "time_zone": stream.time_zone,
             "dead_letter": stream.dead_letter_topic,
             "queries": counts.get(name, 0),
             "not_served": unserved.get(name, 0),

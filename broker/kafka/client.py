@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.errors import KafkaError
 from broker.failure import one_line
+from broker.kafka.silence import Silence
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer
@@ -77,11 +78,14 @@ class KafkaClient:
         options = {f"kafka.{key}": value for key, value in self._options.items()}
         return {**options, "kafka.bootstrap.servers": self.bootstrap_servers}
 
-    def send(self, topic: str, records: Iterable[Record]) -> Iterator[tuple[int, int]]:
+    def send(
+        self, topic: str, records: Iterable[Record], *, on_silence: Callable[[], object] = lambda: None
+    ) -> Iterator[tuple[int, int]]:
         """Send records to a topic, in order; yields partition and offset of each, in order, as all replicas have it.
 
-        At most ``IN_FLIGHT_MAX`` are under way at a time. KafkaError says how many were acknowledged: none of those is
-        lost, a later one may have arrived.
+        At most ``IN_FLIGHT_MAX`` are under way at a time. ``on_silence`` is called where Kafka does not answer for some
+        seconds, from another thread. KafkaError says how many were acknowledged: none of those is lost, a later one may
+        have arrived.
         """
         acknowledged = 0
 
@@ -90,23 +94,28 @@ class KafkaClient:
 
         def place(future: Any) -> tuple[int, int]:
             nonlocal acknowledged
-            found = future.get(timeout=ACKNOWLEDGED_WITHIN_S)
+            with silence.waiting():
+                found = future.get(timeout=ACKNOWLEDGED_WITHIN_S)
             acknowledged += 1
             return found.partition, found.offset
 
-        producer: Any = self.producer(acks="all", linger_ms=20, batch_size=1 << 18)
-        with self._client_errors(so_far):
-            under_way: deque[Any] = deque()
-            try:
-                for key, value in records:
-                    under_way.append(producer.send(topic, key=key, value=value))
-                    if len(under_way) > IN_FLIGHT_MAX:
+        with Silence(on_silence) as silence:
+            with silence.waiting():
+                producer: Any = self.producer(acks="all", linger_ms=20, batch_size=1 << 18)
+            with self._client_errors(so_far):
+                under_way: deque[Any] = deque()
+                try:
+                    for key, value in records:
+                        with silence.waiting():
+                            under_way.append(producer.send(topic, key=key, value=value))
+                        # Also those that are there already: records may come slowly, and a failure is told at once.
+                        while under_way and (under_way[0].is_done or len(under_way) > IN_FLIGHT_MAX):
+                            yield place(under_way.popleft())
+                    # One after the other: to flush would wait for all of them, however long Kafka is away.
+                    while under_way:
                         yield place(under_way.popleft())
-                # One after the other: to flush would wait for all of them, however long Kafka is away.
-                while under_way:
-                    yield place(under_way.popleft())
-            finally:
-                _close(producer)
+                finally:
+                    _close(producer)
 
     @contextlib.contextmanager
     def reading(

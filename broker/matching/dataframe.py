@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
 
-from asc.errors import PredicateError, SchemaError
+from asc.errors import SchemaError
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import CompileOptions, Query
-from asc.predicate import Limits, normalise
+from asc.plan.plan import CompileOptions
+from asc.predicate import Limits
 from asc.schema import Schema
 from broker.errors import MatchError
+from broker.matching.interpreter import own_interpreter
+from broker.matching.named_queries import normalised_queries
 from broker.matching.shipped_plan import ShippedPlan, ansi_off
 from broker.matching.tally import Tallying
 from broker.matching.worker import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Output, matching_task
 
 QUERIES_COLUMN = "queries"
 DELIVERIES_COLUMN = "__asc_deliveries"
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def match(
@@ -42,7 +41,7 @@ def match(
     _check_frame(df, QUERIES_COLUMN)
     spark = df.sparkSession
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
-    normalised = list(_normalised(queries, schema_of(df), limits or Limits(), zone))
+    normalised = list(normalised_queries(queries, schema_of(df), limits or Limits(), zone))
     return match_plan(df, ShippedPlan.of(df, compile_plan(normalised, options), normalised))
 
 
@@ -69,7 +68,8 @@ def match_plan(
     _check_frame(df, column)
     with ansi_off(df.sparkSession):
         raw = _free_name(df)
-        matched = df.select("*", _matches(shipped, output, tallying, dead_letters).alias(raw))
+        with own_interpreter(df.sparkSession.sparkContext):
+            matched = df.select("*", _matches(shipped, output, tallying, dead_letters).alias(raw))
         if observation is not None:
             counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
             matched = matched.observe(observation, *counts)
@@ -91,24 +91,6 @@ def _is_representable(field: object) -> bool:
     except SchemaError:
         return False
     return True
-
-
-def _normalised(queries: Mapping[str, str], schema: Schema, limits: Limits, zone: str) -> Iterator[Query]:
-    for query_id, text in queries.items():
-        if not isinstance(query_id, str) or not query_id or _CONTROL.search(query_id):
-            raise MatchError("query id", query_id, "is a text without control characters, at least one character long")
-        try:
-            yield Query(query_id, normalise(text, schema, limits=limits, time_zone=zone))
-        except PredicateError as error:
-            named = PredicateError(
-                f"query {query_id!r}: {error.subject}",
-                error.value,
-                error.remedy,
-                text=error.text,
-                start=error.start,
-                end=error.end,
-            )
-            raise named from None
 
 
 def _check_frame(df: DataFrame, column: str) -> None:

@@ -71,8 +71,8 @@ class Registered:
 class Outcome:
     """What became of changes, by their position: made, all in one step at ``version``, or refused with the reason.
 
-    ``version`` is None where nothing was changed. ``effective_offsets``: by stream, the first ones that the change
-    holds for.
+    ``version`` is None where nothing was made; where all that was made stood just so, it is that of what stands.
+    ``effective_offsets``: by stream, the first ones that the change holds for.
     """
 
     version: int | None = None

@@ -74,6 +74,31 @@ class Planning:
                 served[query.stream].append(Query(query.id, candidate.predicate, query.topic))
         return {name: compile_plan(own, self.options, version) for name, own in served.items()}, unserved
 
+    def asked(self, candidates: Mapping[int, Candidate]) -> dict[int, AscError]:
+        """What Spark has against candidates, by their keys, whatever stands: that it reads a text otherwise than it was
+        read, or refuses an expression.
+
+        Of more expressions than a stream may have, the first are asked about. What passed is remembered, so that no
+        change waits for Spark behind another one: this takes a while, and is to be called without a lock.
+        """
+        refused: dict[int, AscError] = {}
+        for stream in {candidate.query.stream for candidate in candidates.values()}:
+            own = {i: one for i, one in candidates.items() if one.query.stream == stream}
+            analyser = self._analysers[stream]
+            keys = list(own)
+            misread = analyser.misread([one.query.where for one in own.values()])
+            refused.update((keys[place], error) for place, error in misread.items())
+            wanted = dict.fromkeys(
+                attribute for i, one in own.items() if i not in refused for attribute in one.predicate.p_attributes
+            )
+            computed = [attribute for attribute in wanted if attribute.path is None]
+            by_attribute = analyser.refusals(computed[: 2 * self.options.spark_attributes])
+            for i, one in own.items():
+                bad = [by_attribute[a] for a in one.predicate.p_attributes if a in by_attribute]
+                if bad and i not in refused:
+                    refused[i] = bad[0]
+        return refused
+
     def refusals(
         self,
         candidates: Sequence[Candidate],
@@ -116,19 +141,31 @@ class Planning:
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates}:
             own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
-            by_attribute = self._analysers[stream].refusals(a for _, c in own for a in c.predicate.p_attributes)
-            attributes = computed.get(stream, set())
+            analyser = self._analysers[stream]
+            # Together, as long as they may all be served; what is beyond that is asked for where there is room.
+            first = dict.fromkeys(a for _, c in own for a in c.predicate.p_attributes if a.path is None)
+            asked = list(first)[: 2 * self.options.spark_attributes]
+            by_attribute = analyser.refusals(asked)
+            attributes = set(computed.get(stream, ()))
+            nodes = sum(attribute.weight for attribute in attributes)
             for position, candidate in own:
                 needed = _spark_attributes(candidate.predicate.p_attributes)
-                bad = [by_attribute[attribute] for attribute in needed if attribute in by_attribute]
-                if bad:
-                    refused[position] = bad[0]
-                elif candidate.query.paused or needed <= attributes:
-                    continue
-                elif len(attributes | needed) > self.options.spark_attributes:
+                more = needed - attributes
+                weight = sum(attribute.weight for attribute in more)
+                is_served = not candidate.query.paused and bool(more)
+                if is_served and len(attributes) + len(more) > self.options.spark_attributes:
                     refused[position] = self._too_many(stream, candidate)
-                else:
-                    attributes = attributes | needed
+                    continue
+                if is_served and nodes + weight > self._config.limits.stream_spark_nodes:
+                    refused[position] = self._too_heavy(stream, candidate)
+                    continue
+                bad = by_attribute if needed.issubset(asked) else analyser.refusals(needed)
+                found = [bad[attribute] for attribute in needed if attribute in bad]
+                if found:
+                    refused[position] = found[0]
+                elif is_served:
+                    attributes |= more
+                    nodes += weight
         return refused
 
     def _loops(
@@ -139,6 +176,14 @@ class Planning:
         loops = TopicLoops(self._config, standing, {query.id for _, query in accepted})
         found = ((position, loops.refusal(query)) for position, query in accepted)
         return {position: refusal for position, refusal in found if refusal is not None}
+
+    def _too_heavy(self, stream: str, candidate: Candidate) -> QueryError:
+        return QueryError(
+            "predicate",
+            candidate.query.where[:200],
+            f"stream '{stream}' would have Spark compute more than {self._config.limits.stream_spark_nodes} operators "
+            "and operands: reuse an expression that stands, or raise limits.stream_spark_nodes",
+        )
 
     def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
         return QueryError(

@@ -111,39 +111,44 @@ class Registrar:
         Kafka fails, and PlanError where the queries together pass a bound of plans: nothing is changed then, as far as
         can be known (see :meth:`expire`).
         """
-        refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
-        candidates: dict[int, Candidate] = {}
+        while True:
+            standing = self.standing
+            candidates, refused = self._judged(changes, standing)
+            with self._lock:
+                self._recover()
+                # What was altered meanwhile is altered anew: nothing that another change did is undone.
+                altered = (change.query_id for change in changes if isinstance(change, Alter))
+                if all(self.standing.queries.get(name) is standing.queries.get(name) for name in altered):
+                    return self._decided(changes, candidates, refused, keep_going=keep_going)
+
+    def _decided(
+        self,
+        changes: Sequence[Change | AscError],
+        candidates: dict[int, Candidate],
+        refused: dict[int, AscError],
+        *,
+        keep_going: bool,
+    ) -> Outcome:
+        """Make changes that were judged, under the lock."""
         removes: dict[int, RegisteredQuery] = {}
-        # What a text means does not hang on the others: it is judged before they are locked out.
+        taken: set[str] = set()
         for position, change in enumerate(changes):
-            if isinstance(change, Put):
-                with _refusing(refused, position):
-                    candidates[position] = self._judged(change.query)
-        with self._lock:
-            self._recover()
-            taken: set[str] = set()
-            for position, change in enumerate(changes):
-                if isinstance(change, AscError) or position in refused:
-                    continue
-                with _refusing(refused, position):
-                    if change.query_id in taken:
-                        raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
-                    if not isinstance(change, Remove) and not change.replaces and change.query_id in self.standing:
-                        remedy = (
-                            "stands already and is not to be replaced (--no-replace, If-None-Match): take another id"
-                        )
-                        raise StandingQueryError("query", change.query_id, remedy)
-                    if isinstance(change, Alter):
-                        before = self.standing.queries.get(change.query_id)
-                        candidates[position] = self._judged(change.altered(before))
-                    elif isinstance(change, Remove):
-                        removes[position] = self.standing.get(change.query_id)
-                    taken.add(change.query_id)
-            missing_topics = self._refuse(candidates, refused) if candidates else set()
-            candidates = {position: one for position, one in candidates.items() if position not in refused}
-            if (refused and not keep_going) or not (candidates or removes):
-                return Outcome(refused=refused)
-            return self._made(candidates, removes, refused, missing_topics)
+            if isinstance(change, AscError) or position in refused:
+                continue
+            with _refusing(refused, position):
+                if change.query_id in taken:
+                    raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
+                if not isinstance(change, Remove) and not change.replaces and change.query_id in self.standing:
+                    remedy = "stands already and is not to be replaced (--no-replace, If-None-Match): take another id"
+                    raise StandingQueryError("query", change.query_id, remedy)
+                if isinstance(change, Remove):
+                    removes[position] = self.standing.get(change.query_id)
+                taken.add(change.query_id)
+        missing_topics = self._refuse(candidates, refused) if candidates else set()
+        candidates = {position: one for position, one in candidates.items() if position not in refused}
+        if (refused and not keep_going) or not (candidates or removes):
+            return Outcome(refused=refused)
+        return self._made(candidates, removes, refused, missing_topics)
 
     def expire(self) -> list[str]:
         """Remove the queries whose time has come; their ids. To be called often: it also mends a write that failed."""
@@ -156,18 +161,32 @@ class Registrar:
 
     # -- judging
 
-    def _judged(self, query: RegisteredQuery) -> Candidate:
+    def _judged(
+        self, changes: Sequence[Change | AscError], standing: QuerySet
+    ) -> tuple[dict[int, Candidate], dict[int, AscError]]:
+        """The candidates among changes, and what is refused, by position: all but what hangs on other queries.
+
+        Spark is asked here, which takes a while: no lock is held, and other changes go on.
+        """
+        refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
+        candidates: dict[int, Candidate] = {}
+        for position, change in enumerate(changes):
+            with _refusing(refused, position):
+                if isinstance(change, Put):
+                    candidates[position] = self._candidate(change.query)
+                elif isinstance(change, Alter):
+                    candidates[position] = self._candidate(change.altered(standing.queries.get(change.query_id)))
+        refused.update(self._planning.asked({i: one for i, one in candidates.items() if not standing.holds(one.query)}))
+        return {i: one for i, one in candidates.items() if i not in refused}, refused
+
+    def _candidate(self, query: RegisteredQuery) -> Candidate:
         """A query as a candidate, all but what hangs on the others and on Spark; AscError where it is refused."""
         check_id(query.id)
         stream = self.stream_of(query.stream)
         check_destination(query.topic, stream.name, self._config)
         check_labels(query.labels)
         if query.expires_at is not None and query.expires_at <= _now():
-            raise QueryError(
-                "expires_at",
-                query.expires_at.isoformat(),
-                "is in the past: choose a later time",
-            )
+            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
         return Candidate(query, stream.analyser.normalise(query.where))
 
     def _refuse(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> set[str]:

@@ -59,9 +59,11 @@ def spark_session(
     time_zone: str = "UTC",
     driver_memory: str = "2g",
     options: Mapping[str, str] | None = None,
+    connector: bool = True,
     progress: Progress = lambda line: None,
 ) -> SparkSession:
-    """A session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector.
+    """A session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector where it is asked for.
+    Workers run the interpreter that runs this, unless ``PYSPARK_PYTHON`` names another.
 
     ``time_zone`` is the session's, by which predicates read timestamps. ``options`` are Spark properties that come last
     and win. A session that is already running in this process is taken, and given those options that can still be set.
@@ -69,13 +71,12 @@ def spark_session(
     Raises RuntimeMissingError where Java or the jars are missing, or the JVM does not start.
     """
     java = find_java()
-    jars = fetch_jars(spark_connector(), progress)
+    jars = fetch_jars(spark_connector(), progress) if connector else []
     log4j2 = write_whole(cache_folder() / "spark-log4j2.properties", _LOG4J2)
     properties = {
         "spark.driver.memory": driver_memory,
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j2.as_uri()}",
         "spark.driver.bindAddress": "127.0.0.1" if master.startswith("local") else "0.0.0.0",
-        "spark.jars": ",".join(map(str, jars)),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         # A task that overflows its stack or has no memory left is one that failed. Spark would end the whole process.
@@ -89,6 +90,7 @@ def spark_session(
         # PySpark's work for a column of a batch costs as much as that for some thousand values.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.sql.shuffle.partitions": "4",
+        **({"spark.jars": ",".join(map(str, jars))} if jars else {}),
         **(options or {}),
     }
     if master.startswith("local"):
@@ -98,7 +100,8 @@ def spark_session(
     for name, value in properties.items():
         builder = builder.config(name, value)
     _quiet_python_loggers()
-    with _environment(JAVA_HOME=str(java.home), PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable):
+    interpreter = os.environ.get("PYSPARK_PYTHON") or sys.executable
+    with _environment(JAVA_HOME=str(java.home), PYSPARK_PYTHON=interpreter, PYSPARK_DRIVER_PYTHON=sys.executable):
         try:
             session = builder.getOrCreate()
             _leave_working_folder(session)
@@ -108,7 +111,7 @@ def spark_session(
 
 
 def has_stopped(session: SparkSession) -> bool:
-    """Whether a session runs nothing any more: its JVM does not answer, or something in it ended its context."""
+    """Whether a session runs nothing any more: its JVM is gone, or a thread of Spark ended the context in it."""
     context: Any = session.sparkContext._jsc
     try:
         return bool(context.sc().isStopped())

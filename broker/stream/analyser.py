@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from asc.keys.attribute import PAttribute
 from asc.predicate import Limits, normalise
 from asc.predicate.normal_form import Predicate
+from asc.predicate.spelling import read_as
 from asc.schema import Schema
 from broker.errors import ConfigError, QueryError
 from broker.failure import one_line, root_cause
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
 from broker.formats.record_format import DATE_PATTERNS
 from broker.matching.expressions import analyse
+from broker.matching.parsing import differences
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+LOG = logging.getLogger("asc.registration")
 
 _KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in KAFKA_FIELDS)
 
 _ACCEPTED_MAX = 10_000
 """Expressions that are known to pass; the oldest are forgotten, and would be analysed again."""
 
+_TOGETHER = 50
+"""Expressions that Spark is asked about in one question."""
+
+_ASKED_S = 10.0
+"""How long Spark may take for an answer. The limits of predicates hold it to a twentieth of that."""
+
+_ASKED_AT_ONCE = 4
+
+_TOO_LONG = f"Spark did not make it out in {_ASKED_S:.0f} s: write it more simply, or try again"
+
+_T = TypeVar("_T")
+
 
 class StreamAnalyser:
     """The attributes of one stream, as a schema and as an empty DataFrame on which expressions are tried before they
     reach the job.
 
-    An expression that passed passes again without Spark, while it is one of the last ``_ACCEPTED_MAX``. Thread-safe.
+    An expression that passed passes again without Spark, while it is one of the last ``_ACCEPTED_MAX``. Thread-safe:
+    several threads ask Spark side by side, and no lock is held meanwhile.
     """
 
     def __init__(
@@ -43,6 +63,7 @@ class StreamAnalyser:
         self._lock = threading.Lock()
         self._accepted: dict[PAttribute, None] = {}
         self._empty: DataFrame | None = None
+        self._asking = ThreadPoolExecutor(_ASKED_AT_ONCE, thread_name_prefix="ask-spark")
 
     def check_decoding(self) -> None:
         """ConfigError where Spark cannot decode with the stream's options, found on a sample record."""
@@ -76,25 +97,63 @@ class StreamAnalyser:
         """The normal form of a predicate over the stream's attributes; PredicateError."""
         return normalise(where, self._attributes, limits=self._limits, time_zone=self._decoder.time_zone)
 
+    def misread(self, wheres: Sequence[str]) -> dict[int, QueryError]:
+        """The positions of the predicates, each of which has been judged, that Spark reads otherwise than they were
+        read here. There should be none: this is what keeps a flaw in the reading from misleading records.
+        """
+        pairs = [(where, read_as(where, self._limits, self._decoder.time_zone)) for where in wheres]
+        found = self._in_time(lambda: differences(self._spark, pairs))
+        if found is None:
+            return dict.fromkeys(range(len(wheres)), QueryError("predicate", wheres[0][:200], _TOO_LONG))
+        for position, difference in found.items():
+            LOG.error("a predicate was misread: %s: %s", wheres[position], difference)
+        remedy = "is read otherwise by Spark: put its operands in parentheses"
+        return {i: QueryError("predicate", wheres[i][:200], f"{remedy}; {said}") for i, said in found.items()}
+
     def refusals(self, attributes: Iterable[PAttribute]) -> dict[PAttribute, QueryError]:
         """The expressions among these p-attributes that Spark refuses, each with the reason in one line."""
+        unknown = self._unknown(dict.fromkeys(attribute for attribute in attributes if attribute.path is None))
+        refused: dict[PAttribute, QueryError] = {}
+        for start in range(0, len(unknown), _TOGETHER):
+            asked = unknown[start : start + _TOGETHER]
+            found = self._in_time(lambda asked=asked: analyse(self._frame(), asked, plan=True))  # type: ignore[misc]
+            if found is None:
+                refused.update((a, QueryError("expression", a.sql[:200], _TOO_LONG)) for a in asked)
+                continue
+            self._remember(found.nullable)
+            refused.update((a, QueryError("expression", a.sql, reason)) for a, reason in found.refusals.items())
+        return refused
+
+    def _unknown(self, computed: dict[PAttribute, None]) -> list[PAttribute]:
         with self._lock:
-            computed = dict.fromkeys(attribute for attribute in attributes if attribute.path is None)
             known = {attribute: None for attribute in computed if attribute in self._accepted}
             for attribute in known:
                 # Asked for last, forgotten last.
                 del self._accepted[attribute]
             self._accepted.update(known)
-            unknown = [attribute for attribute in computed if attribute not in known]
-            if not unknown:
-                return {}
-            if self._empty is None:
-                self._empty = self._decoder.decode(self._records())
-            found = analyse(self._empty, unknown, plan=True)
-            self._accepted.update(dict.fromkeys(found.nullable))
+        return [attribute for attribute in computed if attribute not in known]
+
+    def _remember(self, accepted: Iterable[PAttribute]) -> None:
+        with self._lock:
+            self._accepted.update(dict.fromkeys(accepted))
             for oldest in list(self._accepted)[: max(0, len(self._accepted) - _ACCEPTED_MAX)]:
                 del self._accepted[oldest]
-            return {a: QueryError("expression", a.sql, reason) for a, reason in found.refusals.items()}
+
+    def _frame(self) -> DataFrame:
+        """No record, with the stream's attributes."""
+        with self._lock:
+            if self._empty is None:
+                self._empty = self._decoder.decode(self._records())
+            return self._empty
+
+    def _in_time(self, question: Callable[[], _T]) -> _T | None:
+        """Spark's answer; None where it takes longer than ``_ASKED_S``: then it is left to think on, and while too many
+        questions are, others wait in vain as well.
+        """
+        try:
+            return self._asking.submit(question).result(_ASKED_S)
+        except FutureTimeoutError:
+            return None
 
     def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> list[Any]:
         """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none."""

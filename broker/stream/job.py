@@ -188,6 +188,11 @@ class StreamJob:
                 self._stopping.wait(pause)
 
     def _begin(self) -> None:
+        from broker.runtime.spark import has_stopped
+
+        if has_stopped(self._spark):
+            # The daemon ends of it. What ended the batch is for the next one to find.
+            raise BrokerError("Spark", "its context", "has stopped: start the daemon again")
         fault = self._source.fault()
         if fault is not None:
             raise BrokerError("source topic", self._stream.topic, fault)

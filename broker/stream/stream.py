@@ -36,7 +36,8 @@ class Stream:
         self.config = config.streams[name]
         self.dead_letter_topic = config.dead_letter_topic(name)
         self.fields = self.config.fields()
-        decoder = self.config.decoder(self.fields, config.spark.time_zone)
+        self.time_zone = config.spark.time_zone
+        decoder = self.config.decoder(self.fields, self.time_zone)
         self.analyser = StreamAnalyser(
             spark, self.config.topic, decoder, attributes_of(self.fields), config.limits.of_predicates()
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -21,8 +22,8 @@ from broker.plans.offsets import Offsets
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_Answer = tuple[bool, "str | None", bool]
-"""Of a child: whether it knows, why the expressions cannot be computed, and whether it is its last."""
+_Answer = tuple[bool, "str | None"]
+"""Of a child: whether it knows, and why the expressions cannot be computed."""
 
 DIED = "the process that computes it ends"
 _START_S = 120.0
@@ -122,12 +123,10 @@ class ChildTrial:
         connection = self._connection()
         try:
             connection.send(list(slots))
-            is_known, reason, is_last = self._answer(connection, None)
+            is_known, reason = self._answer(connection, None)
         except (EOFError, OSError):
             self._end()
             return DIED
-        if is_last:
-            self._end()
         if not is_known:
             raise InquiryError("records of a batch", self._batch.topic, f"cannot be read again: {reason}")
         return reason
@@ -170,7 +169,7 @@ class ChildTrial:
 def _serve(connection: Connection, batch: SuspectBatch) -> None:
     """The child process: answers once Spark runs, then to rows of places whether they can be computed."""
     from broker.matching.dry_run import dry_run
-    from broker.runtime.spark import has_stopped, quiet_failures, spark_session
+    from broker.runtime.spark import has_stopped, spark_session
 
     spark = spark_session(
         app_name="asc-suspects",
@@ -178,9 +177,11 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
         time_zone=batch.decoder.time_zone,
         driver_memory=batch.driver_memory,
     )
-    quiet_failures(spark)
+    # What comes from here on is told by the one who asked.
+    spark.sparkContext.setLogLevel("OFF")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     frame = batch.decoder.decode(batch.records(spark))
-    connection.send((True, None, False))
+    connection.send((True, None))
     while True:
         try:
             slots: list[int] = connection.recv()
@@ -191,12 +192,15 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
             dry_run(frame, [batch.attributes[slot] for slot in slots])
         except Exception as error:
             try:
-                connection.send((not is_of_kafka(error), one_line(root_cause(error)), has_stopped(spark)))
+                answer = (not is_of_kafka(error), one_line(root_cause(error)))
             except Exception:
-                # The JVM is gone, and that is answer enough.
                 os._exit(1)
+            if has_stopped(spark):
+                # Nothing more can be computed here: an end without a word is answer enough.
+                os._exit(1)
+            connection.send(answer)
         else:
-            connection.send((True, None, False))
+            connection.send((True, None))
 
 
 def _offsets_text(topic: str, offsets: Offsets) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from asc import AscError, Matcher, PlanError, PredicateError, Schema
+from asc import AscError, Matcher, PlanError, PredicateError, Schema, SchemaError
 
 SCHEMA = Schema.from_ddl("delay INT, city STRING, place STRUCT<x: DOUBLE, name: STRING>")
 PLACES = [{"x": 1.5, "name": "a"}, {"x": None, "name": "b"}, None, {"x": float("nan"), "name": None}]
@@ -146,3 +146,30 @@ def test_a_batch_without_the_column() -> None:
         matcher.match(BATCH.select(["city"]))
     with pytest.raises(PlanError, match="expected int32"):
         matcher.match(pa.record_batch({"delay": ["x"]}))
+
+
+def test_any_schema_is_taken_and_anything_else_refused_at_once() -> None:
+    types = pytest.importorskip("pyspark.sql.types")
+    struct = types.StructType([types.StructField("delay", types.IntegerType())])
+    for schema in (Schema.from_ddl("delay INT"), pa.schema({"delay": pa.int32()}), struct, "delay INT", struct.json()):
+        matcher = Matcher(schema)
+        matcher.add("late", "delay > 30")
+        assert found(matcher, pa.table({"delay": pa.array([45], pa.int32())})) == [(0, "late")]
+    for schema in (None, {"delay": "int"}, pa.int32(), BATCH, b"delay INT"):
+        with pytest.raises(SchemaError, match=r"give an asc.Schema, a pyarrow.Schema, a PySpark StructType"):
+            Matcher(schema)  # type: ignore[arg-type]
+
+
+def test_a_column_is_cast_where_every_value_fits() -> None:
+    matcher = Matcher("delay INT, place STRUCT<x: DOUBLE>")
+    matcher.add_many([("late", "delay > 30"), ("unknown", "delay IS NULL"), ("far", "place.x > 1")])
+    assert found(matcher, pa.table({"delay": [45, None], "place": [{"x": 2}, None]})) == [
+        (0, "far"),
+        (0, "late"),
+        (1, "unknown"),
+    ]
+    assert found(matcher, pa.table({"delay": [None], "place": [None]})) == [(0, "unknown")]
+    with pytest.raises(PlanError, match=r"column delay, row 1, holds 3000000000: does not fit INT"):
+        matcher.match(pa.table({"delay": [1, 3_000_000_000], "place": [{"x": 2.0}] * 2}))
+    with pytest.raises(PlanError, match="'string': expected int32"):
+        matcher.match(pa.table({"delay": ["45"], "place": [{"x": 2.0}]}))

@@ -39,6 +39,7 @@ STATUSES: dict[type[AscError], int] = {
     RegistryError: 503,
     RegistryTakenError: 503,
     MissingTopicError: 400,
+    InquiryError: 503,
     MatchError: 400,
     QueryError: 400,
     BulkRefusedError: 400,

@@ -82,6 +82,13 @@ def asc(spark: SparkSession, kafka: EmbeddedKafka, tmp_path_factory: pytest.Temp
         "streams": {
             "flights": {"topic": "cli-flights", "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"},
             "lines": {"topic": "cli-lines", "format": "csv", "schema": SCHEMA, "starting_offsets": "earliest"},
+            "times": {
+                "topic": "cli-times",
+                "format": "json",
+                "schema": "at TIMESTAMP",
+                "starting_offsets": "earliest",
+                "options": {"timestampFormat": "dd/MM/yyyy HH:mm:ss", "timeZone": "Europe/Oslo"},
+            },
         },
     }
     daemon = Daemon(parse_config(config), spark=spark)
@@ -213,7 +220,8 @@ class Files:
         return self.folder / name
 
     def match(self, *arguments: object) -> Result:
-        common = ["match", "--queries", self / "queries.json", "--schema", self / "flights.ddl"]
+        """By Spark, unless the engine is left to the command."""
+        common = ["match", "--queries", self / "queries.json", "--schema", self / "flights.ddl", "--spark"]
         return CliRunner().invoke(main, [str(argument) for argument in [*common, *arguments]])
 
     def match_json(self, *arguments: object) -> Any:

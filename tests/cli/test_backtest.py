@@ -1,80 +1,92 @@
-"""Standing queries over files by Spark: the progress bar, for people at a terminal, and files that hold nothing."""
+"""Which engine matches files, and what is found wrong before either starts."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
-import struct
-import sys
-import termios
-import threading
+import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import Result
 
 from asc.schema import Schema
 from cli.backtest import run_backtest
+from cli.decoding import Decoding
 from cli.failure import CommandError
-from cli.main import main
 
-if TYPE_CHECKING:
-    from conftest import Files
+SCHEMA = Schema.from_ddl("delay INT, dest STRING")
 
 
-def test_match_shows_a_bar_on_a_terminal(
-    files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    paths = ["--queries", files / "queries.json", "--schema", files / "flights.ddl", files / "flights.csv"]
-    screen, terminal = pty.openpty()
-    # A new one has no columns, and so no room for a bar.
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-    shown = bytearray()
-
-    def read() -> None:
-        try:
-            while part := os.read(screen, 4096):
-                shown.extend(part)
-        except OSError:
-            pass  # how Linux says that the other end was closed
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    with os.fdopen(terminal, "w") as stderr:
-        monkeypatch.setattr(sys, "stderr", stderr)
-        main.main(["match", *map(str, paths)], standalone_mode=False)
-        monkeypatch.undo()
-    reader.join(10)
-    os.close(screen)
-    assert "4 rows read, 4 accepted" in capsys.readouterr().out
-    assert b"\rmatching: " in shown
-    assert b"task" in shown
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    path.write_text("delay,dest\n75,SFO\n5,LAX\n", encoding="utf-8")
+    return path
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "rows"),
-    [
-        ("header.csv", "dest,flight,delay\n", 0),
-        ("empty.ndjson", "", 0),
-        ("blank.ndjson", "\n\n", 0),
-        ("none-accepted.ndjson", '{"dest": "ORD", "delay": 1}\n', 1),
-        ("none-decodable.ndjson", "[1]\n{", 2),
-    ],
-)
-def test_files_of_which_no_row_is_accepted(files: Files, name: str, content: str, rows: int) -> None:
-    (files / name).write_text(content, encoding="utf-8")
-    result = files.match(files / name)
-    assert result.exit_code == 0, result.stderr
-    _, *counts, total = result.stdout.splitlines()
-    assert [line.split() for line in counts] == [[query_id, "0"] for query_id in files.counts]
-    assert total == f"{rows} row{'s' * (rows != 1)} read, 0 accepted"
-
-
-def test_an_output_that_is_there_is_refused_without_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(**_: object) -> None:
         raise AssertionError("Spark was started")
 
     monkeypatch.setattr("broker.runtime.spark.spark_session", start)
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_plain_predicates_over_plain_rows_need_no_spark(rows: Path) -> None:
+    backtest = run_backtest([rows, rows], "csv", Decoding(SCHEMA), {"late": "delay > 60", "none": "delay < 0"}, None)
+    assert (backtest.engine, backtest.found.rows, backtest.found.accepted) == ("arrow", 4, 2)
+    assert backtest.found.by_query == {"late": 2, "none": 0}
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_what_is_wrong_is_said_before_spark_starts(rows: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    for inputs, where, output, said in (
+        ([rows], "dely > 60", None, "did you mean 'delay'"),
+        ([rows], "upper(dest) = ", None, "late"),
+        ([rows, tmp_path / "other.csv"], "upper(dest) = 'SFO'", None, "no column of the schema"),
+        ([rows], "delay > 60", tmp_path, "exists already"),
+    ):
+        with pytest.raises(Exception, match=said) as caught:
+            run_backtest(inputs, "csv", Decoding(SCHEMA), {"late": where}, output)
+        assert not isinstance(caught.value, AssertionError)
+
+
+def test_why_spark_starts_is_said(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class StartedError(Exception):
+        pass
+
+    def start(**_: object) -> None:
+        raise StartedError
+
+    monkeypatch.setattr("broker.runtime.spark.spark_session", start)
+    odd = tmp_path / "odd.csv"
+    odd.write_text("delay,dest\nNA,SFO\n", encoding="utf-8")
+    for path, where, output, said in (
+        (rows, "upper(dest) = 'SFO'", None, "query 'q' has Spark compute"),
+        (odd, "delay > 60", None, "column delay holds 'NA'"),
+        (rows, "delay > 60", tmp_path / "new", "to write rows"),
+    ):
+        with pytest.raises(StartedError):
+            run_backtest([path], "csv", Decoding(SCHEMA), {"q": where}, output)
+        assert said in capsys.readouterr().err
+    with pytest.raises(StartedError):
+        run_backtest([rows], "csv", Decoding(SCHEMA), {"q": "delay > 60"}, None, by_spark=True)
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_the_command_says_that_it_was_without_spark(run: Callable[..., Result], rows: Path, tmp_path: Path) -> None:
+    (tmp_path / "queries.json").write_text('{"late": "delay > 60"}', encoding="utf-8")
+    (tmp_path / "rows.ddl").write_text(SCHEMA.ddl(), encoding="utf-8")
+    arguments = ["match", "--queries", tmp_path / "queries.json", "--schema", tmp_path / "rows.ddl", rows]
+    result = run(*arguments)
+    assert result.stdout.splitlines()[-1] == "2 rows read, 1 accepted (without Spark)"
+    assert json.loads(run(*arguments, "--json").stdout)["engine"] == "arrow"
+
+
+def test_an_output_that_is_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="exists already"):
-        run_backtest([], Schema.from_ddl("delay INT"), {}, tmp_path, time_zone="UTC")
+        run_backtest([], "csv", Decoding(SCHEMA), {}, tmp_path)

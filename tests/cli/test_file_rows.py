@@ -27,6 +27,7 @@ def test_counts_are_the_same_from_every_format(files: Files, spark: SparkSession
         "undecodable": 0,
         "first_undecodable": None,
         "queries": files.counts,
+        "engine": "spark",
     }
 
 

@@ -13,10 +13,10 @@ import pytest
 from cli.failure import CommandError
 from cli.input_files import (
     ROWS_A_STEP,
-    check_parquet,
     csv_header,
     file_format,
-    parquet_columns,
+    parquet_schema,
+    read_blocks,
     read_csv,
     read_lines,
     read_parquet,
@@ -100,17 +100,31 @@ def test_the_bytes_that_were_read_rise_to_the_size_of_the_file(
 def test_parquet_gives_its_columns_and_values(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"n": [1, None], "Größe": ["a", ""]}), path)
-    assert parquet_columns(path) == ["n", "Größe"]
+    assert parquet_schema(path).names == ["n", "Größe"]
     assert list(read_parquet(path, ignored)) == [{"n": 1, "Größe": "a"}, {"n": None, "Größe": ""}]
     pq.write_table(pa.table({"n": pa.array([], pa.int32())}), path)
     assert list(read_parquet(path, ignored)) == []
 
 
-def test_a_folder_of_parquet_is_not_looked_into(tmp_path: Path) -> None:
-    check_parquet(tmp_path)
-    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
-    with pytest.raises(CommandError, match="not readable as Parquet"):
-        check_parquet(tmp_path / "rows.parquet")
+@pytest.mark.parametrize("size_bytes", [1, 3, 7, 100])
+def test_blocks_are_whole_lines(tmp_path: Path, size_bytes: int) -> None:
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"ab\n\nc\r\nlonger than a block\nend"))
+    blocks = list(read_blocks(path, size_bytes, ignored))
+    assert b"".join(blocks) == b"ab\n\nc\r\nlonger than a block\nend"
+    assert all(block.endswith(b"\n") for block in blocks[:-1])
+    path.write_bytes(b"ab")
+    with pytest.raises(CommandError, match="broken gzip file"):
+        list(read_blocks(path, size_bytes, ignored))
+
+
+def test_a_header_with_other_signs(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("a;'b;c';d\n", encoding="utf-8")
+    assert csv_header(path, ";", "'")[1] == ["a", "b;c", "d"]
+    assert csv_header(path, ";", "")[1] == ["a", "'b", "c'", "d"]
+    path.write_text("a||b||c\n", encoding="utf-8")
+    assert csv_header(path, "||")[1] == ["a", "b", "c"]
 
 
 def read(path: Path) -> object:

@@ -37,7 +37,7 @@ def test_every_command_that_prints_a_result_prints_it_as_json(run: Run, path: tu
 
 
 def test_the_specified_commands_are_there() -> None:
-    wanted = "demo serve query publish subscribe match bench config functions runtime status version help"
+    wanted = "demo serve query publish subscribe match schema bench config functions runtime status version help"
     assert set(main.commands) == set(wanted.split())
     query = main.commands["query"]
     assert isinstance(query, click.Group)

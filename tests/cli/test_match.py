@@ -7,6 +7,9 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
+
+from cli.main import main
 
 if TYPE_CHECKING:
     from conftest import Files
@@ -60,14 +63,15 @@ def test_a_refused_query_is_named(files: Files, queries: dict[str, str], said: s
             b'{"flight": 1, "delay": 75}\n\n{"flight": "x", "delay": 75}\n{"delay": \n{"dest": "\xff"}\n'
             b'{"delay": 61}\n',
             5,
-            'value is not a JSON record of the stream\'s schema: {"flight": "x", "delay": 75}',
+            "value is not a JSON record of the stream's schema: column 'flight' holds no INT: "
+            '{"flight": "x", "delay": 75}',
         ),
         (
             "bad.csv",
             b'\xef\xbb\xbfdest,flight,delay,_key\r\n"S ""F"" O",1,75,\r\nLAX,x,75,\r\nLAX,2\r\n \xff,3,75,\r\n'
             b"LAX,4,61,k\r\n",
             5,
-            "value is not a CSV record of the stream's schema: LAX,x,75,",
+            "value is not a CSV record of the stream's schema: column 'flight' holds no INT: LAX,x,75,",
         ),
     ],
     ids=["ndjson", "csv"],
@@ -84,5 +88,32 @@ def test_what_a_stream_would_not_decode_is_left_out_and_said(
     assert f"warning: 3 rows cannot be decoded, left out; the first: {said}\n" in result.stderr
     # Also where no query reads the bad field, and in the rows that are written.
     result = files.match(files / name, "--output", files / "out")
+    assert result.stderr.splitlines()[0] == "starting Spark: as --spark says"
     assert result.stdout == f"{rows} rows read, 2 accepted, written to {files / 'out'}\n"
     assert "3 rows cannot be decoded" in result.stderr
+
+
+def test_a_streams_options_decode_its_times(files: Files) -> None:
+    (files / "flights.ddl").write_text("n INT, at TIMESTAMP", encoding="utf-8")
+    (files / "queries.json").write_text(json.dumps({"later": "at > TIMESTAMP '2013-01-31 09:59:00'"}), encoding="utf-8")
+    (files / "rows.csv").write_text("n,at\n1,31/01/2013 10:00\n2,31/01/2013 09:00\n", encoding="utf-8")
+    (files / "rows.ndjson").write_text('{"n": 1, "at": "31/01/2013 10:00"}\n', encoding="utf-8")
+    result = files.match(files / "rows.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    error = result.stderr.splitlines()[1]
+    reason = f"the first: {files / 'rows.csv'}: value is not a CSV record of the stream's schema: "
+    assert error.startswith(f"error: none could be decoded, rows 2: {reason}")
+    assert error.endswith(": 1,31/01/2013 10:00; name the stream's options with --config or --option")
+    option = ("--option", "timestampFormat=dd/MM/yyyy HH:mm")
+    assert files.match_json(files / "rows.csv", *option)["queries"] == {"later": 1}
+    (files / "asc.toml").write_text(
+        '[spark]\ntime_zone = "Europe/Oslo"\n'
+        '[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT, at TIMESTAMP"\n'
+        '[streams.s.options]\ntimestampFormat = "dd/MM/yyyy HH:mm"\n'
+        '[streams.u]\ntopic = "u"\nformat = "csv"\nschema = "n INT"\n',
+        encoding="utf-8",
+    )
+    for name, count in (("rows.csv", 1), ("rows.ndjson", 1)):
+        arguments = ["match", "--queries", files / "queries.json", "--config", files / "asc.toml", files / name]
+        found = CliRunner().invoke(main, [*map(str, arguments), "--stream", "s", "--json"])
+        assert json.loads(found.stdout)["queries"] == {"later": count}, found.stderr

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +51,59 @@ def test_parquet_into_a_csv_stream(asc: Asc, tmp_path: Path) -> None:
     assert [record["queries"] for record in received] == [*([f"text-{i}"] for i in range(len(texts))), ["nothing"]]
 
 
+def test_times_arrive_by_the_streams_pattern(asc: Asc, tmp_path: Path) -> None:
+    """Into a stream with a timestampFormat and a zone: none of them is a dead letter."""
+    where = "at = TIMESTAMP '2013-01-31 09:00:05Z'"
+    added = asc("query", "add", "timed", "--stream", "times", "--topic", "times-out", "--where", where)
+    assert added.exit_code == 0, added.stderr
+    times = pa.array([datetime(2013, 1, 31, 9, 0, 5, tzinfo=timezone.utc)] * 3, pa.timestamp("us", tz="UTC"))
+    pq.write_table(pa.table({"at": times}), tmp_path / "rows.parquet")
+    (tmp_path / "rows.csv").write_text("at\n2013-01-31T09:00:05Z\n31/01/2013 10:00:05\n", encoding="utf-8")
+    for name in ("rows.parquet", "rows.csv"):
+        assert asc("publish", "--stream", "times", tmp_path / name).exit_code == 0
+    assert [record["value"] for record in asc.received("times-out", 5)] == ['{"at":"31/01/2013 10:00:05"}'] * 5
+
+
+def test_a_file_that_shares_no_column_is_refused_without_force(asc: Asc, tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("city,gate\nOslo,A\n", encoding="utf-8")
+    (tmp_path / "other.ndjson").write_text('{"Flight": 1}\n', encoding="utf-8")
+    for name in ("other.csv", "other.ndjson"):
+        result = asc("publish", "--stream", "flights", tmp_path / name)
+        assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (1, "", 1), result.stderr
+        assert "the stream's flight, delay, dest; --force publishes it" in result.stderr
+        forced = asc("publish", "--stream", "flights", "--force", tmp_path / name)
+        assert (forced.exit_code, forced.stdout) == (0, "1 record published to cli-flights\n")
+
+
+def test_standard_input(asc: Asc) -> None:
+    lines = '{"flight": 70, "delay": 1}\n\n{"flight": 71}\n'
+    assert asc("publish", "--stream", "flights", "-", stdin=lines).stdout == "2 records published to cli-flights\n"
+    csv = asc("publish", "--stream", "flights", "--format", "csv", "-", stdin="flight,delay,dest\n72,5,SFO\n")
+    assert (csv.exit_code, csv.stdout) == (0, "1 record published to cli-flights\n"), csv.stderr
+    refused = asc("publish", "--stream", "flights", "--format", "parquet", "-", stdin="PAR1")
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1)
+
+
+def test_a_line_of_a_pipe_is_sent_as_it_comes_and_ctrl_c_ends_it(asc: Asc) -> None:
+    where = "flight = 4711"
+    assert asc("query", "add", "piped", "--stream", "flights", "--topic", "piped", "--where", where).exit_code == 0
+    code = "from cli.main import main; main(prog_name='asc')"
+    publishing = subprocess.Popen(
+        [sys.executable, "-c", code, "publish", "--stream", "flights", "--server", asc.server, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with publishing:
+        assert publishing.stdin is not None
+        publishing.stdin.write(b'{"flight": 4711}\n')
+        publishing.stdin.flush()
+        assert len(asc.received("piped", 1)) == 1  # while the pipe is open
+        publishing.send_signal(signal.SIGINT)
+        stdout, stderr = publishing.communicate(timeout=60)
+    assert (publishing.returncode, stdout, stderr) == (0, b"1 record published to cli-flights\n", b"")
+
+
 def test_publishing_what_cannot_be_published_is_one_line(asc: Asc, flights: Path, tmp_path: Path) -> None:
     odd = tmp_path / "rows.xls"
     odd.write_bytes(b"n")
@@ -68,6 +125,19 @@ def test_a_kafka_that_does_not_answer_is_one_line(run: Callable[..., Result], ad
     result = run("publish", rows, "--server", address.url)
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
     assert result.stderr.startswith("error: Kafka '127.0.0.1:9': does not answer: check the address and that it runs (")
+
+
+def test_a_silent_kafka_is_said_while_it_is_waited_for(
+    run: Callable[..., Result], address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.client.KAFKA_ANSWERS_WITHIN_S", 1.5)
+    monkeypatch.setattr("broker.kafka.silence.SAID_AFTER_S", 0.2)
+    rows = tmp_path / "rows.csv"
+    rows.write_text("n\n1\n", encoding="utf-8")
+    result = run("publish", rows, "--server", address.url)
+    silent, error = result.stderr.splitlines()
+    assert silent == "Kafka 127.0.0.1:9 does not answer yet, still trying"
+    assert error.startswith("error: Kafka '127.0.0.1:9': does not answer: ")
 
 
 @pytest.mark.usefixtures("impatient")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 
 from asc.schema import Schema
 from cli.failure import CommandError
-from cli.records import column_warnings, read_records
+from cli.input_files import file_format
+from cli.records import Target, read_records
 
 SCHEMA = Schema.from_ddl(
     "n INT, price DECIMAL(10,2), ok BOOLEAN, name STRING, at TIMESTAMP, place STRUCT<city: STRING>"
@@ -21,7 +23,14 @@ SCHEMA = Schema.from_ddl(
 
 
 def records(path: Path, stream_format: str = "json", key: str | None = None) -> list[tuple[bytes | None, bytes]]:
-    return list(read_records(path, stream_format, SCHEMA, key, lambda _: None))
+    return sent(path, Target(stream_format, SCHEMA), key)
+
+
+def sent(path: Path, target: Target, key: str | None = None) -> list[tuple[bytes | None, bytes]]:
+    found = read_records(
+        path, file_format(path), target, key, advance=lambda _: None, on_columns=lambda _columns, _by_case: None
+    )
+    return list(found)
 
 
 def written(tmp_path: Path, name: str, text: str) -> Path:
@@ -62,14 +71,6 @@ def test_columns_in_another_case_are_spelled_as_the_schema_does(tmp_path: Path) 
 def test_the_very_name_goes_before_one_in_another_case(tmp_path: Path) -> None:
     rows = written(tmp_path, "rows.csv", "NAME,name,N,N_\na,b,7,8\n")
     assert records(rows) == [(None, b'{"NAME":"a","name":"b","n":7,"N_":"8"}')]
-    unknown, lacking = column_warnings(rows, SCHEMA)
-    assert unknown.endswith("schema lacks: NAME, N_")
-    assert lacking.endswith("the file lacks it: price, ok, at, place")
-
-
-def test_only_what_is_not_shared_is_warned_of(tmp_path: Path) -> None:
-    assert list(column_warnings(written(tmp_path, "rows.csv", "N,PRICE,Ok,NAME,At,place\n"), SCHEMA)) == []
-    assert list(column_warnings(written(tmp_path, "empty.csv", ""), SCHEMA)) == []
 
 
 def test_the_key_is_the_text_of_a_column(tmp_path: Path) -> None:
@@ -111,3 +112,92 @@ def test_parquet_becomes_json(tmp_path: Path) -> None:
     first, second = (value for _, value in records(path))
     assert first == b'{"n":1,"price":1.10,"at":"2013-01-01T10:00:00.000005Z","place":{"city":"Oslo"}}'
     assert set(json.loads(second).values()) == {None}
+
+
+OSLO = Target(
+    "json",
+    Schema.from_ddl("at TIMESTAMP, day DATE, local TIMESTAMP_NTZ, s STRING, place STRUCT<at: TIMESTAMP>"),
+    {
+        "timestampFormat": "dd/MM/yyyy HH:mm:ss",
+        "dateFormat": "d.M.yyyy",
+        "timestampNTZFormat": "yyyyMMddHHmmss",
+        "timeZone": "Europe/Oslo",
+    },
+)
+
+
+def test_times_of_parquet_are_written_by_the_streams_patterns(tmp_path: Path) -> None:
+    at = datetime(2013, 1, 1, 10, 0, 5, tzinfo=timezone.utc)
+    table = pa.table(
+        {
+            "AT": pa.array([at, None], pa.timestamp("us", tz="UTC")),
+            "day": pa.array([at.date(), None], pa.date32()),
+            "local": pa.array([at.replace(tzinfo=None), None], pa.timestamp("us")),
+            "s": pa.array([at, None], pa.timestamp("us", tz="UTC")),
+            "place": pa.array([{"at": at}, None], pa.struct([("at", pa.timestamp("us", tz="UTC"))])),
+        }
+    )
+    pq.write_table(table, tmp_path / "rows.parquet")
+    first, second = (json.loads(value) for _, value in sent(tmp_path / "rows.parquet", OSLO))
+    assert first == {
+        "at": "01/01/2013 11:00:05",
+        "day": "1.1.2013",
+        "local": "20130101100005",
+        "s": "2013-01-01T10:00:05Z",
+        "place": {"at": "01/01/2013 11:00:05"},
+    }
+    assert set(second.values()) == {None}
+
+
+def test_times_of_csv_are_rewritten_where_they_are_iso_8601(tmp_path: Path) -> None:
+    lines = ["At,day", "2013-01-01T10:00:05Z,2013-01-02", "2013-01-01 10:00:05,2.1.2013", "01/01/2013 10:00:05,x", ","]
+    path = written(tmp_path, "rows.csv", "\n".join(lines) + "\n")
+    assert [tuple(json.loads(value).values()) for _, value in sent(path, OSLO)] == [
+        ("01/01/2013 11:00:05", "2.1.2013"),
+        ("01/01/2013 10:00:05", "2.1.2013"),
+        ("01/01/2013 10:00:05", "x"),
+        (None, None),
+    ]
+
+
+def test_a_pattern_that_cannot_be_written_is_refused_before_the_first_record(tmp_path: Path) -> None:
+    target = Target("json", SCHEMA, {"timestampFormat": "EEE dd MMM yyyy"})
+    path = written(tmp_path, "rows.csv", "n,at\n1,2013-01-01\n")
+    with pytest.raises(CommandError, match=r"timestampFormat of the stream 'EEE dd MMM yyyy': 'EEE' in it cannot"):
+        sent(path, target)
+    # Without such a column nothing has to be written.
+    assert sent(written(tmp_path, "other.csv", "n\n1\n"), target) == [(None, b'{"n":1}')]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "target", "expected"),
+    [
+        ("rows.csv", "N,extra\n1,2\n", "json", (["N", "extra"], False)),
+        ("rows.csv", "N,extra\n", "json", ([], False)),
+        ("rows.ndjson", '{"n": 1}\nx\n[1]\n{"m": 2, "n": 3}\n', "json", (["n", "m"], True)),
+        ("rows.ndjson", '{"n": 1}\n', "csv", (["n"], False)),
+    ],
+)
+def test_columns_are_told_before_the_first_record(
+    tmp_path: Path, name: str, text: str, target: str, expected: tuple[list[str], bool]
+) -> None:
+    path, told = written(tmp_path, name, text), []
+
+    def on_columns(found: Sequence[str], found_by_case: bool) -> None:
+        told.append((list(found), found_by_case))
+        raise StopAsyncIteration
+
+    with pytest.raises(StopAsyncIteration):
+        next(
+            read_records(
+                path, file_format(path), Target(target, SCHEMA), None, advance=lambda _: None, on_columns=on_columns
+            )
+        )
+    assert told == [expected]
+
+
+def test_a_csv_stream_that_would_not_read_the_lines_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.csv", "n\n1\n")
+    with pytest.raises(CommandError, match="option sep of the stream ';'"):
+        sent(path, Target("csv", SCHEMA, {"sep": ";"}))
+    assert sent(path, Target("csv", SCHEMA, {"sep": ",", "nullValue": "NA"})) == [(None, b"1,,,,,")]

@@ -90,4 +90,5 @@ def test_status_names_the_streams(asc: Asc) -> None:
     assert {stream["name"]: stream["topic"] for stream in found["streams"]} == {
         "flights": "cli-flights",
         "lines": "cli-lines",
+        "times": "cli-times",
     }

@@ -43,7 +43,7 @@ def test_a_dead_letter_shows_what_is_wrong_with_it(asc: Asc, tmp_path: Path) -> 
     bad.write_text('{"flight": "x"}\n', encoding="utf-8")
     assert asc("publish", "--stream", "flights", bad).stdout == "1 record published to cli-flights\n"
     dead = next(s["dead_letter"] for s in asc.json("status")["streams"] if s["name"] == "flights")
-    reason = "value is not a JSON record of the stream's schema"
+    reason = "value is not a JSON record of the stream's schema: column 'flight' holds no INT"
     (record,) = asc.received(dead, 1)
     assert (record["error"], record["queries"]) == (reason, [])
     line = asc("subscribe", dead, "--from-beginning", "--max", 1).stdout

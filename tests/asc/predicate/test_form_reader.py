@@ -35,7 +35,7 @@ def shown(node: Node) -> str:
         ("SUBSTR(a, 2)", "substr(a, 2)", None),
         ("OVERLAY(a PLACING 'x' FROM 2)", "overlay(a, 'x', 2)", "OVERLAY({0} PLACING {1} FROM {2})"),
         ("OVERLAY(a, 'x', 2, 1)", "overlay(a, 'x', 2, 1)", None),
-        ("EXTRACT(YEAR FROM a)", "extract('YEAR', a)", None),
+        ("EXTRACT(YEAR FROM a)", "extract('YEAR', a)", "EXTRACT(YEAR FROM {0})"),
         ("EXTRACT('YEAR', a)", "extract('YEAR', a)", None),
         ("DATEADD(DAY, 1, a)", "timestampadd('DAY', 1, a)", "timestampadd(DAY, {0}, {1})"),
         ("DATE_ADD(day, 1)", "date_add(day, 1)", None),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.keys.attribute import PAttribute
-from asc.keys.constraint import Constraint
+from asc.keys.constraint import Constraint, merged
 from asc.predicate.formula import (
     FALSE,
     NULL,
@@ -26,6 +26,7 @@ from asc.predicate.formula import (
     TooManyConjunctsError,
     Within,
     conjuncts_of,
+    intersection_of,
     null_test,
     simplified,
     union_of,
@@ -113,6 +114,24 @@ def test_a_formula_nested_in_questions_of_itself_takes_as_many_steps_as_it_has_p
     conjuncts = conjuncts_of(nested, 64)
     for row in ROWS:
         assert accepts(conjuncts, row) == (value(nested, row) == TRUE), row
+
+
+@given(st.lists(st.sets(st.integers(0, 9)), min_size=1, max_size=5), st.sets(st.integers(0, 4)))
+def test_many_constraints_are_intersected_as_sets_are(excluded: list[set[int]], with_null: set[int]) -> None:
+    constraints = [
+        Constraint(merged(((i, 0), (i, 1)) for i in range(10) if i not in out), number in with_null)
+        for number, out in enumerate(excluded)
+    ]
+    found = intersection_of(constraints)
+    for key in (None, *range(10)):
+        assert found.admits(key) == all(constraint.admits(key) for constraint in constraints)
+
+
+def test_two_thousand_values_left_out_of_one_attribute_are_one_conjunct() -> None:
+    wide = PAttribute("c", pa.int64(), ("c",))
+    parts: list[Formula] = [Not(Atom(wide, Constraint((((i, 0), (i, 1)),)))) for i in range(0, 4_000, 2)]
+    ((constraint,),) = (conjunct.values() for conjunct in conjuncts_of(Every(parts), 64))
+    assert len(constraint.intervals) == 2_001
 
 
 def test_more_steps_than_a_tenth_of_a_second() -> None:

@@ -63,6 +63,7 @@ def test_text_and_type(text: str, sql: str | None, data_type: pa.DataType) -> No
         ("x > 1 AND exists(xs, x -> x > 1)", "unknown column 'x'"),
         ("coalesce(x -> x)", "last argument"),
         ("exists(tags, t -> s LIKE '%a%')", "bring it out of the lambda"),
+        ("exists(xs, x -> x = m.k)", "bring it out of the lambda"),
         ("exists(xs, x -> x = s)", "bring it out of the lambda"),
         ("exists(xs, x -> array_contains(xs, x))", "bring it out of the lambda"),
         ("exists(xs, x -> exists(xs, y -> y = x))", "part of the lambda's variable"),

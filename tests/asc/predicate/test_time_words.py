@@ -41,6 +41,8 @@ SCHEMA = Schema.from_ddl("t TIMESTAMP, u TIMESTAMP_NTZ, d DATE, s STRING, n INT,
         "date_trunc('HOUR', 'now') = t",
         "exists(ds, x -> x = 'today')",
         "CASE WHEN n > 1 THEN t > 'now' END",
+        "'now' + INTERVAL 1 DAY > s",
+        "try_add('today', INTERVAL 1 DAY) > s",
     ],
 )
 def test_a_time_word_is_refused(text: str) -> None:
@@ -58,6 +60,8 @@ def test_a_time_word_is_refused(text: str) -> None:
         "CAST(s AS DATE) = d",
         "s > d",
         "t > '2020-01-01'",
+        "'5' + 3 = n",
+        "s + INTERVAL 1 DAY > '2020-01-01'",
     ],
 )
 def test_where_spark_reads_no_time_it_is_a_string(text: str) -> None:

@@ -46,7 +46,18 @@ def test_words_in_upper_case_and_comments_left_out() -> None:
     assert [token.word for token in tokens] == ["IS", "NOT", "NULL", "", ""]
 
 
-@pytest.mark.parametrize("text", ["'open", "a ; b", "5a", "a{b", "1.5x", "`a`5"])
+def test_shifts_and_negated_comparisons_are_one_token() -> None:
+    tokens = tokens_of(Source("a << b >>> c !< d ! < '/*+'"))
+    assert [token.kind for token in tokens if token.kind in ("<<", ">>>", "!<", "!", "<")] == [
+        "<<",
+        ">>>",
+        "!<",
+        "!",
+        "<",
+    ]
+
+
+@pytest.mark.parametrize("text", ["'open", "a ; b", "5a", "a{b", "1.5x", "`a`5", "a /*+ b */", "a -- b\\\n"])
 def test_what_spark_has_no_token_for(text: str) -> None:
     with pytest.raises(PredicateError):
         tokens_of(Source(text))

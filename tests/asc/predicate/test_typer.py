@@ -14,6 +14,7 @@ from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl(
     "a INT, d DOUBLE, s STRING, c BOOLEAN, day DATE, ts TIMESTAMP, xs ARRAY<INT>, m MAP<STRING, INT>,"
+    " items ARRAY<STRUCT<x: INT, `odd name`: STRING>>,"
     " place STRUCT<x: INT, `odd name`: STRING>"
 )
 
@@ -43,6 +44,8 @@ def typed(text: str) -> Expression:
         ("a is not null", "NOT (a IS NULL)", pa.bool_()),
         ("s like 'a%%b'", "s LIKE 'a%b'", pa.bool_()),
         ("m.k", "m['k']", pa.int32()),
+        ("items.`ODD name`", "items.`odd name`", pa.list_(pa.string())),
+        ("items.x[0]", "items.x[0]", pa.int32()),
         ("a is true", "a IS TRUE", pa.bool_()),
         ("+ 5", "5", pa.int32()),
     ],
@@ -57,6 +60,7 @@ def test_text_and_type(text: str, sql: str, data_type: pa.DataType) -> None:
     ("text", "part"),
     [
         ("b > 1", "unknown column 'b'"),
+        ("items.y > 1", "the struct has x, odd name"),
         ("xs.k > 1", r"an element of an array is xs\[0\]"),
         ("a + c", "arithmetic needs numbers"),
         ("a & d", "use integers"),

@@ -124,7 +124,7 @@ def test_a_pattern_is_refused_only_where_spark_refuses_it(spark: SparkSession) -
     from pyspark.sql import functions as sf
 
     def read(*patterns: str) -> None:
-        columns = [sf.to_timestamp(sf.col("id").cast("string"), sf.lit(pattern)) for pattern in patterns]
+        columns = [sf.to_timestamp(sf.col("id").cast("string"), pattern) for pattern in patterns]
         spark.range(1, numPartitions=1).select(*columns).collect()
 
     # A lone bracket, and how often a letter may stand, are left to Spark.

@@ -69,8 +69,11 @@ def test_a_stream_is_described_by_its_configuration_and_its_queries_paused_ones_
         "topic": resting.config.streams[name].topic,
         "format": "csv",
         "schema": "n INT, s STRING",
+        "options": {},
+        "time_zone": "UTC",
         "dead_letter": f"{name}.dead-letter",
         "queries": before[name] + 2,
+        "not_served": 0,
     }
 
 

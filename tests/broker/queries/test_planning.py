@@ -115,3 +115,14 @@ def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSe
     ]
     assert set(rules.refusals(candidates, [there], (), plans)) == {0, 1}
     assert rules.refusals(candidates[1:], [], (), plans) == {}
+
+
+def test_expressions_that_are_too_heavy_together_are_refused(spark: SparkSession) -> None:
+    rules = planning(spark, {"a": "source-a"}, stream_spark_nodes=100)
+    candidates = [
+        Candidate(query, rules._analysers["a"].normalise(query.where))
+        for query in (RegisteredQuery(f"q{i}", "a", f"n * {i} + n > 3", f"to-{i}") for i in range(2, 7))
+    ]
+    refused = rules.refusals(candidates, (), (), {})
+    assert list(refused) == [4]
+    assert "more than 100 operators and operands" in str(refused[4])

@@ -280,3 +280,45 @@ def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert site.client.get("/readyz").status_code == 200
     site.register("after-loss", "n = 2")
     assert site.client.get("/v1/queries/before-loss").json() == before
+
+
+def test_while_spark_is_asked_about_one_query_others_are_registered(
+    site: Site, apply: Apply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert site.daemon is not None
+    analyser = site.daemon.streams()[site.stream("json")].analyser
+    asked, answered = threading.Event(), threading.Event()
+    whole = analyser.refusals
+
+    def slow(attributes: Any) -> Any:
+        attributes = list(attributes)
+        if any("1234" in attribute.sql for attribute in attributes) and not answered.is_set():
+            asked.set()
+            assert answered.wait(60)
+        return whole(attributes)
+
+    monkeypatch.setattr(analyser, "refusals", slow)
+    with ThreadPoolExecutor(1) as pool:
+        slow_one = pool.submit(apply, [Put(query_of(site, "asked", "n + 1234 > 5"))])
+        assert asked.wait(60)
+        assert apply([Put(query_of(site, "quick"))]).registered
+        assert not slow_one.done()
+        answered.set()
+        assert slow_one.result(60).registered
+    assert_consistent(site)
+
+
+def test_a_query_altered_while_it_is_judged_is_judged_anew(site: Site, apply: Apply) -> None:
+    apply([Put(query_of(site, "both"))])
+    seen: list[str] = []
+
+    def fields_of(standing: RegisteredQuery) -> dict[str, Any]:
+        seen.append(standing.where)
+        if len(seen) == 1:
+            apply([altered("both", where="n > 77")])
+        return {"labels": {"by": "me"}}
+
+    apply([altered("both", fields_of)])
+    query = held(site)[1]["both"]
+    assert (query.where, dict(query.labels)) == ("n > 77", {"by": "me"})
+    assert seen == ["n > 1", "n > 77"]

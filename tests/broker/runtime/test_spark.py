@@ -97,3 +97,23 @@ def test_a_session_that_runs_is_taken_and_given_what_can_still_be_set(spark: Spa
         spark.conf.set(name, partitions or "4")
     # What PySpark reads from the environment was there only while it started.
     assert dict(os.environ) == before
+
+
+_WITHOUT_CONNECTOR = """
+import os
+os.environ["PYSPARK_PYTHON"] = "/no/such/python"
+from broker.runtime.spark import spark_session
+spark = spark_session(master="local[1]", connector=False)
+print(spark.conf.get("spark.jars", "none"), spark.sparkContext.pythonExec, os.environ["PYSPARK_PYTHON"])
+"""
+
+
+@pytest.mark.slow
+def test_a_session_without_the_connector_needs_no_jars_and_keeps_the_users_python(tmp_path: Path) -> None:
+    """The cache is empty, and there is no network to fill it from."""
+    variables = {**os.environ, "ASC_CACHE_DIR": str(tmp_path / "cache"), "ASC_MAVEN_URL": "http://127.0.0.1:9"}
+    run = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_CONNECTOR], capture_output=True, text=True, check=False, env=variables
+    )
+    assert run.stdout == "none /no/such/python /no/such/python\n", run.stderr[-2000:]
+    assert not (tmp_path / "cache" / "jars").exists()

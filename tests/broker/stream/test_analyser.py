@@ -73,3 +73,28 @@ def test_of_the_expressions_that_passed_only_the_last_ones_are_remembered(
     assert list(analyser._accepted) == attributes[2:]
     refused = PAttribute("length(gone)", attributes[0].type)
     assert list(analyser.refusals([*attributes, refused])) == [refused]
+
+
+def test_spark_is_not_waited_for_without_end(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT, s STRING"})
+    analyser = analyser_of(spark, stream)
+    (attribute,) = analyser.normalise("n * 2 > 1").p_attributes
+    monkeypatch.setattr(analyser_module, "_ASKED_S", 0.0)
+    assert "did not make it out" in str(analyser.refusals([attribute])[attribute])
+    assert "did not make it out" in str(analyser.misread(["n * 2 > 1"])[0])
+    monkeypatch.undo()
+    assert analyser.refusals([attribute]) == {}
+
+
+def test_what_was_misread_is_refused_and_told(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT, s STRING"})
+    analyser = analyser_of(spark, stream)
+    wheres = ["n > 1", "n > 1 OR n < 0 AND s = 'a'"]
+    assert analyser.misread(wheres) == {}
+    monkeypatch.setattr(analyser_module, "read_as", lambda where, *rest: where.replace(" AND ", " OR "))
+    (position,) = found = analyser.misread(wheres)
+    assert position == 1
+    assert "is read otherwise by Spark" in str(found[1])
+    assert "n > 1 OR n < 0 AND s = 'a'" in caplog.text

@@ -65,9 +65,3 @@ def test_an_expression_that_ends_the_daemon_twice_is_parked_at_the_third_start(
     assert process.log.read_text("utf-8").count("looks for the expression that ended batch") == 1
     process.child.kill()
     process.child.wait()
-    # The next start knows it, and has nothing to look for.
-    process.start()
-    assert process.client.get("/v1/queries/guilty").json()["reason"] == found["reason"]
-    assert process.log.read_text("utf-8").count("looks for the expression that ended batch") == 1
-    process.child.kill()
-    process.child.wait()

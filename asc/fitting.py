@@ -1,0 +1,75 @@
+"""Columns of another type than the schema's, taken where every value is one of the schema's type."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.errors import PlanError, SchemaError
+from asc.keys.attribute import PAttribute
+from asc.spark_types import ddl_of_type, normalised_arrow_type
+
+
+def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The values of a p-attribute as its type holds them.
+
+    Cast exactly: integers and decimals of another width, integers for floats and back, floats of another width,
+    timestamps of another unit, a column of nothing but NULLs. One whose type does not go with the p-attribute's comes
+    back as it is. Raises PlanError for the first value that its type does not hold. A column that has the type already
+    costs nothing, another a copy.
+
+    >>> fitted(PAttribute("delay", pa.int32()), pa.array([45, None], pa.int64())).type
+    DataType(int32)
+    """
+    wanted = attribute.type
+    given = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if attribute.space.readable(pa.nulls(0, given)) is not None or not _goes_with(given, wanted):
+        return values
+    plain = values if given == values.type else values.cast(given)
+    exact = _exact(plain, wanted)
+    if exact is not None:
+        return exact
+    row = bisect_left(range(len(plain)), True, key=lambda last: _exact(plain.slice(0, last + 1), wanted) is None)
+    remedy = f"does not fit {ddl_of_type(wanted)}: {_remedy(given)}"
+    raise PlanError(f"column {attribute.sql}, row {row}, holds", plain[row].as_py(), remedy)
+
+
+def _goes_with(given: pa.DataType, wanted: pa.DataType) -> bool:
+    types = pa.types
+    if types.is_integer(wanted):
+        goes = types.is_integer(given) or types.is_floating(given) or types.is_decimal(given)
+    elif types.is_floating(wanted):
+        goes = types.is_integer(given) or types.is_floating(given)
+    elif types.is_decimal(wanted):
+        goes = types.is_integer(given) or types.is_decimal(given)
+    elif types.is_timestamp(wanted):
+        goes = types.is_timestamp(given) and (given.tz is None) == (wanted.tz is None)
+    else:
+        goes = types.is_date(wanted) and types.is_date(given)
+    return bool(goes or types.is_null(given))
+
+
+def _exact(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
+    """The values in a type; None where it does not hold one of them."""
+    try:
+        if pa.types.is_decimal(wanted) and pa.types.is_integer(values.type):
+            # Arrow asks whether all values of an integer's width fit, not whether these do.
+            values = values.cast(pa.decimal128(20, 0))
+        found = values.cast(wanted)
+    except pa.ArrowInvalid:
+        return None
+    if pa.types.is_floating(wanted) and pa.types.is_floating(values.type):
+        # Arrow rounds.
+        same = pc.or_kleene(pc.equal(found.cast(values.type), values), pc.is_nan(values))
+        return found if pc.all(same).as_py() in (True, None) else None
+    return found
+
+
+def _remedy(given: pa.DataType) -> str:
+    try:
+        name = ddl_of_type(normalised_arrow_type(given, ""))
+    except SchemaError:
+        return "cast the column, or declare a wider type"
+    return f"declare it {name}, or leave the row out"

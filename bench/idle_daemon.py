@@ -1,0 +1,51 @@
+"""A daemon on a Kafka of its own whose stream is idle, for what is measured of its API."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+from pyspark.sql import SparkSession
+
+from broker.config.config import parse_config
+from broker.daemon.daemon import Daemon
+from broker.kafka.embedded import EmbeddedKafka
+
+_READY_S = 120.0
+_REQUEST_S = 600.0
+
+
+@contextmanager
+def idle_daemon(spark: SparkSession, folder: Path, stream: str, schema_file: Path) -> Iterator[Daemon]:
+    """A daemon that is ready, with one json stream that nothing is published to; RuntimeError where it does not get
+    ready in two minutes.
+    """
+    with EmbeddedKafka(folder / "kafka") as kafka:
+        config = parse_config(
+            {
+                "kafka": {"bootstrap_servers": kafka.bootstrap_servers},
+                "api": {"port": 0},
+                "spark": {"checkpoint_dir": str(folder / "checkpoint")},
+                "streams": {stream: {"topic": "tuples", "format": "json", "schema_file": str(schema_file)}},
+            }
+        )
+        daemon = Daemon(config, spark=spark)
+        daemon.start()
+        try:
+            deadline = time.monotonic() + _READY_S
+            while (missing := daemon.readiness()) is not None:
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"the daemon is not ready after {_READY_S:.0f} s: {missing}")
+                time.sleep(0.1)
+            yield daemon
+        finally:
+            daemon.stop()
+
+
+def client_of(daemon: Daemon) -> httpx.Client:
+    """A client of its API."""
+    # The proxies of the environment could not reach a loopback address.
+    return httpx.Client(base_url=daemon.url, timeout=_REQUEST_S, trust_env=False)

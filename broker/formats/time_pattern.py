@@ -1,0 +1,122 @@
+"""Patterns of Java's DateTimeFormatter, as the options of Spark's parsers have them, for writing what they read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+_SHORT = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November"),
+    "December",
+)
+_PART = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|(.)", re.DOTALL)
+_RESERVED = "{}#'"
+_UTC_TEXTS = {
+    **{"X" * count: "Z" for count in range(1, 6)},
+    **{"x": "+00", "xx": "+0000", "xxx": "+00:00", "xxxx": "+0000", "xxxxx": "+00:00"},
+    **{"Z": "+0000", "ZZ": "+0000", "ZZZ": "+0000", "ZZZZ": "GMT", "ZZZZZ": "Z"},
+    **{"VV": "UTC", "z": "UTC", "O": "GMT", "OOOO": "GMT"},
+}
+"""What letters of a zone write for UTC."""
+
+_NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
+    "d": (2, lambda time: time.day),
+    "D": (3, lambda time: time.timetuple().tm_yday),
+    "H": (2, lambda time: time.hour),
+    "k": (2, lambda time: time.hour or 24),
+    "K": (2, lambda time: time.hour % 12),
+    "h": (2, lambda time: time.hour % 12 or 12),
+    "m": (2, lambda time: time.minute),
+    "s": (2, lambda time: time.second),
+}
+"""Letters that write a number: how often they may stand, and the number."""
+
+_Write = Callable[[datetime], str]
+
+
+@dataclass(frozen=True, slots=True)
+class TimePattern:
+    """One pattern, and the texts that it writes.
+
+    ``has_zone``: whether they say their zone, which is then UTC; else they are of wherever they are local.
+    """
+
+    text: str
+    has_zone: bool
+    _parts: tuple[_Write, ...]
+    _shape: re.Pattern[str]
+
+    @staticmethod
+    def of(pattern: str, locale: str = "en-US") -> TimePattern:
+        """Read a pattern. ValueError, with the letters, where they cannot be written as Java does: names of days and
+        eras, and of months in another language than English.
+
+        >>> TimePattern.of("dd/MM/yyyy HH:mm:ss.SSS").written(datetime(2013, 1, 31, 9, 5, 0, 120000))
+        '31/01/2013 09:05:00.120'
+        """
+        found = list(_parts(pattern, locale))
+        shape = "".join(shape for _, shape in found)
+        zoned = any(part.group() in _UTC_TEXTS for part in _PART.finditer(pattern) if part[2])
+        return TimePattern(pattern, zoned, tuple(write for write, _ in found), re.compile(shape, re.ASCII))
+
+    def written(self, time: datetime) -> str:
+        """A time as the pattern has it: one with a zone of its own in UTC where the pattern has a zone, else as it is.
+
+        ValueError for a year that the pattern would be read as another.
+        """
+        moved = time.astimezone(timezone.utc) if self.has_zone and time.tzinfo is not None else time
+        return "".join(write(moved) for write in self._parts)
+
+    def is_shape_of(self, text: str) -> bool:
+        """Whether a text looks as if the pattern had written it."""
+        return self._shape.fullmatch(text) is not None
+
+
+def _parts(pattern: str, locale: str) -> Iterator[tuple[_Write, str]]:
+    """What each part of a pattern writes, and the regular expression of it."""
+    for part in _PART.finditer(pattern):
+        quoted, letter, sign = part.groups()
+        if letter:
+            yield _of_letters(part.group(), locale)
+        elif sign is not None and sign in _RESERVED:
+            raise ValueError(sign)
+        elif sign not in ("[", "]"):
+            # Brackets enclose what may be left out: it is written.
+            literal = "'" if quoted == "" else quoted.replace("''", "'") if quoted is not None else sign
+            yield _constant(literal), re.escape(literal)
+
+
+def _of_letters(letters: str, locale: str) -> tuple[_Write, str]:
+    letter, count = letters[0], len(letters)
+    if letters in _UTC_TEXTS:
+        return _constant(_UTC_TEXTS[letters]), r"[A-Za-z0-9:+\-/_]+"
+    if letter in _NUMBERS and count <= _NUMBERS[letter][0]:
+        number = _NUMBERS[letter][1]
+        return lambda time: f"{number(time):0{count}d}", rf"[0-9]{{{count},{max(count, _NUMBERS[letter][0])}}}"
+    if letter == "y" and count == 2:
+        return _year_of_century, "[0-9]{2}"
+    if letter == "y" and count <= 6:
+        return lambda time: f"{time.year:0{count}d}", rf"[0-9]{{{count},}}"
+    if letter in "ML" and count <= 2:
+        return lambda time: f"{time.month:0{count}d}", rf"[0-9]{{{count},2}}"
+    if letter in "ML" and count <= 4 and locale.split("-", maxsplit=1)[0].lower() == "en":
+        names = _SHORT if count == 3 else _MONTHS
+        return lambda time: names[time.month - 1], "[A-Za-z]+"
+    if letter == "S" and count <= 9:
+        return lambda time: f"{time.microsecond:06d}000"[:count], rf"[0-9]{{1,{count}}}"
+    if letters == "a":
+        return lambda time: "PM" if time.hour >= 12 else "AM", "[APap][Mm]"
+    raise ValueError(letters)
+
+
+def _constant(text: str) -> _Write:
+    return lambda _: text
+
+
+def _year_of_century(time: datetime) -> str:
+    if not 2000 <= time.year <= 2099:
+        raise ValueError(f"year {time.year} in two digits")
+    return f"{time.year % 100:02d}"

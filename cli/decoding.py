@@ -1,0 +1,81 @@
+"""How rows of files become attributes: by a schema and options of the command line, or as a configured stream says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.failure import CommandError
+
+if TYPE_CHECKING:
+    from asc.schema import Schema
+    from broker.config.streams import StreamConfig
+    from broker.formats.record_format import RecordFormat
+
+ZONE = "UTC"
+"""The time zone where nothing says another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """A schema, options of Spark's parser for rows of one format of files, and the zone of times without one."""
+
+    schema: Schema
+    options: Mapping[str, str] = field(default_factory=dict)
+    time_zone: str = ZONE
+
+
+def decoding_of(
+    file_format: str,
+    *,
+    schema_file: Path | None,
+    config_file: Path | None,
+    stream: str | None,
+    options: Mapping[str, str],
+    time_zone: str | None,
+) -> Decoding:
+    """The decoding of files in a format: of a schema file, or of a stream in a configuration file.
+
+    A stream of another record format than the files' gives them the options that all formats have (patterns of times,
+    zone, locale). ``options`` come last and win. Errors: AscError; Click's own where neither file is named, or both.
+    """
+    from broker.formats import RECORD_FORMATS
+
+    if (schema_file is None) == (config_file is None):
+        raise click.UsageError("name the schema with --schema, or a stream with --config and --stream")
+    record_format = RECORD_FORMATS["json" if file_format == "ndjson" else "csv"]
+    if schema_file is not None:
+        from cli.schema_file import read_schema
+
+        if stream is not None:
+            raise click.UsageError("--stream needs --config, the file that has the stream")
+        decoding = Decoding(read_schema(schema_file), options, time_zone or ZONE)
+    else:
+        from broker.config.config import load_config
+
+        config = load_config(config_file)
+        own = _stream(config.streams, stream, config_file)
+        carried = {**_carried(own, record_format), **options}
+        decoding = Decoding(own.fields(), carried, time_zone or config.spark.time_zone)
+    for name, value, remedy in record_format.wrong_options(decoding.options):
+        raise CommandError(f"option {name}", value, remedy)
+    return decoding
+
+
+def _stream(streams: Mapping[str, StreamConfig], name: str | None, config_file: Path | None) -> StreamConfig:
+    if name is None and len(streams) == 1:
+        return next(iter(streams.values()))
+    if name is None or name not in streams:
+        subject = f"unknown stream in {config_file}, name" if name else f"no stream named of {config_file}, --stream"
+        raise CommandError(subject, name, f"it has: {', '.join(sorted(streams))}")
+    return streams[name]
+
+
+def _carried(stream: StreamConfig, record_format: RecordFormat) -> dict[str, str]:
+    if stream.format == record_format.name:
+        return dict(stream.options)
+    return {name: text for name, text in stream.options.items() if name not in stream.record_format.own_options}

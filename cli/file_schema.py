@@ -1,0 +1,145 @@
+"""The schema of a file: its own where it has one, else guessed from its first rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.failure import CommandError
+from cli.input_files import file_format, parquet_schema, read_csv, read_lines
+from cli.output import counted
+from cli.type_guess import TypeGuess
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class FileSchema:
+    """Spark DDL, a field a line, and what is said of each field."""
+
+    ddl: str
+    notes: Sequence[str]
+
+
+def schema_of_file(path: Path, rows_max: int) -> FileSchema:
+    """The schema of a CSV, NDJSON or Parquet file, by its name; from so many rows where it has none of its own.
+
+    CommandError where the file cannot be read or has no field; SchemaError for names that a schema cannot hold.
+    """
+    name = file_format(path)
+    if name == "parquet":
+        return _of_parquet(path)
+    guesses, count = _guesses(_csv_rows(path) if name == "csv" else _json_rows(path), rows_max, texts=name == "csv")
+    if not guesses:
+        raise CommandError("no field in file", str(path), "types are guessed from rows: it needs one at least")
+    from asc.spark_types import ddl_of_type
+
+    fields, notes = [], []
+    for field, guess in guesses.items():
+        if not field:
+            notes.append("a column without a name: left out")
+            continue
+        data_type = guess.type()
+        fields.append((field, data_type))
+        empty = count - guess.count + guess.empty
+        said = [f"{empty / count:.0%} empty" if empty * 200 >= count else f"{empty:,} empty"] if empty else []
+        what = ", ".join([f"{field}: {ddl_of_type(data_type)} from {counted(count, 'row')}", *said])
+        notes.append("; ".join([what, *guess.doubts(), *_inner_doubts(guess, field)]))
+    return _schema(fields, notes)
+
+
+def _guesses(rows: Iterable[dict[str, Any]], rows_max: int, *, texts: bool) -> tuple[dict[str, TypeGuess], int]:
+    guesses: dict[str, TypeGuess] = {}
+    count = 0
+    for row in islice(rows, rows_max):
+        count += 1
+        for name, value in row.items():
+            guesses.setdefault(name, TypeGuess()).see(value, texts=texts)
+    return guesses, count
+
+
+def _inner_doubts(guess: TypeGuess, path: str) -> Iterator[str]:
+    inner = {f"{path}.{name}": field for name, field in guess.fields.items()}
+    if guess.items is not None:
+        inner[f"{path}[]"] = guess.items
+    for inner_path, field in inner.items():
+        yield from (f"{inner_path}: {doubt}" for doubt in field.doubts())
+        yield from _inner_doubts(field, inner_path)
+
+
+def _schema(fields: Iterable[tuple[str, pa.DataType]], notes: list[str]) -> FileSchema:
+    import pyarrow as pa
+
+    from asc.schema import Schema
+    from broker.formats.record_attributes import RESERVED_ATTRIBUTES
+
+    schema = Schema.from_arrow(pa.schema(list(fields)))
+    notes += [
+        f"{field.name}: a stream cannot have it, for the name is the record's own attribute: rename it"
+        for field in schema.arrow
+        if field.name.lower() in RESERVED_ATTRIBUTES
+    ]
+    return FileSchema(",\n".join(Schema(pa.schema([field])).ddl() for field in schema.arrow), notes)
+
+
+def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:
+    yield from read_csv(path, lambda _: None)
+
+
+def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(read_lines(path, lambda _: None), 1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise CommandError("not a JSON object in file", str(path), f"record {number} is not; mend or remove it")
+        yield row
+
+
+def _of_parquet(path: Path) -> FileSchema:
+    from asc.errors import SchemaError
+    from asc.spark_types import ddl_of_type, normalised_arrow_type
+
+    fields, notes = [], []
+    for field in parquet_schema(path):
+        wanted = _of_spark(field.type)
+        try:
+            data_type = normalised_arrow_type(wanted, field.name)
+        except SchemaError:
+            notes.append(f"{field.name}: left out, for Spark has no type for {field.type}")
+            continue
+        said = "" if wanted == field.type else f", for {field.type}"
+        notes.append(f"{field.name}: {ddl_of_type(data_type)}{said}, as the file says")
+        fields.append((field.name, data_type))
+    if not fields:
+        raise CommandError("no field in file", str(path), "it needs a column of a type that Spark has")
+    return _schema(fields, notes)
+
+
+def _of_spark(data_type: pa.DataType) -> pa.DataType:
+    """The type of Spark that holds the values of one that it does not have; itself where there is none."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(data_type):
+        return pa.timestamp("us", tz=data_type.tz)
+    if pa.types.is_struct(data_type):
+        fields = [data_type.field(place) for place in range(data_type.num_fields)]
+        return pa.struct([field.with_type(_of_spark(field.type)) for field in fields])
+    if pa.types.is_list(data_type):
+        return pa.list_(_of_spark(data_type.value_type))
+    wider = {
+        pa.uint8(): pa.int16(),
+        pa.uint16(): pa.int32(),
+        pa.uint32(): pa.int64(),
+        pa.uint64(): pa.decimal128(20, 0),
+        pa.float16(): pa.float32(),
+        pa.date64(): pa.date32(),
+        pa.null(): pa.string(),
+    }
+    return wider.get(data_type, data_type)

@@ -1,0 +1,54 @@
+"""``asc schema``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.arguments import EXISTING_FILE
+from cli.command import Group, examples
+from cli.output import json_option, print_json
+
+ROWS = 10_000
+
+
+@click.group(cls=Group, epilog=examples("asc schema infer flights.csv.gz > flights.ddl"))
+def schema() -> None:
+    """Schemas of streams, without a daemon."""
+
+
+@schema.command(
+    epilog=examples(
+        "asc schema infer flights.csv.gz > flights.ddl",
+        "asc schema infer --rows 1000000 flights.ndjson > flights.ddl",
+        'asc query check --where "arr_delay > 60" --schema flights.ddl',
+    )
+)
+@click.option(
+    "--rows",
+    type=click.IntRange(min=1),
+    default=ROWS,
+    show_default=True,
+    help="Rows of CSV and NDJSON that are looked at, the first ones.",
+)
+@click.argument("file", type=EXISTING_FILE)
+@json_option
+def infer(*, file: Path, rows: int, as_json: bool) -> None:
+    """Print the schema of a file as Spark DDL, a field a line.
+
+    FILE is CSV with a header, NDJSON or Parquet, by the end of its name; .gz may follow. What was guessed, and from
+    how much, is said on stderr. The types are the narrowest common ones that hold every value that was seen: INT, else
+    BIGINT; DATE, else TIMESTAMP; text where nothing else does.
+
+    The output is a stream's schema_file, and the --schema of 'asc match' and 'asc query check'.
+    """
+    from cli.file_schema import schema_of_file
+
+    found = schema_of_file(file, rows)
+    if as_json:
+        print_json({"schema": found.ddl, "notes": found.notes})
+        return
+    for note in found.notes:
+        click.echo(note, err=True)
+    click.echo(found.ddl)

@@ -1,0 +1,43 @@
+"""Texts that mean one value however they are read: what Arrow and Spark's parsers take for the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DATE = "[12][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+TIME = r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
+INTEGER = "-?(?:0|[1-9][0-9]{0,18})"
+DOUBLE = r"-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?"
+
+
+def spelling_of(data_type: pa.DataType, *, is_utc: bool) -> str | None:
+    """The regular expression of such texts of a type; None for a type of which there are none here.
+
+    ``is_utc``: whether a time without a zone is one of UTC.
+
+    >>> import pyarrow as pa, re
+    >>> re.fullmatch(spelling_of(pa.timestamp("us", tz="UTC"), is_utc=True), "2013-01-31T10:00:00Z") is not None
+    True
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_boolean(data_type):
+        return "true|false"
+    if types.is_integer(data_type):
+        return INTEGER
+    if types.is_floating(data_type):
+        return DOUBLE
+    if types.is_decimal(data_type) and data_type.precision > data_type.scale:
+        whole = f"-?[0-9]{{1,{data_type.precision - data_type.scale}}}"
+        return whole + (rf"(?:\.[0-9]{{1,{data_type.scale}}})?" if data_type.scale else "")
+    if types.is_date(data_type):
+        return DATE
+    if types.is_timestamp(data_type) and data_type.tz is None:
+        return DATE + TIME
+    if types.is_timestamp(data_type):
+        return DATE + TIME + ("Z?" if is_utc else "Z")
+    return ".*" if types.is_string(data_type) else None

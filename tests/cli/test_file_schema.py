@@ -1,0 +1,72 @@
+"""Schemas of files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from asc.errors import AscError
+from asc.schema import Schema
+from cli.file_schema import schema_of_file
+
+
+def test_csv(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"n,odd name,at,_key,\n1,x,2013-01-31T10:00:00Z,k,z\n,,,,\n"))
+    found = schema_of_file(path, 100)
+    assert found.ddl == "n INT,\n`odd name` STRING,\nat TIMESTAMP,\n_key STRING"
+    assert Schema.from_ddl(found.ddl).arrow.names == ["n", "odd name", "at", "_key"]
+    assert found.notes[0] == "n: INT from 2 rows, 50% empty"
+    assert "a column without a name: left out" in found.notes
+    assert found.notes[-1].startswith("_key: a stream cannot have it")
+
+
+def test_only_so_many_rows_are_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "rows.ndjson"
+    rows = [{"n": 1, "place": {"x": None}}, {"place": {"x": 1.5}, "m": [1]}, {"n": "text"}]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert schema_of_file(path, 2).ddl == "n INT,\nplace STRUCT<x: DOUBLE>,\nm ARRAY<INT>"
+    found = schema_of_file(path, 3)
+    assert found.ddl.startswith("n STRING,")
+    assert found.notes[0] == "n: STRING from 3 rows, 33% empty; mixed: integer as '1' (1), text as 'text' (1)"
+    assert schema_of_file(path, 1).notes[1].endswith("; place.x: no value was seen")
+
+
+def test_parquet_has_its_own(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "n": pa.array([1], pa.uint32()),
+            "at": pa.array([1], pa.timestamp("ns", tz="UTC")),
+            "s": pa.array(["a"]).dictionary_encode(),
+            "place": pa.array([{"day": 1, "u": 2}], pa.struct([("day", pa.date32()), ("u", pa.uint64())])),
+            "clock": pa.array([1], pa.time32("s")),
+        }
+    )
+    pq.write_table(table, tmp_path / "rows.parquet")
+    found = schema_of_file(tmp_path / "rows.parquet", 1)
+    assert found.ddl == "n BIGINT,\nat TIMESTAMP,\ns STRING,\nplace STRUCT<day: DATE, u: DECIMAL(20,0)>"
+    assert found.notes[0] == "n: BIGINT, for uint32, as the file says"
+    assert "clock: left out" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows.csv", "a,b\n", "no field in file"),
+        ("rows.ndjson", "", "no field in file"),
+        ("rows.ndjson", "[1]\n", "not a JSON object"),
+        ("rows.ndjson", '{"a": 1, "A": 2}\n', "duplicate field"),
+        ("rows.csv", "a,A\n1,2\n", "duplicate field"),
+        ("rows.txt", "a", "unknown format of file"),
+    ],
+)
+def test_a_file_without_a_schema_is_one_line(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(AscError, match=said) as caught:
+        schema_of_file(tmp_path / name, 10)
+    assert "\n" not in str(caught.value)
