@@ -67,6 +67,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         """,
     ),
     ("throwing", _TWICE, "map_concat map_from_arrays map_from_entries str_to_map"),
+    ("throwing", "use CAST(replace(text, ',', '') AS DECIMAL(...))", "to_number try_to_number"),
     ("throwing", _SKETCH, "hll_sketch_estimate hll_union"),
     ("unbounded", "use split", "sentences"),
     ("unbounded", _XML, "from_xml schema_of_xml to_xml"),
@@ -93,59 +94,12 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     ("unsupported", "write CASE WHEN", "when"),
 )
 
-LANGUAGE = frozenset(
-    [
-        "!",
-        "!=",
-        "%",
-        "&",
-        "*",
-        "+",
-        "-",
-        "/",
-        "<",
-        "<<",
-        "<=",
-        "<=>",
-        "<>",
-        "=",
-        "==",
-        ">",
-        ">=",
-        ">>",
-        ">>>",
-        "^",
-        "|",
-        "||",
-        "~",
-        "and",
-        "between",
-        "bigint",
-        "binary",
-        "boolean",
-        "case",
-        "cast",
-        "date",
-        "decimal",
-        "div",
-        "double",
-        "exists",
-        "filter",
-        "float",
-        "forall",
-        "ilike",
-        "in",
-        "int",
-        "like",
-        "not",
-        "or",
-        "smallint",
-        "string",
-        "timestamp",
-        "tinyint",
-        "transform",
-    ]
-)
+_LANGUAGE_LIST = """
+! != % & * + - / < << <= <=> <> = == > >= >> >>> ^ | || ~ aggregate and between bigint binary boolean case cast date
+date_part datepart decimal div double exists extract filter float forall ilike in int like map_filter not or reduce
+smallint string struct timestamp tinyint transform transform_values zip_with
+"""
+LANGUAGE = frozenset(_LANGUAGE_LIST.split())
 """What Spark lists among its functions and the grammar of predicates has: operators, casts, lambdas."""
 
 

@@ -39,19 +39,20 @@ def _decoding(call: Call) -> str | None:
             return f"{types.name(call.type(0))} and {types.name(sought.type)} cannot be compared"
         if types.mixed_instants([call.type(0), sought.type]):
             return "decode of instants of several types: CAST them to one type"
-    return unified([arg.type for arg in _decodings(call)], "decode to", "numbers and instants")
+    return unified(_decoded_kinds(call), "decode to", "numbers and instants")
 
 
 def _sought(call: Call) -> Sequence[Expression]:
     return call.args[1:-1:2] if len(call.args) % 2 == 0 else call.args[1::2]
 
 
-def _decodings(call: Call) -> Sequence[Expression]:
-    return [*call.args[2::2], *(call.args[-1:] if len(call.args) % 2 == 0 else ())]
+def _decoded_kinds(call: Call) -> list[pa.DataType | None]:
+    """The types of what stands for the values, and for any other: where that is left out, NULL as a string."""
+    return [*call.kinds[2::2], call.type(-1) if len(call.args) % 2 == 0 else pa.string()]
 
 
 def _decoded(call: Call) -> pa.DataType | None:
-    return pa.string() if len(call.args) == 2 else types.common([arg.type for arg in _decodings(call)])
+    return pa.string() if len(call.args) == 2 else types.common(_decoded_kinds(call))
 
 
 def _decode(call: Call) -> str:

@@ -26,7 +26,7 @@ def caught_instant(sql: str) -> str:
 
 def caught_bytes(sql: str) -> str:
     """Binary, NULL where it cannot be computed."""
-    return f"try_to_binary(CAST({sql} AS STRING), 'utf-8')"
+    return f"try_to_binary(hex({sql}), 'hex')"
 
 
 def caught_text(sql: str) -> str:

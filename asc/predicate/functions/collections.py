@@ -14,6 +14,7 @@ from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, elemen
 _MAX_REPEATED = 100
 _MAX_PLACE = 100
 _MAX_ENTRIES = 1_000
+_PLACES = (pa.int8(), pa.int16(), pa.int32())
 _MAX_SEPARATOR = 20
 _MOST_ELEMENTS = 1_000_000_000
 """Spark's own bound but one: element_at(array, -2147483648) reads beyond the array, and ends the JVM."""
@@ -81,6 +82,8 @@ def _element_place(call: Call) -> str | None:
     if container is None or not is_map(container):
         if _is_column_place(call):
             return None
+        if call.type(1) not in _PLACES:
+            return f"{call.name} takes a place that is an INT, not {types.name(call.type(1))}"
         return constant_integer(1, "place", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)(call)
     return _sought(call)
 
@@ -88,7 +91,7 @@ def _element_place(call: Call) -> str | None:
 def _is_column_place(call: Call) -> bool:
     """Whether the place of an array's element is a column of integers, whose odd values can be left out."""
     place = call.args[1]
-    return place.path is not None and place.type in types.INTEGERS and call.type(0) is not None
+    return place.path is not None and place.type in _PLACES and call.type(0) is not None
 
 
 def _element_at(call: Call) -> str:

@@ -70,12 +70,12 @@ def _is_written_safely(kind: pa.DataType | None) -> bool:
 def _table() -> dict[str, Function]:
     path = constant_string(1, "path")
     return {
-        "get_json_object": Function(2, 2, "s", STRING, path, times(2)),
+        "get_json_object": Function(2, 2, "S", STRING, path, times(2)),
         "from_json": Function(2, 2, "S", _type_of_schema, _record_schema, times(2)),
         "to_json": Function(1, 1, "x", STRING, _writable, times(8)),
-        "json_array_length": Function(1, 1, "s", INT),
-        "json_object_keys": Function(1, 1, "s", STRINGS, growth=times(4)),
-        **dict.fromkeys(("parse_url", "try_parse_url"), Function(2, 3, "s", STRING, _url_part)),
+        "json_array_length": Function(1, 1, "S", INT),
+        "json_object_keys": Function(1, 1, "S", STRINGS, growth=times(4)),
+        **dict.fromkeys(("parse_url", "try_parse_url"), Function(2, 3, "S", STRING, _url_part)),
         "url_decode": Function(1, 1, "s", STRING, spelling=as_text, fails=True),
         "try_url_decode": Function(1, 1, "s", STRING),
     }

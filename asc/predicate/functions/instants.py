@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.functions.caught import as_date, as_instant, as_instant_of, cast_to, caught_instant, with_timestamp
-from asc.predicate.functions.function import Call, Check, Function, plain
+from asc.predicate.functions.function import Call, Check, Function, Spelling, plain
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_pattern import time_pattern_trouble
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
@@ -66,6 +66,11 @@ def _date_format(call: Call) -> str:
     return f"date_format({cast_to(TIMESTAMP, call.args[0])}, {call.args[1].sql})"
 
 
+def _read(target: pa.DataType) -> Spelling:
+    """With a pattern Spark takes what is a date or timestamp already without a cast."""
+    return lambda call: as_instant(call) if len(call.args) > 1 else as_instant_of(0, target)(call)
+
+
 def _read_date(call: Call) -> str:
     """The date of the timestamp that a text is, as Spark reads it."""
     if len(call.args) == 1:
@@ -75,6 +80,8 @@ def _read_date(call: Call) -> str:
 
 def _seconds_of(call: Call) -> str:
     """The seconds of a text are those of the timestamp that it is, and a text that is none has none."""
+    if call.type(0) == TIMESTAMP_NTZ:
+        return f"unix_timestamp({call.args[0].sql})"
     if call.type(0) != pa.string():
         return f"unix_timestamp({cast_to(TIMESTAMP, call.args[0])})"
     pattern = call.args[1].sql if len(call.args) > 1 else _DEFAULT_PATTERN
@@ -138,10 +145,10 @@ def _table() -> dict[str, Function]:
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),
         **dict.fromkeys(("timestamp_millis", "timestamp_micros"), Function(1, 1, "I", INSTANT, spelling=as_instant)),
         "to_date": Function(1, 2, "tS", DATE, _pattern(1, parses=True), spelling=_read_date),
-        "to_timestamp": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant_of(0)),
-        "to_timestamp_ltz": Function(1, 2, "tS", INSTANT, _readable, spelling=as_instant_of(0)),
-        "to_timestamp_ntz": Function(1, 2, "tS", LOCAL_INSTANT, _readable, spelling=as_instant_of(0, TIMESTAMP_NTZ)),
-        "try_to_timestamp": Function(1, 2, "zS", INSTANT, _readable, spelling=as_instant_of(0)),
+        "to_timestamp": Function(1, 2, "tS", INSTANT, _readable, spelling=_read(TIMESTAMP)),
+        "to_timestamp_ltz": Function(1, 2, "tS", INSTANT, _readable, spelling=_read(TIMESTAMP)),
+        "to_timestamp_ntz": Function(1, 2, "tS", LOCAL_INSTANT, _readable, spelling=_read(TIMESTAMP_NTZ)),
+        "try_to_timestamp": Function(1, 2, "zS", INSTANT, _readable, spelling=_read(TIMESTAMP)),
         **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), seconds),
         "make_date": Function(3, 3, "i", DATE, spelling=as_date, fails=True),
         **_of_parts("", "iiiiinS", fails=True),

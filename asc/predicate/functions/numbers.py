@@ -91,7 +91,7 @@ def _table() -> dict[str, Function]:
         **dict.fromkeys(("bitmap_bit_position", "bitmap_bucket_number"), Function(1, 1, "I", BIGINT)),
         "bin": Function(1, 1, "i", STRING),
         "conv": Function(3, 3, "sii", STRING),
-        "format_number": Function(2, 2, "nI", STRING, constant_integer(1, "number of digits", 0, 30)),
+        "format_number": Function(2, 2, "NI", STRING, constant_integer(1, "number of digits", 0, 30)),
     }
 
 

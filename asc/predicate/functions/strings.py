@@ -5,16 +5,15 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate.functions.caught import renamed
-from asc.predicate.functions.checks import constant_integer, constant_string, every, searched
+from asc.predicate.functions.checks import constant_integer, searched
 from asc.predicate.functions.format_string import format_trouble, formatted
 from asc.predicate.functions.function import MANY, Call, Function
 from asc.predicate.functions.growth import joined, longest, times
-from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, part_of_string, string_or_binary, unknown
+from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, part_of_string, string_or_binary
 
 _MAX_REPEATED = 100
 _MAX_SPACES = 1_000
 _MAX_DISTANT = 64
-_NUMBER_FORMAT_LETTERS = frozenset("09,.DGS$MIPR")
 
 
 def _replacement(call: Call) -> str | None:
@@ -71,20 +70,12 @@ def _overlaid(call: Call) -> pa.DataType | None:
     return pa.string() if call.kinds[:2] == [pa.string()] * 2 else None
 
 
-def _number_format(call: Call) -> str | None:
-    text = call.constant(1)
-    if not isinstance(text, str) or not text or len(text) > 40 or not set(text.upper()) <= _NUMBER_FORMAT_LETTERS:
-        return f"the format given to {call.name} must be a constant such as '999,999.00'"
-    return None
-
-
 def _table() -> dict[str, Function]:
     to_string = Function(1, 1, "s", STRING)
     to_length = Function(1, 1, "s", INT)
     trims = Function(1, 2, "s", STRING, searched)
     part = Function(2, 3, "sii", part_of_string)
     test = Function(2, 2, "s", BOOLEAN)
-    number_format = every(constant_string(1, "format"), _number_format)
     padding = constant_integer(1, "length", 0, 1_000)
     lengths = "length len char_length character_length octet_length bit_length ascii"
     return {
@@ -109,7 +100,7 @@ def _table() -> dict[str, Function]:
         "find_in_set": Function(2, 2, "s", INT, searched),
         "levenshtein": Function(2, 3, "ssI", INT, _distant),
         "luhn_check": Function(1, 1, "s", BOOLEAN),
-        "mask": Function(1, 5, "s", STRING, _masks, times(4)),
+        "mask": Function(1, 5, "S", STRING, _masks, times(4)),
         "overlay": Function(3, 4, "BBii", _overlaid, _same_kind_of_text, joined),
         "repeat": Function(2, 2, "sI", STRING, constant_integer(1, "count", 0, _MAX_REPEATED), _repeated),
         "space": Function(1, 1, "I", STRING, constant_integer(0, "length", 0, _MAX_SPACES)),
@@ -118,8 +109,6 @@ def _table() -> dict[str, Function]:
         "make_valid_utf8": Function(1, 1, "s", STRING, growth=times(3)),
         "try_validate_utf8": Function(1, 1, "s", STRING),
         "validate_utf8": Function(1, 1, "s", STRING, spelling=renamed("try_validate_utf8"), fails=True),
-        "try_to_number": Function(2, 2, "S", unknown, number_format),
-        "to_number": Function(2, 2, "S", unknown, number_format, spelling=renamed("try_to_number"), fails=True),
         **dict.fromkeys(("format_string", "printf"), Function(1, MANY, "Sx", STRING, format_trouble, formatted)),
         "url_encode": Function(1, 1, "s", STRING, growth=times(3)),
         "hash": Function(1, MANY, "q", INT),

@@ -48,5 +48,5 @@ def time_pattern_trouble(pattern: str, *, parses: bool) -> str | None:
         elif piece in "[]":
             depth += 1 if piece == "[" else -1
             if depth < 0:
-                break
-    return None if depth == 0 else "a pattern of times with a [ or a ] alone"
+                return "a pattern of times with a ] that has no ["
+    return None

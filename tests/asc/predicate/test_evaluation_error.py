@@ -92,7 +92,7 @@ FALLIBLE = (
     "year(s)",
     "to_date(s, 'yyyy-MM-dd')",
     "to_timestamp(s, 'yyyy-MM-dd')",
-    "make_date(n, m, 1)",
+    "make_date(n + 2000, m, 1)",
     "sqrt(s)",
     "ln(s)",
     "log(s, d)",

@@ -120,6 +120,7 @@ REFUSED = [
     ("element_at(tags, -2147483648) = 'x'", "constant of -1000000000..1000000000", None),
     ("format_string('%1000000000d', n) = 'x'", "not %100", None),
     ("array_union(tags, tags)[0] = 'x'", "write its arrays out", None),
+    ("try_to_number(s, '999') = 1", "throwing function 'try_to_number'", "try_to_number"),
     ("str_to_map(s)['a'] = '1'", "throwing function 'str_to_map'", "str_to_map"),
     ("xpath_int(s, 'a') = 1", "unbounded function 'xpath_int'", "xpath_int"),
     ("map_concat(labels, labels)['a'] = 1", "a key that comes twice", "map_concat"),

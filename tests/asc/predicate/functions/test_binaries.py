@@ -37,6 +37,7 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("encode(s, 'utf-16')", pa.binary()),
         ("decode(n, 1, 'a', 2, 'b')", pa.string()),
         ("decode(n, 1, n, big)", pa.int64()),
+        ("decode(n, 1, n)", None),
         ("crc32(raw)", pa.int64()),
     ],
 )
@@ -50,7 +51,7 @@ def test_types_of_results(text: str, result: pa.DataType | None, expression_of: 
         ("decode(raw, 'UTF-8')", "CAST(try_to_binary(decode(raw, 'UTF-8'), 'utf-8') AS STRING)"),
         ("to_binary(s, 'hex')", "try_to_binary(s, 'hex')"),
         ("decode(n, 1, 'a')", "decode(n, 1, 'a')"),
-        ("unbase64(s)", "try_to_binary(CAST(unbase64(s) AS STRING), 'utf-8')"),
+        ("unbase64(s)", "try_to_binary(hex(unbase64(s)), 'hex')"),
     ],
 )
 def test_what_can_throw_is_caught(text: str, sql: str, expression_of: Callable[[str], Expression]) -> None:

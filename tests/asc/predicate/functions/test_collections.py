@@ -32,6 +32,8 @@ from asc.predicate.expression import Expression
         ("sequence(1, 1001)", "at most 1,000 entries"),
         ("sequence(1, 5, 0)", "a step towards its end"),
         ("element_at(tags, n + 1)", "place"),
+        ("element_at(tags, big)", "a place that is an INT, not BIGINT"),
+        ("element_at(tags, 1L)", "a place that is an INT, not BIGINT"),
         ("array_max(maps)", "maps have no order"),
         ("slice(tags, 0, 1)", "other than 0"),
         ("slice(tags, 1, n)", "length"),

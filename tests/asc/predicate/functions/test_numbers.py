@@ -20,6 +20,7 @@ from asc.predicate.expression import Expression
         ("bit_get(n, 32)", "must be a constant of 0..31"),
         ("getbit(tiny, 8)", "0..7"),
         ("bit_get(n, big)", "position of the bit"),
+        ("format_number(s, 2)", "is STRING, not a number"),
         ("format_number(d, 2147483647)", "must be a constant of 0..30"),
         ("try_add(s, 1)", "is STRING, not a number"),
         ("e(1)", "e takes 0 arguments, not 1"),

@@ -30,8 +30,6 @@ from asc.predicate.expression import Expression
         ("repeat(s, n)", "0..100"),
         ("space(n)", "0..1000"),
         ("overlay(s, raw, 1)", "binary and other values"),
-        ("try_to_number(s, t)", "constant string"),
-        ("try_to_number(s, 'abc')", "such as '999,999.00'"),
         ("hash(labels)", "can be compared"),
     ],
 )

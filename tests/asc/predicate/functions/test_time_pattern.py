@@ -13,7 +13,21 @@ if TYPE_CHECKING:
 
 PATTERNS = (
     *("yyyy-MM-dd", "dd.MM.yyyy HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "yyyyMMdd", "yyyy-MM-dd[ HH:mm]", "D yy"),
-    *("MMM d, yyyy", "hh:mm a", "VV", "O", "OOOO", "zzzz", "''", "h 'o''clock'", "yyyyyy", "SSSSSSSSS", "[[]]", "LLLL"),
+    *(
+        "MMM d, yyyy",
+        "hh:mm a",
+        "VV",
+        "O",
+        "OOOO",
+        "zzzz",
+        "''",
+        "h 'o''clock'",
+        "yyyyyy",
+        "SSSSSSSSS",
+        "[[]]",
+        "[yyyy",
+        "LLLL",
+    ),
     *("EEEE", "q", "QQQQ", "F", "G", "%", "yyyy/MM/dd", "\U0001f680"),
 )
 NO_PATTERNS = (
@@ -37,7 +51,7 @@ NO_PATTERNS = (
         "ddd",
         "V",
     ),
-    *("DDDD", "aa", "OO", "XXXXXX", "SSSSSSSSSS", "'open", "[yyyy", "yyyy]", "][", "{", "#", "T", "ii", "FF", "zzzzz"),
+    *("DDDD", "aa", "OO", "XXXXXX", "SSSSSSSSSS", "'open", "yyyy]", "][", "{", "#", "T", "ii", "FF", "zzzzz"),
     *("QQQQQ", "qqqqq", "VVVV", "ss{", "LLLLL", "ZZZZZZ", "xxxxxx"),
 )
 
