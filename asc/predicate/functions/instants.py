@@ -134,7 +134,7 @@ def _table() -> dict[str, Function]:
         **dict.fromkeys(("date_add", "date_sub", "dateadd"), Function(2, 2, "tI", DATE)),
         "add_months": Function(2, 2, "ti", DATE, spelling=as_date),
         "months_between": Function(2, 3, "ttb", DOUBLE, spelling=_months_between),
-        "last_day": Function(1, 1, "t", DATE, spelling=as_date),
+        "last_day": Function(1, 1, "t", DATE),
         "next_day": Function(2, 2, "tS", DATE),
         "trunc": Function(2, 2, "tS", DATE, spelling=as_date),
         "date_trunc": Function(2, 2, "St", INSTANT, spelling=as_instant_of(1)),
