@@ -4,7 +4,8 @@ A stream must not stall on one long string. Spark hands them to Java's backtrack
 literals, classes, ``.``, anchors, groups, alternatives, and repetition of a single character or class only (never of a
 group). Going back over ``{n,m}``, ``?`` and alternatives takes steps, which are counted (:func:`rlike_work`). An
 unbounded ``*`` or ``+`` needs a leading ``^``, and what follows it must not match what it repeats (then it has one
-place to stop); the last one may be followed by anything. No alternatives or groups beside unbounded repetition. No
+place to stop); the last one may be followed by anything. One that ends the expression, or an alternative of it, needs
+none of this: where it is reached, all has matched. No alternatives or groups beside other unbounded repetition. No
 backreferences, lookaround, or inline flags, and no word boundary: where a string is one long run of combining accents,
 Java looks through all of it for each.
 """
@@ -149,12 +150,15 @@ class _Checker:
             before, before_other = self._unbounded
             ascii_set, other = characters
             if (before & ascii_set) or (before_other and other):
-                if high is None:
+                if high is None and not self._is_last():
                     raise ValueError("two * or + that can match the same characters: give a bound, {0,20}")
                 self._ambiguous = True
             elif low > 0:
                 self._unbounded = None
-        if high is None:
+        if high is None and self._is_last():
+            # Where it is reached, the whole expression matches: nothing is gone back over.
+            self._then(1, 1)
+        elif high is None:
             if self._unbounded is not None or self._ambiguous:
                 raise ValueError("what follows * or + must not match what it repeats: give a bound, {0,20}")
             # What follows is tried wherever this one may stop, once for each character, in each way that led here.
@@ -164,6 +168,11 @@ class _Checker:
             self._unbounded = characters
         else:
             self._then(high - low + 1, max(high, 1))
+
+    def _is_last(self) -> bool:
+        """Whether nothing but the ends of groups follows, or another alternative of the whole."""
+        rest = self._pattern[self._position :]
+        return not rest.strip(")") or (rest.startswith("|") and not self._groups)
 
     def _repetition(self) -> tuple[int, int | None]:
         """Least and greatest number of repetitions; None without bound."""

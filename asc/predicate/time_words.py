@@ -34,7 +34,7 @@ def check_time_words(typer: Typer, tree: Node) -> None:
             literal = expression.literal
             if literal is not None and isinstance(literal.value, str) and is_time_word(literal.value):
                 raise typer.source.error_at(operand, "time word", "write the date or time itself")
-            if literal is None and expression.type in (pa.string(), None):
+            if literal is None and expression.type in (pa.string(), None) and not _is_null(operand):
                 raise typer.source.error_at(operand, "computed constant as a time:", "write the date or time itself")
 
 
@@ -66,3 +66,10 @@ def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ..
     """Those of which another one is an instant, or may be."""
     maybe = [typer.of(operand).type in (None, *_INSTANTS) for operand in operands]
     return tuple(operand for operand, own in zip(operands, maybe, strict=True) if sum(maybe) > own)
+
+
+def _is_null(node: Node) -> bool:
+    """Whether a node is NULL cast to something: no word."""
+    while node.op in ("cast", "try_cast"):
+        node = node.args[0]
+    return node.op == "literal" and node.value.value is None

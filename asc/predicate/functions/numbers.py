@@ -38,8 +38,10 @@ def _shifted(call: Call) -> pa.DataType | None:
 
 
 def _whole_number(call: Call) -> pa.DataType | None:
-    """Ceil and floor: bigint, but decimals stay decimal."""
+    """Ceil and floor: bigint, but decimals stay decimal, and so does what is left digits after the point."""
     data_type = call.type(0)
+    if len(call.args) > 1:
+        return None
     return pa.int64() if types.is_number(data_type) and not pa.types.is_decimal(data_type) else None
 
 
@@ -71,7 +73,7 @@ def _table() -> dict[str, Function]:
         "abs": Function(1, 1, "n", _same_number, _sign),
         "negative": Function(1, 1, "n", _same_number, _sign),
         "positive": Function(1, 1, "n", _same_number),
-        **dict.fromkeys(("ceil", "ceiling", "floor"), Function(1, 1, "n", _whole_number)),
+        **dict.fromkeys(("ceil", "ceiling", "floor"), Function(1, 2, "n", _whole_number, digits)),
         **dict.fromkeys(("round", "bround"), Function(1, 2, "n", _rounded, digits)),
         **dict.fromkeys(("mod", "pmod"), Function(2, 2, "n", _arithmetic("%"))),
         "try_add": Function(2, 2, "N", _arithmetic("+")),

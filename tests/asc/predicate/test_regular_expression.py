@@ -16,7 +16,10 @@ from asc.predicate.regular_expression import rlike_trouble, rlike_work
     [
         ("(a*)*", "repeated group"),
         ("a*b", "leading ^"),
-        ("^a*a*", "must not match|can match the same"),
+        ("(a*|c)b", "leading ^"),
+        ("(a*|c)", "leading ^"),
+        ("(a+)$", "leading ^"),
+        ("^a*a*b", "must not match|can match the same"),
         ("(?=a)", "only plain groups"),
         ("a{3,1}", "m < n"),
         (r"\1", "not allowed"),
@@ -48,6 +51,10 @@ def test_regular_expressions_that_are_refused(pattern: str, part: str) -> None:
         ("^[A-Z]{2}[0-9]{1,9}$", 0),
         ("^.*b", 2),
         ("^a?[b-z]*[0-9]{3}$", 10),
+        ("error.*", 6),
+        ("([0-9]+)", 1),
+        ("a+|b*|cd+", 4),
+        ("((ab+))", 2),
     ],
 )
 def test_the_steps_for_each_character(pattern: str, work: int) -> None:

@@ -60,6 +60,7 @@ def test_a_time_word_is_refused(text: str) -> None:
         "CAST(s AS DATE) = d",
         "s > d",
         "t > '2020-01-01'",
+        "(t > CAST(NULL AS STRING)) IS NULL",
         "'5' + 3 = n",
         "s + INTERVAL 1 DAY > '2020-01-01'",
     ],
