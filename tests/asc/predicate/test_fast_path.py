@@ -246,7 +246,7 @@ def test_harmless_regular_expressions(pattern: str) -> None:
 RISKY = r"""
 (a+)+$ (a|a)*b a+b (a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)
 ((a|b){2}|c)(ab?|a?b)(x?y?z?|x?y?z?)(x?y?z?|x?y?z?)(x?y?z?|x?y?z?) a{1000}b{2} ^a*b{900}c{900}
-.*a ^a*a*b ^.*a.*b ^(a|b)c* (a)\1 (?=a) (?i)a a** a++ a+? ^a*[a-c]d* [a a) (a *a a{3,2} a{5000}
+.*a ^a*a*b ^.*a.*b ^(a|b)c*d (a)\1 (?=a) (?i)a a** a++ a+? ^a*[a-c]d*e [a a) (a *a a{3,2} a{5000}
 a{0,99}b{0,99} \Qa\E [[a]] [a&&b] \p{L}
 """
 
