@@ -33,6 +33,9 @@ _AROUND = {
     "intervals": ("t", "({0} + INTERVAL '1' DAY)", "{0} > u"),
     "lambda": ("xs", "filter({0}, e -> e > {1} AND e % 7 = 3)", "exists({0}, e -> e = n)"),
     "concatenation": ("s", "concat({0}, city, '{1}')", "{0} > 'a'"),
+    "LIKE ANY": ("s", "if({0} LIKE ANY ('a%b', 'c%{1}', 'e'), s, city)", "{0} = 'a'"),
+    "mixed BETWEEN": ("day", "if({0} BETWEEN t AND t, day, NULL)", "{0} = day"),
+    "decode": ("s", "decode({0}, 'a', city, 'b', '{1}', 'c')", "{0} = 'a'"),
     "division": ("n", "({0} / (m - {1}))", "{0} > 2"),
 }
 """Nested predicates: the innermost, what is put around it, and the condition at the end. {1} is a number."""

@@ -97,7 +97,12 @@ def _aggregate(typer: Typer, node: Node) -> Expression:
 
 
 def _container(typer: Typer, call: Node, node: Node) -> Expression:
-    """What a lambda goes through; inside another lambda a part of that one's variable."""
+    """What a lambda goes through: an array that the record holds, not one that is made longer than the record; inside
+    another lambda a part of that one's variable.
+    """
+    if _makes(node):
+        remedy = "go through an array of the record, not one that sequence or array_repeat makes"
+        raise typer.source.error_at(node, f"{call.value}:", remedy)
     if typer.scopes:
         root = node
         while root.args and root.op in ("index", "field", "call"):
@@ -197,3 +202,10 @@ def _is_no_longer(typer: Typer, node: Node) -> bool:
 def _is_fixed(kind: pa.DataType | None) -> bool:
     """Whether every value of a type takes the same few bytes."""
     return kind is not None and kind not in (pa.string(), pa.binary()) and space_of(kind) is not None
+
+
+def _makes(node: Node) -> bool:
+    """Whether something in a node makes elements out of a constant."""
+    if node.op == "call" and node.value in ("sequence", "array_repeat"):
+        return True
+    return any(_makes(arg) for arg in node.args)

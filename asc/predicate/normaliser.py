@@ -32,6 +32,9 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
     """
     _check_time_zone(time_zone)
     tree, source = parse(text, limits, time_zone)
+    if tree.weight > limits.length_chars:
+        # Only what repeats its operands weighs more than it has characters; to type it would take as long.
+        raise PredicateError("predicate that repeats its parts:", shortened(text), "nest fewer of them in each other")
     builder = FormulaBuilder(source, schema, time_zone)
     formula = builder.formula(tree)
     check_pattern_work(builder.typer, tree)

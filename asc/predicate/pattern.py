@@ -58,6 +58,9 @@ def like_work(parts: list[str | None]) -> int:
     """
     if parts.count(None) + parts.count("") > _MAX_WILDCARDS:
         raise ValueError(f"at most {_MAX_WILDCARDS} of % and _")
+    literals = [part for part in parts if part is not None]
+    if "" not in literals and len(literals) <= 1:
+        return 0  # a prefix, an end or a part: Spark looks for it as it stands
     segments = [0]
     for part in parts:
         if part is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
 from asc.predicate.functions.regular_expressions import REGULAR_EXPRESSIONS
 from asc.predicate.pattern import like_parts, like_work
@@ -10,6 +11,11 @@ from asc.predicate.pattern_match import pattern_text
 from asc.predicate.regular_expression import MAX_STEPS, rlike_work
 from asc.predicate.syntax import Node
 from asc.predicate.typer import Typer
+
+_SHORT_CHARS = 500
+"""Constant text that is no more work than a record is."""
+
+_LENGTHENING = frozenset(("lpad", "rpad", "repeat", "space", "array_repeat", "sequence"))
 
 
 def check_pattern_work(typer: Typer, tree: Node) -> None:
@@ -30,10 +36,27 @@ def _works(typer: Typer, node: Node) -> Iterator[tuple[Node, int]]:
         pattern = pattern_text(typer.of(node.args[1]))
         if pattern is not None:
             escape = node.args[2].value.value if len(node.args) > 2 else "\\"
-            yield node, like_work(like_parts(pattern, escape))
+            yield node, like_work(like_parts(pattern, escape)) * _times(typer, node.args[0])
     elif node.op == "rlike" or (node.op == "call" and node.value in REGULAR_EXPRESSIONS):
         pattern = pattern_text(typer.of(node.args[1]))
         if pattern is not None:
-            yield node, rlike_work(pattern)
+            yield node, rlike_work(pattern) * _times(typer, node.args[0])
     for arg in node.args:
         yield from _works(typer, arg)
+
+
+def _times(typer: Typer, subject: Node) -> int:
+    """How much longer than a record the text may be that a pattern is matched with."""
+    return ceil(typer.of(subject).growth) + _constant_chars(subject) // _SHORT_CHARS
+
+
+def _constant_chars(node: Node) -> int:
+    """Characters that constants may bring into a text: their own, and those that they ask for."""
+    if node.op == "literal":
+        value = node.value.value
+        return len(value) if isinstance(value, str | bytes) else 0
+    asked = 0
+    if node.op == "call" and node.value in _LENGTHENING:
+        numbers = [arg.value.value for arg in node.args if arg.op == "literal" and isinstance(arg.value.value, int)]
+        asked = max(numbers, default=0)
+    return asked + sum(_constant_chars(arg) for arg in node.args)

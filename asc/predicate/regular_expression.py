@@ -21,7 +21,7 @@ _CLASS_ESCAPES = {
     "s": frozenset(" \t\n\x0b\f\r"),
 }
 _ASCII = frozenset(map(chr, range(128)))
-_MAX_STEPS_ONCE = 50_000
+_MAX_STEPS_ONCE = 2_000
 """Steps of an expression that is tried at the start of a string alone."""
 
 MAX_STEPS = 500
@@ -80,6 +80,7 @@ class _Checker:
         self._groups: list[tuple[Work, Work]] = []
         self._is_anchored = pattern.startswith("^")
         self._a_character = 0
+        self._cost = 1  # of looking at the last atom: Java goes through a class's members beyond Latin-1 one by one
         self._unbounded: Characters | None = None
         self._any_unbounded = False
         self._ambiguous = False  # something after * or + matches what it repeats: it has several places to stop
@@ -145,6 +146,7 @@ class _Checker:
 
     def _atom(self) -> None:
         characters = self._characters()
+        cost = self._cost
         low, high = self._repetition()
         if self._unbounded is not None and high != 0:
             before, before_other = self._unbounded
@@ -157,17 +159,17 @@ class _Checker:
                 self._unbounded = None
         if high is None and self._is_last():
             # Where it is reached, the whole expression matches: nothing is gone back over.
-            self._then(1, 1)
+            self._then(1, max(low, 1) * cost)
         elif high is None:
             if self._unbounded is not None or self._ambiguous:
                 raise ValueError("what follows * or + must not match what it repeats: give a bound, {0,20}")
             # What follows is tried wherever this one may stop, once for each character, in each way that led here.
             self._a_character += self._own[1] if self._any_unbounded else 0
-            self._own = self._own[0], self._own[0]
+            self._own = self._own[0], self._own[0] * cost
             self._any_unbounded = True
             self._unbounded = characters
         else:
-            self._then(high - low + 1, max(high, 1))
+            self._then(high - low + 1, max(high, 1) * cost)
 
     def _is_last(self) -> bool:
         """Whether nothing but the ends of groups follows, or another alternative of the whole."""
@@ -200,6 +202,7 @@ class _Checker:
     def _characters(self) -> Characters:
         character = self._pattern[self._position]
         self._position += 1
+        self._cost = 1
         if character == ".":
             return _ASCII, True
         if character == "[":
@@ -230,6 +233,7 @@ class _Checker:
 
     def _class(self) -> Characters:
         pattern = self._pattern
+        start = self._position
         negated = pattern.startswith("^", self._position)
         self._position += negated
         found: set[str] = set()
@@ -265,6 +269,7 @@ class _Checker:
             else:
                 found.add(character)
                 other |= ord(character) > 127
+        self._cost = 1 + sum(c > "\xff" for c in pattern[start : self._position])
         if negated:
             return _ASCII - found, True
         return frozenset(found), other

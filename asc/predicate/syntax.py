@@ -102,7 +102,9 @@ def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
     if op == "in":
         # A list of constants is one set to Spark, which is quickly made.
         return -3 * sum(arg.op == "literal" for arg in args) // 4
-    if op == "call" and value == "right":
+    if op == "call" and value == "decode" and len(args) > 2:
+        return args[0].weight * ((len(args) - 1) // 2 - 1)
+    if op == "call" and value in ("right", "regexp_substr"):
         return sum(arg.weight for arg in args)
     return 0
 

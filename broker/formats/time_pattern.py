@@ -52,11 +52,14 @@ class TimePattern:
     @staticmethod
     def of(pattern: str, locale: str = "en-US") -> TimePattern:
         """Read a pattern. ValueError, with the letters, where they cannot be written as Java does: names of days and
-        eras, and of months in another language than English.
+        eras, of months and halves of a day in another locale than en-US, hours of half a day without the half.
 
         >>> TimePattern.of("dd/MM/yyyy HH:mm:ss.SSS").written(datetime(2013, 1, 31, 9, 5, 0, 120000))
         '31/01/2013 09:05:00.120'
         """
+        letters = {part[2] for part in _PART.finditer(pattern) if part[2]}
+        if letters & {"h", "K"} and "a" not in letters:
+            raise ValueError("h without a")  # mornings and afternoons would be read as the same
         found = list(_parts(pattern, locale))
         shape = "".join(shape for _, shape in found)
         zoned = any(part.group() in _UTC_TEXTS for part in _PART.finditer(pattern) if part[2])
@@ -89,6 +92,10 @@ def _parts(pattern: str, locale: str) -> Iterator[tuple[_Write, str]]:
             yield _constant(literal), re.escape(literal)
 
 
+_ENGLISH = ("en", "en-US")
+"""Locales whose names are known here: those of others differ, and with the version of Java."""
+
+
 def _of_letters(letters: str, locale: str) -> tuple[_Write, str]:
     letter, count = letters[0], len(letters)
     if letters in _UTC_TEXTS:
@@ -102,12 +109,12 @@ def _of_letters(letters: str, locale: str) -> tuple[_Write, str]:
         return lambda time: f"{time.year:0{count}d}", rf"[0-9]{{{count},}}"
     if letter in "ML" and count <= 2:
         return lambda time: f"{time.month:0{count}d}", rf"[0-9]{{{count},2}}"
-    if letter in "ML" and count <= 4 and locale.split("-", maxsplit=1)[0].lower() == "en":
+    if letter in "ML" and count <= 4 and locale in _ENGLISH:
         names = _SHORT if count == 3 else _MONTHS
         return lambda time: names[time.month - 1], "[A-Za-z]+"
     if letter == "S" and count <= 9:
         return lambda time: f"{time.microsecond:06d}000"[:count], rf"[0-9]{{1,{count}}}"
-    if letters == "a":
+    if letters == "a" and locale in _ENGLISH:
         return lambda time: "PM" if time.hour >= 12 else "AM", "[APap][Mm]"
     raise ValueError(letters)
 

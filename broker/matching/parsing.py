@@ -13,37 +13,39 @@ if TYPE_CHECKING:
 
 _EXPRESSION_ID = re.compile(r'"exprId":\{[^}]*\}')
 
-_TOGETHER_CHARS = 20_000
-"""Texts that are parsed in one call, by their length together."""
-
 
 def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
     """The positions of the pairs of texts that Spark parses to different expressions, each with what it makes of both.
 
-    Several pairs are parsed in one call; what differs there is parsed alone, for it may have shifted the others.
+    All are parsed in one call; where something differs, each is parsed alone, for it may have shifted the others.
     """
     parser: Any = spark._jsparkSession.sessionState().sqlParser()
     found: dict[int, str] = {}
-    for positions in _pieces(pairs):
-        if _is_same(parser, *(_listed([pairs[i][side] for i in positions]) for side in (0, 1))):
-            continue
-        for position in positions:
-            difference = _difference(parser, *pairs[position])
-            if difference is not None:
-                found[position] = difference
+    if _is_same(parser, *(_listed([pair[side] for pair in pairs]) for side in (0, 1))):
+        return found
+    for position, (text, again) in enumerate(pairs):
+        difference = _difference(parser, text, again)
+        if difference is not None:
+            found[position] = difference
     return found
 
 
-def _pieces(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
-    pieces: list[list[int]] = []
-    room = 0
-    for position, (text, _) in enumerate(pairs):
-        room -= len(text)
+def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
+    """The positions of things in a row, cut so that those of a piece are together no larger than ``most``, but for one
+    that is alone.
+
+    >>> pieces([3, 4, 9, 1, 1], 8)
+    [[0, 1], [2], [3, 4]]
+    """
+    found: list[list[int]] = []
+    room = -1
+    for position, size in enumerate(sizes):
+        room -= size
         if room < 0:
-            pieces.append([])
-            room = _TOGETHER_CHARS - len(text)
-        pieces[-1].append(position)
-    return pieces
+            found.append([])
+            room = most - size
+        found[-1].append(position)
+    return found
 
 
 def _listed(texts: list[str]) -> str:

@@ -65,7 +65,7 @@ class Planning:
                     found.append(Candidate(query, self._analysers[query.stream].normalise(query.where)))
             except AscError as error:
                 unserved[query.id] = str(error)
-        for position, refusal in self._refusals(found, (), {}).items():
+        for position, refusal in self._refusals(found, (), {}, patiently=True).items():
             unserved[found[position].query.id] = str(refusal)
         served: dict[str, list[Query]] = {name: [] for name in self._config.streams}
         for candidate in found:
@@ -125,8 +125,10 @@ class Planning:
         candidates: Sequence[Candidate],
         standing: Collection[RegisteredQuery],
         computed: Mapping[str, set[PAttribute]],
+        *,
+        patiently: bool = False,
     ) -> dict[int, AscError]:
-        refused = self._by_spark(candidates, computed)
+        refused = self._by_spark(candidates, computed, patiently=patiently)
         while True:
             # One that is refused leaves what it would have replaced standing: others may close a loop with that.
             more = self._loops(candidates, standing, refused)
@@ -135,9 +137,11 @@ class Planning:
             refused.update(more)
 
     def _by_spark(
-        self, candidates: Sequence[Candidate], computed: Mapping[str, set[PAttribute]]
+        self, candidates: Sequence[Candidate], computed: Mapping[str, set[PAttribute]], *, patiently: bool
     ) -> dict[int, AscError]:
-        """The candidates that Spark refuses, or that would have it compute too much."""
+        """The candidates that Spark refuses, or that would have it compute too much; ``patiently``: what stands is not
+        left out because Spark takes long.
+        """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates}:
             own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
@@ -145,7 +149,7 @@ class Planning:
             # Together, as long as they may all be served; what is beyond that is asked for where there is room.
             first = dict.fromkeys(a for _, c in own for a in c.predicate.p_attributes if a.path is None)
             asked = list(first)[: 2 * self.options.spark_attributes]
-            by_attribute = analyser.refusals(asked)
+            by_attribute = analyser.refusals(asked, patiently=patiently)
             attributes = set(computed.get(stream, ()))
             nodes = sum(attribute.weight for attribute in attributes)
             for position, candidate in own:
@@ -159,7 +163,7 @@ class Planning:
                 if is_served and nodes + weight > self._config.limits.stream_spark_nodes:
                     refused[position] = self._too_heavy(stream, candidate)
                     continue
-                bad = by_attribute if needed.issubset(asked) else analyser.refusals(needed)
+                bad = by_attribute if needed.issubset(asked) else analyser.refusals(needed, patiently=patiently)
                 found = [bad[attribute] for attribute in needed if attribute in bad]
                 if found:
                     refused[position] = found[0]

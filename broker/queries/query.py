@@ -126,6 +126,8 @@ def _labels(plain: Mapping[str, Any]) -> dict[str, str]:
     labels = _of_type(dict, {"labels": {}, **plain}, "labels")
     if not all(isinstance(value, str) for value in labels.values()):
         raise TypeError("a label is no text")
+    for text in (*labels, *labels.values()):
+        text.encode()  # half a character could be read, and never be written again
     return labels
 
 

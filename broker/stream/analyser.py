@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from asc.keys.attribute import PAttribute
@@ -18,8 +19,8 @@ from broker.errors import ConfigError, QueryError
 from broker.failure import one_line, root_cause
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
 from broker.formats.record_format import DATE_PATTERNS
-from broker.matching.expressions import analyse
-from broker.matching.parsing import differences
+from broker.matching.expressions import Analysis, analyse
+from broker.matching.parsing import differences, pieces
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,8 +32,11 @@ _KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in KAFKA_FIELDS)
 _ACCEPTED_MAX = 10_000
 """Expressions that are known to pass; the oldest are forgotten, and would be analysed again."""
 
-_TOGETHER = 50
-"""Expressions that Spark is asked about in one question."""
+_TOGETHER_NODES = 2_000
+"""What Spark is asked about in one question weighs no more, unless it is one expression."""
+
+_TOGETHER_CHARS = 20_000
+"""Likewise of texts to be parsed."""
 
 _ASKED_S = 10.0
 """How long Spark may take for an answer. The limits of predicates hold it to a twentieth of that."""
@@ -101,22 +105,29 @@ class StreamAnalyser:
         """The positions of the predicates, each of which has been judged, that Spark reads otherwise than they were
         read here. There should be none: this is what keeps a flaw in the reading from misleading records.
         """
-        pairs = [(where, read_as(where, self._limits, self._decoder.time_zone)) for where in wheres]
-        found = self._in_time(lambda: differences(self._spark, pairs))
-        if found is None:
-            return dict.fromkeys(range(len(wheres)), QueryError("predicate", wheres[0][:200], _TOO_LONG))
-        for position, difference in found.items():
-            LOG.error("a predicate was misread: %s: %s", wheres[position], difference)
-        remedy = "is read otherwise by Spark: put its operands in parentheses"
-        return {i: QueryError("predicate", wheres[i][:200], f"{remedy}; {said}") for i, said in found.items()}
+        refused: dict[int, QueryError] = {}
+        for positions in pieces([len(where) for where in wheres], _TOGETHER_CHARS):
+            asked = [(wheres[i], read_as(wheres[i], self._limits, self._decoder.time_zone)) for i in positions]
+            found = self._in_time(partial(differences, self._spark, asked), _ASKED_S)
+            if found is None:
+                refused.update((i, QueryError("predicate", wheres[i][:200], _TOO_LONG)) for i in positions)
+                continue
+            for place, difference in found.items():
+                where = asked[place][0]
+                LOG.error("a predicate was misread: %s: %s", where, difference)
+                remedy = f"is read otherwise by Spark: put its operands in parentheses; {difference}"
+                refused[positions[place]] = QueryError("predicate", where[:200], remedy)
+        return refused
 
-    def refusals(self, attributes: Iterable[PAttribute]) -> dict[PAttribute, QueryError]:
-        """The expressions among these p-attributes that Spark refuses, each with the reason in one line."""
+    def refusals(self, attributes: Iterable[PAttribute], *, patiently: bool = False) -> dict[PAttribute, QueryError]:
+        """The expressions among these p-attributes that Spark refuses, each with the reason in one line; one that Spark
+        does not make out in time among them, but where ``patiently`` has it take the time it needs.
+        """
         unknown = self._unknown(dict.fromkeys(attribute for attribute in attributes if attribute.path is None))
         refused: dict[PAttribute, QueryError] = {}
-        for start in range(0, len(unknown), _TOGETHER):
-            asked = unknown[start : start + _TOGETHER]
-            found = self._in_time(lambda asked=asked: analyse(self._frame(), asked, plan=True))  # type: ignore[misc]
+        for places in pieces([attribute.weight for attribute in unknown], _TOGETHER_NODES):
+            asked = [unknown[place] for place in places]
+            found = self._in_time(partial(self._analysis, asked), None if patiently else _ASKED_S)
             if found is None:
                 refused.update((a, QueryError("expression", a.sql[:200], _TOO_LONG)) for a in asked)
                 continue
@@ -146,13 +157,22 @@ class StreamAnalyser:
                 self._empty = self._decoder.decode(self._records())
             return self._empty
 
-    def _in_time(self, question: Callable[[], _T]) -> _T | None:
-        """Spark's answer; None where it takes longer than ``_ASKED_S``: then it is left to think on, and while too many
-        questions are, others wait in vain as well.
+    def close(self) -> None:
+        """Ask Spark nothing any more."""
+        self._asking.shutdown(wait=False, cancel_futures=True)
+
+    def _analysis(self, asked: list[PAttribute]) -> Analysis:
+        return analyse(self._frame(), asked, plan=True)
+
+    def _in_time(self, question: Callable[[], _T], timeout_s: float | None) -> _T | None:
+        """Spark's answer; None where it takes longer: then it is left to think on, and while too many questions are,
+        others wait in vain as well.
         """
+        asked = self._asking.submit(question)
         try:
-            return self._asking.submit(question).result(_ASKED_S)
+            return asked.result(timeout_s)
         except FutureTimeoutError:
+            asked.cancel()
             return None
 
     def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> list[Any]:

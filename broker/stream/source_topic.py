@@ -41,8 +41,12 @@ class SourceTopic:
             return None
         try:
             noted = json.loads(self._path.read_text("utf-8"))
-        except (OSError, ValueError):
+        except FileNotFoundError:
             noted = {}
+        except (OSError, ValueError) as error:
+            return (
+                f"cannot be compared with the topic of before, {self._path} cannot be read ({error}): {self._remedy()}"
+            )
         before = noted.get(self._stream.topic)
         if before is None:
             write_durably(self._path, json.dumps({self._stream.topic: now}))

@@ -92,3 +92,4 @@ class Stream:
         """Let the running batch end and be committed, then stop; harmless when called again."""
         self.job.stop()
         self.monitor.stop()
+        self.analyser.close()

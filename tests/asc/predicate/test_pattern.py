@@ -52,7 +52,19 @@ def test_an_escape_of_nothing(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "work"),
-    [("abc", 0), ("abc%", 0), ("%abc", 3), ("a%b_%cd%", 2), ("%___%", 3), ("%", 0), ("", 0), ("%ab%abcd%e", 5)],
+    [
+        ("abc", 0),
+        ("abc%", 0),
+        ("%abc", 0),
+        ("%abc%", 0),
+        ("%" + "a" * 900 + "%", 0),
+        ("%a_", 2),
+        ("a%b_%cd%", 2),
+        ("%___%", 3),
+        ("%", 0),
+        ("", 0),
+        ("%ab%abcd%e", 5),
+    ],
 )
 def test_the_work_of_a_pattern_is_that_of_its_segments_after_the_first(pattern: str, work: int) -> None:
     assert like_work(like_parts(pattern, "|")) == work

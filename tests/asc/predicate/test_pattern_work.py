@@ -24,6 +24,16 @@ def test_patterns_that_together_take_too_long(term: str) -> None:
         normalise(f"CASE WHEN n > 1 THEN {many} END", SCHEMA)
 
 
+@pytest.mark.parametrize(
+    "subject",
+    ["repeat(rpad(s, 1000, 'a'), 90)", "concat('" + "a" * 15_000 + "', s)", "rpad(s, 1000, 'a')", "hex(hex(s))"],
+)
+def test_a_pattern_over_a_text_that_is_made_longer_is_more_work(subject: str) -> None:
+    assert normalise("s RLIKE 'a{200}b'", SCHEMA).conjuncts
+    with pytest.raises(PredicateError, match="more than 500 steps"):
+        normalise(f"{subject} RLIKE 'a{{200}}b'", SCHEMA)
+
+
 def test_patterns_that_are_tried_at_one_place_are_no_work() -> None:
     text = " OR ".join(f"s LIKE 'prefix{i}%' OR s RLIKE '^[a-z]{{1,20}}{i}$'" for i in range(100))
     assert normalise(text, SCHEMA).conjuncts

@@ -35,6 +35,8 @@ def test_shortened(text: str, short: str) -> None:
         ("CASE a WHEN 1 THEN 2 WHEN 3 THEN 4 WHEN 5 THEN 6 END = 1", 12),
         ("nullif(a + b, 1) = 2", 10),
         ("right(a, b) = 'x'", 7),
+        ("decode(a, 1, 2, 3, 4, 5, 6, 7) = 1", 13),
+        ("regexp_substr(a, 'b') = 'x'", 7),
         ("a IN (1, 2, 3, 4, 5, 6, 7, 8)", 4),
     ],
 )

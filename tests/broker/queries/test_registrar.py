@@ -290,12 +290,12 @@ def test_while_spark_is_asked_about_one_query_others_are_registered(
     asked, answered = threading.Event(), threading.Event()
     whole = analyser.refusals
 
-    def slow(attributes: Any) -> Any:
+    def slow(attributes: Any, **how: Any) -> Any:
         attributes = list(attributes)
         if any("1234" in attribute.sql for attribute in attributes) and not answered.is_set():
             asked.set()
             assert answered.wait(60)
-        return whole(attributes)
+        return whole(attributes, **how)
 
     monkeypatch.setattr(analyser, "refusals", slow)
     with ThreadPoolExecutor(1) as pool:
