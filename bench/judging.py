@@ -27,7 +27,7 @@ _SLOWEST = 10
 _CHECKED = {True: "accepted", False: "refused"}
 
 
-def run(*, quick: bool, output_dir: Path, count: int | None = None) -> dict[str, Any]:
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Have a daemon check predicates and write ``judging.json`` into the folder; the result is what the file holds.
 
     Each is posted to ``/v1/check``, one after the other, as a registration is judged. The first ones, while the
@@ -36,7 +36,7 @@ def run(*, quick: bool, output_dir: Path, count: int | None = None) -> dict[str,
     """
     spark = spark_session(app_name="asc-bench-judging")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
-        runs = _judged(spark, Path(folder), count or (QUICK if quick else FULL))
+        runs = _judged(spark, Path(folder), QUICK if quick else FULL)
     warm = runs[min(_WARM_UP, len(runs) // 2) :]
     slowest = sorted(warm, key=lambda each: -each["seconds"])[:_SLOWEST]
     result = {

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow]
 
 
-def test_every_heavy_predicate_gets_a_verdict(spark: SparkSession, tmp_path: Path) -> None:
-    result = bench.judging.run(quick=True, output_dir=tmp_path, count=80)
+def test_every_heavy_predicate_gets_a_verdict(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench.judging, "QUICK", 80)
+    result = bench.judging.run(quick=True, output_dir=tmp_path)
     assert result == json.loads((tmp_path / "judging.json").read_text("utf-8"))
     of = result["results"]
     assert of["accepted"]["count"] + of["refused"]["count"] == of["all"]["count"] == result["runs"]

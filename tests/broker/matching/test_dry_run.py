@@ -20,11 +20,11 @@ def test_what_passes_passes_and_what_fails_fails(spark: SparkSession) -> None:
     from pyspark.sql import functions as sf
 
     frame = spark.range(100).select(
-        sf.col("id").cast("int").alias("n"), sf.repeat(sf.col("id").cast("string"), sf.lit(20_000)).alias("s")
+        sf.col("id").cast("int").alias("n"), sf.repeat(sf.col("id").cast("string"), sf.lit(100_000)).alias("s")
     )
     fine = PAttribute("n + 1", pa.int32(), error_condition="n = 3")
     unlucky = PAttribute("if(n = 77, CAST(raise_error('unlucky') AS BOOLEAN), TRUE)", pa.bool_())
-    overflows = PAttribute(f"s LIKE '{'_' * 9_000}%'", pa.bool_())
+    overflows = PAttribute(f"s LIKE '{'_' * 90_000}%'", pa.bool_())
     for passes in ([], [fine], [fine, PAttribute("upper(s)", pa.string())]):
         dry_run(frame, passes)
     for fails, said in (
