@@ -21,7 +21,7 @@ class Limits:
     length_chars: int = 20_000
     nesting_depth: int = 50
     conjuncts: int = 64
-    spark_nodes: int = 2_000
+    spark_nodes: int = 1_500
 
     def __post_init__(self) -> None:
         if not 1 <= self.nesting_depth <= MAX_NESTING_DEPTH:
