@@ -38,6 +38,7 @@ class Inquiry:
         self._decoder = decoder
         self._running = running
         self._in_vain: int | None = None
+        self._failed: int | None = None
 
     def due(self) -> UnfinishedBatch | None:
         """The batch whose expressions are to be looked at; None where there is none, or that was done in vain."""
@@ -58,6 +59,10 @@ class Inquiry:
             found = self._guilty(batch, is_wanted)
         except Exception as error:
             LOG.error("stream '%s': what ends batch %d is not found: %s", self._stream, batch.batch_id, one_line(error))
+            if self._failed == batch.batch_id:
+                # Twice is enough: the batch may well pass, and each inquiry takes a Spark's start.
+                self._in_vain = batch.batch_id
+            self._failed = batch.batch_id
             return None
         if not found:
             self._in_vain = batch.batch_id

@@ -27,6 +27,9 @@ _Answer = tuple[bool, "str | None"]
 
 DIED = "the process that computes it ends"
 _START_S = 120.0
+_TRIAL_S = 600.0
+"""How long expressions may take over one batch before they are taken to have no end."""
+
 _LOOK_S = 0.25
 
 
@@ -123,7 +126,10 @@ class ChildTrial:
         connection = self._connection()
         try:
             connection.send(list(slots))
-            is_known, reason = self._answer(connection, None)
+            is_known, reason = self._answer(connection, _TRIAL_S)
+        except TimeoutError:
+            self._end()
+            return f"it does not end in {_TRIAL_S:.0f} s"
         except (EOFError, OSError):
             self._end()
             return DIED
@@ -141,18 +147,20 @@ class ChildTrial:
             self._child = child, own
             try:
                 self._answer(own, _START_S)
+            except TimeoutError:
+                raise InquiryError("Spark", "of a child process", f"has not started in {_START_S:.0f} s") from None
             except (EOFError, OSError):
                 raise InquiryError("Spark", "of a child process", "does not start: see the lines above") from None
         return self._child[1]
 
-    def _answer(self, connection: Connection, timeout_s: float | None) -> _Answer:
+    def _answer(self, connection: Connection, timeout_s: float) -> _Answer:
         waited_s = 0.0
         while not connection.poll(_LOOK_S):
             waited_s += _LOOK_S
             if not self._is_wanted():
                 raise InquiryError("records of a batch", self._batch.topic, "are left, for the daemon stops")
-            if timeout_s is not None and waited_s > timeout_s:
-                raise InquiryError("Spark", "of a child process", f"has not started in {timeout_s:.0f} s")
+            if waited_s > timeout_s:
+                raise TimeoutError
         answer: _Answer = connection.recv()
         return answer
 
