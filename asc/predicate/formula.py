@@ -183,6 +183,9 @@ class _Expansion:
                 asked.setdefault(attribute, []).append(constraint)
         certain: Conjunction = {}
         for attribute, constraints in asked.items():
+            if len(constraints) == 1:
+                certain[attribute] = constraints[0]
+                continue
             certain[attribute] = clipped(intersection_of(constraints), attribute.space.domain)
             if certain[attribute].is_empty:
                 return []

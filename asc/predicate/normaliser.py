@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.errors import AscError, PredicateError
-from asc.predicate.formula import Conjunction, TooManyConjunctsError, conjuncts_of
+from asc.predicate.formula import Conjunction, Const, TooManyConjunctsError, conjuncts_of
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
@@ -39,7 +39,7 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
     formula = builder.formula(tree)
     check_pattern_work(builder.typer, tree)
     check_time_words(builder.typer, tree)
-    if builder.typer.of(tree).type == pa.null():
+    if isinstance(formula, Const) and builder.typer.of(tree).type == pa.null():
         raise source.error_at(tree, "NULL where a condition must stand:", "it would accept no record")
     try:
         conjuncts = conjuncts_of(formula, limits.conjuncts)

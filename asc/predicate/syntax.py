@@ -13,6 +13,7 @@ AS DISTINCT EXISTS INTERVAL ESCAPE DIV COLLATE VALUES TABLE
 KEYWORDS = frozenset(_KEYWORD_LIST.split())
 """Words that mean something else than a column in some places: in the text for Spark they are put in backquotes."""
 
+_MORE_THAN_OPERANDS = frozenset(("case_of", "between", "in", "call"))
 _OF_SEVERAL = frozenset(("like_any", "like_all", "ilike_any", "ilike_all"))
 _NAMING_THE_FIRST_TWICE = frozenset(("nullif", "nullifzero"))
 
@@ -89,7 +90,9 @@ class Node:
             depth = max(depth, arg.depth)
             weight += arg.weight
         self.depth = depth + 1
-        self.weight = weight + _beyond_operands(op, args, value) + 1
+        self.weight = weight + 1
+        if op in _MORE_THAN_OPERANDS:
+            self.weight += _beyond_operands(op, args, value)
         if written is not None and written.op in _OF_SEVERAL and written.args[0].args:
             # Each pattern repeats the subject, in parentheses that Spark's parser takes long to find its way through.
             self.weight *= 2

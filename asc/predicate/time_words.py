@@ -6,6 +6,7 @@ or timestamp, and nowhere else: in a record's own text they are no time. A predi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -17,6 +18,9 @@ from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
 from asc.predicate.types import is_interval
 
+_MAY_HOLD_WORDS = re.compile(r"""['"]|\w\s*\(""")
+"""A string, or a call that may make one: without them a predicate has no words."""
+
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _INSTANT_SORTS = frozenset("thTDz")
 """Arguments that Spark casts a string to an instant for (see Function)."""
@@ -24,6 +28,8 @@ _INSTANT_SORTS = frozenset("thTDz")
 
 def check_time_words(typer: Typer, tree: Node) -> None:
     """PredicateError for a constant that Spark would read as such a word, anywhere in a typed predicate."""
+    if _MAY_HOLD_WORDS.search(typer.source.text) is None:
+        return
     constant: dict[Node, bool] = {}
     for node in _inside_out(tree):
         constant[node] = node.op != "column" and all(constant[arg] for arg in node.args)
@@ -38,10 +44,13 @@ def check_time_words(typer: Typer, tree: Node) -> None:
                 raise typer.source.error_at(operand, "computed constant as a time:", "write the date or time itself")
 
 
-def _inside_out(node: Node) -> Iterator[Node]:
-    for arg in node.args:
-        yield from _inside_out(arg)
-    yield node
+def _inside_out(tree: Node) -> list[Node]:
+    """The nodes of a tree, each after its operands."""
+    found = [tree]
+    for node in found:
+        found += node.args
+    found.reverse()
+    return found
 
 
 def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:

@@ -51,9 +51,11 @@ class Typer:
         found = self._cache.get(node)
         if found is None:
             found = self._cache[node] = self._made(node)
+            if not node.args:
+                return found
             if found.type in _OF_FIXED_WIDTH:
                 found.growth = 1.0
-            elif node.args:
+            else:
                 found.growth = max(found.growth, *(self._cache[arg].growth for arg in node.args if arg in self._cache))
         return found
 
@@ -410,6 +412,8 @@ def _has_parts(kind: pa.DataType) -> bool:
 
 def _beside(operand: Expression, others: Sequence[Expression]) -> str:
     """The operand's text in a comparison with others, to whose type Spark may cast it."""
+    if not types.is_instant(operand.type):
+        return operand.argument
     return _as_instant(operand, types.common_instant([operand.type, *(other.type for other in others)]))
 
 
