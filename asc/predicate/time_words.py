@@ -18,8 +18,8 @@ from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
 from asc.predicate.types import is_interval
 
-_MAY_HOLD_WORDS = re.compile(r"""['"]|\w\s*\(""")
-"""A string, or a call that may make one: without them a predicate has no words."""
+_MAY_HOLD_WORDS = re.compile("['\"(]")
+"""A string, or a call that may make one, however its name is written: without them a predicate has no words."""
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _INSTANT_SORTS = frozenset("thTDz")
