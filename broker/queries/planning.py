@@ -158,10 +158,13 @@ class Planning:
                 weight = sum(attribute.weight for attribute in more)
                 is_served = not candidate.query.paused and bool(more)
                 if is_served and len(attributes) + len(more) > self.options.spark_attributes:
-                    refused[position] = self._too_many(stream, candidate)
+                    what = f"{self.options.spark_attributes} expressions: reuse one that stands"
+                    refused[position] = _too_much(candidate, what, "spark_attributes")
                     continue
                 if is_served and nodes + weight > self._config.limits.stream_spark_nodes:
-                    refused[position] = self._too_heavy(stream, candidate)
+                    most = self._config.limits.stream_spark_nodes
+                    what = f"{most} operators and operands: reuse an expression that stands"
+                    refused[position] = _too_much(candidate, what, "stream_spark_nodes")
                     continue
                 bad = by_attribute if needed.issubset(asked) else analyser.refusals(needed, patiently=patiently)
                 found = [bad[attribute] for attribute in needed if attribute in bad]
@@ -181,21 +184,11 @@ class Planning:
         found = ((position, loops.refusal(query)) for position, query in accepted)
         return {position: refusal for position, refusal in found if refusal is not None}
 
-    def _too_heavy(self, stream: str, candidate: Candidate) -> QueryError:
-        return QueryError(
-            "predicate",
-            candidate.query.where[:200],
-            f"stream '{stream}' would have Spark compute more than {self._config.limits.stream_spark_nodes} operators "
-            "and operands: reuse an expression that stands, or raise limits.stream_spark_nodes",
-        )
 
-    def _too_many(self, stream: str, candidate: Candidate) -> QueryError:
-        return QueryError(
-            "predicate",
-            candidate.query.where[:200],
-            f"stream '{stream}' would have Spark compute more than {self.options.spark_attributes} expressions: "
-            "reuse one that stands, or raise limits.spark_attributes",
-        )
+def _too_much(candidate: Candidate, what: str, limit: str) -> QueryError:
+    query = candidate.query
+    remedy = f"stream '{query.stream}' would have Spark compute more than {what}, or raise limits.{limit}"
+    return QueryError("predicate", query.where[:200], remedy)
 
 
 def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:
