@@ -24,7 +24,7 @@ STOP_TIMEOUT_S = 20
 _WATCH_PAUSE_S = 1.0
 
 
-def serve(config: Config, reread: Callable[[], Config] | None = None, *, set_aside: Collection[str] = ()) -> None:
+def serve(config: Config, reread: Callable[[], Config], *, set_aside: Collection[str] = ()) -> None:
     """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start, or when a process it needs has died.
 
     A signal during the start ends the process at once: nothing that is under way then is lost. SIGHUP has the
@@ -65,10 +65,7 @@ def serve(config: Config, reread: Callable[[], Config] | None = None, *, set_asi
     LOG.info("stopped")
 
 
-def _read_again(daemon: Daemon, reread: Callable[[], Config] | None) -> None:
-    if reread is None:
-        LOG.warning("SIGHUP: the daemon was started without a configuration file; there is none to read again")
-        return
+def _read_again(daemon: Daemon, reread: Callable[[], Config]) -> None:
     try:
         daemon.reload(reread())
     except AscError as error:
