@@ -50,9 +50,11 @@ def number(raw: str) -> Literal:
     Decimal128Type(decimal128(3, 2))
     """
     upper = raw.upper()
+    suffix = upper[-1]
+    if suffix.isdigit() and upper.lstrip("-").isdigit():
+        return _integer(raw, upper)
     if upper.endswith("BD"):
         return _decimal(raw, upper[:-2])
-    suffix = upper[-1]
     if suffix in "LSY":
         data_type, bits = {"L": (pa.int64(), 64), "S": (pa.int16(), 16), "Y": (pa.int8(), 8)}[suffix]
         value = int(upper[:-1])
@@ -65,14 +67,16 @@ def number(raw: str) -> Literal:
         return _double(raw, upper[:-1], pa.float32())
     if "E" in upper:
         return _double(raw, upper, pa.float64())
-    if "." in upper:
-        return _decimal(raw, upper)
-    value = int(upper)
+    return _decimal(raw, upper)
+
+
+def _integer(raw: str, digits: str) -> Literal:
+    value = int(digits)
     if -(1 << 31) <= value < 1 << 31:
         return Literal(str(value), pa.int32(), value)
     if INT64_MIN <= value <= INT64_MAX:
         return Literal(str(value), pa.int64(), value)
-    return _decimal(raw, upper)
+    return _decimal(raw, digits)
 
 
 def _double(raw: str, digits: str, data_type: pa.DataType) -> Literal:

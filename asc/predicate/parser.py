@@ -265,7 +265,8 @@ class _Parser(FormReader):
                 self._advance()
                 node = self._node("cast", (node,), start, self._type())
             else:
-                self._no_collation()
+                if self._token.word == "COLLATE":
+                    self._no_collation()
                 return node
 
     def _argument(self, closing: str = "") -> Node:

@@ -75,8 +75,7 @@ def tokens_of(source: Source) -> list[Token]:
         if raw in _SYMBOLS:
             found.append(Token(raw, "", start, end))
             continue
-        match = _TOKEN.fullmatch(raw)
-        kind = match and match.lastgroup
+        kind = _kind(raw)
         if kind:
             if kind == NUMBER and found and found[-1].kind == "." and found[-1].end == start:
                 start = found.pop().start  # sqlglot splits .5
@@ -94,6 +93,18 @@ def tokens_of(source: Source) -> list[Token]:
     # the second is what follows the first for a parser that looks ahead
     found += [Token(END, "", len(text), len(text))] * 2
     return found
+
+
+def _kind(raw: str) -> str | None:
+    """The kind of a token that is no symbol; None for what Spark's lexer does not know as one."""
+    if raw.isascii():
+        # what nearly all tokens are, told without the pattern
+        if raw.isidentifier():
+            return WORD
+        if raw.isdigit():
+            return NUMBER
+    match = _TOKEN.fullmatch(raw)
+    return match and match.lastgroup
 
 
 def _check_comments(source: Source, found: list[Token]) -> None:
