@@ -41,6 +41,8 @@ class Registry:
         self._cluster = cluster
         self.topic = topic
         self._producer: Any = None
+        self._odd_keys: dict[str, bytes] = {}
+        """The keys that are no UTF-8, which nothing here writes, by the ids they are shown as."""
 
     def open(self) -> None:
         """Make the topic when it is missing, check it when it is not, and become its writer."""
@@ -93,10 +95,10 @@ class Registry:
         try:
             producer.begin_transaction()
             sent = {
-                query.id: producer.send(self.topic, query.record(), query.id.encode(), partition=0) for query in puts
+                query.id: producer.send(self.topic, query.record(), self._key(query.id), partition=0) for query in puts
             }
             for query_id in removes:
-                sent[query_id] = producer.send(self.topic, None, query_id.encode(), partition=0)
+                sent[query_id] = producer.send(self.topic, None, self._key(query_id), partition=0)
             producer.flush()
             offsets = {query_id: int(future.get(timeout=30).offset) for query_id, future in sent.items()}
             producer.commit_transaction()
@@ -108,6 +110,17 @@ class Registry:
             self._abort()
             raise RegistryError("registry topic", self.topic, f"cannot be written: {one_line(error)}") from error
         return offsets
+
+    def _key(self, query_id: str) -> bytes:
+        return self._odd_keys.get(query_id) or query_id.encode()
+
+    def _id(self, key: bytes) -> str:
+        try:
+            return key.decode()
+        except UnicodeDecodeError:
+            shown = key.decode("utf-8", "backslashreplace")
+            self._odd_keys[shown] = key
+            return shown
 
     def _abort(self) -> None:
         try:
@@ -145,7 +158,7 @@ class Registry:
                 for record in batches.get(partition, ()):
                     deadline = time.monotonic() + 60
                     if record.offset < end and record.key is not None:
-                        yield record.offset, record.key.decode("utf-8", "replace"), record.value
+                        yield record.offset, self._id(record.key), record.value
                 if time.monotonic() > deadline:
                     raise RegistryError("registry topic", self.topic, "does not answer: check that Kafka runs")
         finally:

@@ -62,6 +62,18 @@ def test_the_last_record_of_an_id_wins_and_a_null_removes(registry: Registry) ->
     assert version == last
 
 
+def test_a_record_under_a_key_that_is_no_text_can_be_removed(registry: Registry, cluster: KafkaCluster) -> None:
+    producer = cluster.client.producer()
+    producer.send(registry.topic, b"?", b"late\xff", partition=0).get(timeout=10)
+    producer.close()
+    queries, _ = registry.load()
+    (query_id,) = queries
+    assert query_id == r"late\xff"
+    assert queries[query_id].unreadable is not None
+    registry.write([], [query_id])
+    assert registry.load()[0] == {}
+
+
 def test_the_state_at_every_version_is_kept(registry: Registry) -> None:
     first = registry.write([query("a")])["a"]
     second = registry.write([query("b")])["b"]
