@@ -20,6 +20,9 @@ _WORDS = MappingProxyType(
         "s": "string",
         "S": "string",
         "B": "string or binary",
+        "f": "integer or string",
+        "k": "integer or condition",
+        "u": "number or condition",
         "Y": "binary",
         "t": "date or timestamp",
         "z": "date or timestamp",
@@ -35,7 +38,7 @@ _WORDS = MappingProxyType(
 _SHOWN = 8
 _SAMPLES = MappingProxyType(
     {
-        **dict.fromkeys("xqnNiI", "n"),
+        **dict.fromkeys("xqnNiIfku", "n"),
         **dict.fromkeys("sSB", "s"),
         "Y": "raw",
         **dict.fromkeys("thTz", "ts"),

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
-from asc.predicate.functions import CASTING_SORTS, FUNCTIONS
+from asc.predicate.functions import CASTING_SORTS, FUNCTIONS, Call
 from asc.predicate.syntax import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
 
@@ -27,8 +27,9 @@ class _TooLongError(Exception):
     """A condition, or a part of one, is longer than CONDITION_CHARS."""
 
 
-_LOGARITHMS = frozenset(("ln", "log", "log10", "log1p", "log2"))
-"""NULL for what is not positive, as they are meant to be."""
+_MEANT_LIST = "ln log log10 log1p log2 nullifzero try_add try_subtract try_multiply try_divide try_mod"
+_MEANT_TO_BE_NULL = frozenset(_MEANT_LIST.split())
+"""NULL for some numbers, as they are meant to be: an error is a text that is none."""
 
 _FIRST_KNOWN = frozenset(("coalesce", "nvl", "ifnull"))
 _PLAIN = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_()}
@@ -66,7 +67,7 @@ def _condition(typer: Typer, node: Node) -> str | None:
         return _either(found)
     if node.op == "call" and node.value == "nullif":
         found.append(_of_equality(typer, *node.args))
-    elif node.op == "call" and node.value in _LOGARITHMS:
+    elif node.op == "call" and node.value in _MEANT_TO_BE_NULL:
         found += [_of_cast(typer.of(arg)) for arg in node.args]
     elif _can_err(typer, node):
         found.append(_of_operation([typer.of(arg) for arg in node.args], typer.of(node).sql))
@@ -165,7 +166,7 @@ def _can_err(typer: Typer, node: Node) -> bool:
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])
         return (
             divides
-            or function.fails
+            or function.can_fail(Call(node.value, operands))
             or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
         )
     return False

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from math import ceil
 
+from asc.predicate.functions.bounded import MAX_LENGTH_CHARS
 from asc.predicate.functions.regular_expressions import REGULAR_EXPRESSIONS
 from asc.predicate.pattern import like_parts, like_work
 from asc.predicate.pattern_match import pattern_text
@@ -64,5 +65,5 @@ def _constant_chars(node: Node) -> int:
     asked = 0
     if node.op == "call" and node.value in _LENGTHENING:
         numbers = [arg.value.value for arg in node.args if arg.op == "literal" and isinstance(arg.value.value, int)]
-        asked = max(numbers, default=0)
+        asked = max(numbers, default=MAX_LENGTH_CHARS)
     return asked + sum(_constant_chars(arg) for arg in node.args)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from asc.errors import PredicateError
@@ -16,6 +18,20 @@ KEYWORDS = frozenset(_KEYWORD_LIST.split())
 _MORE_THAN_OPERANDS = frozenset(("case_of", "between", "in", "call"))
 _OF_SEVERAL = frozenset(("like_any", "like_all", "ilike_any", "ilike_all"))
 _NAMING_THE_FIRST_TWICE = frozenset(("nullif", "nullifzero"))
+
+_BOUNDED: Mapping[object, tuple[int, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(("trim", "ltrim", "rtrim", "locate", "position", "find_in_set", "space"), (0,)),
+        **dict.fromkeys(
+            ("btrim", "contains", "instr", "substring_index", "format_number", "repeat", "lpad", "rpad"), (1,)
+        ),
+        "replace": (1, 2),
+        "split_part": (1, 2, 2),
+        **dict.fromkeys(("bit_get", "getbit"), (1, 1)),
+        "levenshtein": (0, 1),
+    }
+)
+"""The arguments of functions that are named once more, or twice, where they are no constants: to bound them."""
 
 
 class Node:
@@ -113,6 +129,10 @@ def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
         return args[0].weight * ((len(args) - 1) // 2 - 1)
     if op == "call" and value in ("right", "regexp_substr"):
         return sum(arg.weight for arg in args)
+    if op == "call" and value in _BOUNDED:
+        return sum(
+            3 + args[place].weight for place in _BOUNDED[value] if place < len(args) and args[place].op != "literal"
+        )
     return 0
 
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from asc.errors import SchemaError
-from asc.keys.byte_strings import quoted
 from asc.predicate import types
 from asc.predicate.cast import cast
-from asc.predicate.expression import Expression, column_sql
+from asc.predicate.column import column, inside
+from asc.predicate.expression import Expression
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.functions.growth import joined
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, TRIED, instant_arithmetic, instant_call
@@ -21,7 +20,6 @@ from asc.predicate.refusals import refusal
 from asc.predicate.row import row
 from asc.predicate.syntax import Node, Source
 from asc.schema import Schema
-from asc.spark_types import folded
 
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
 DIVISIONS = frozenset(("/", "%", "div", "mod", "pmod"))
@@ -37,7 +35,7 @@ class Typer:
 
     def __init__(self, source: Source, schema: Schema) -> None:
         self.source = source
-        self._schema = schema
+        self.schema = schema
         self.warnings: dict[str, None] = {}
         self._cache: dict[Node, Expression] = {}
         self._joined = 0
@@ -62,7 +60,7 @@ class Typer:
     def _made(self, node: Node) -> Expression:
         op = node.op
         if op == "column":
-            return self._column(node)
+            return column(self, node)
         if op == "literal":
             literal: Literal = node.value
             return Expression(literal.sql, literal.type, node, literal=literal)
@@ -90,71 +88,6 @@ class Typer:
                 node, f"{types.name(expression.type)} where a condition must stand:", "compare it with something"
             )
         return expression
-
-    def _column(self, node: Node) -> Expression:
-        for scope in reversed(self.scopes):
-            name = node.value[0]
-            if folded(name) in scope:
-                return self._inside(Expression(column_sql((name,)), scope[folded(name)], node), node.value[1:])
-        try:
-            attribute = self._schema.resolve(node.value)
-        except SchemaError as error:
-            return self._part_of_container(node, error)
-        return Expression(column_sql(attribute.path), attribute.type, node, path=attribute.path)
-
-    def _part_of_container(self, node: Node, error: SchemaError) -> Expression:
-        """``labels.k`` for ``labels['k']``, and ``items.price`` for the prices of all items."""
-        for length in range(1, len(node.value)):
-            try:
-                parent = self._schema.resolve(node.value[:length])
-            except SchemaError:
-                break
-            if _has_parts(parent.type):
-                return self._inside(Expression(column_sql(parent.path), parent.type, node), node.value[length:])
-        raise self._unresolved(node, error)
-
-    def _inside(self, outer: Expression, names: Sequence[str]) -> Expression:
-        """The fields of structs, and entries of maps, that names lead to from an expression."""
-        for name in names:
-            kind = outer.type
-            if kind is None:
-                outer = Expression(f"{outer.argument}.{column_sql((name,))}", None, outer.node)
-            elif pa.types.is_map(kind) and _has_parts(kind):
-                outer = Expression(f"{outer.sql}[{quoted(name)}]", kind.item_type, outer.node)
-            elif pa.types.is_struct(kind) or _has_parts(kind):
-                outer = self._field_of(outer, name)
-            else:
-                raise self.source.error_at(outer.node, f"{types.name(kind)} with a field:", "only a struct has fields")
-        return outer
-
-    def _field_of(self, outer: Expression, name: str) -> Expression:
-        """A field of a struct, or of each struct of an array."""
-        assert outer.type is not None
-        several = pa.types.is_list(outer.type)
-        struct = outer.type.value_type if several else outer.type
-        for field in (struct.field(i) for i in range(struct.num_fields)):
-            if folded(field.name) == folded(name):
-                data_type = pa.list_(field.type) if several else field.type
-                return Expression(f"{outer.argument}.{column_sql((field.name,))}", data_type, outer.node)
-        raise self.source.error_at(outer.node, "unknown field", "the struct has " + ", ".join(f.name for f in struct))
-
-    def _unresolved(self, node: Node, error: SchemaError) -> Exception:
-        name = ".".join(node.value)
-        problem, remedy = refusal(name.lower())
-        if len(node.value) == 1 and problem.startswith("non-deterministic"):
-            return self.source.error_at(node, problem, remedy)
-        # From the front, where a schema ends after a few parts, whatever the name goes on with.
-        for length in range(1, len(node.value)):
-            try:
-                parent = self._schema.resolve(node.value[:length])
-            except SchemaError:
-                break
-            if pa.types.is_map(parent.type):
-                entry = f"an entry of a map is {parent.name}['{node.value[length]}']"
-                return self.source.error_at(node, "unknown column", entry)
-            if pa.types.is_list(parent.type):
-                return self.source.error_at(node, "unknown column", f"an element of an array is {parent.name}[0]")
-        return self.source.error(error.subject, error.value, error.remedy, node.start, node.end)
 
     def operator(
         self, node: Node, op: str, left: Expression, right: Expression, data_type: pa.DataType | None
@@ -369,7 +302,7 @@ class Typer:
         raise self.source.error_at(node, f"{types.name(container.type)} with an index:", "index an array or a map")
 
     def _field(self, node: Node) -> Expression:
-        return self._inside(self.of(node.args[0]), [node.value])
+        return inside(self, self.of(node.args[0]), [node.value])
 
     def _call(self, node: Node) -> Expression:
         if node.value in LAMBDA_FUNCTIONS:
@@ -401,13 +334,6 @@ class Typer:
         if node.value in DIVISIONS:
             self._warn_of_zero(made, args[1])
         return made
-
-
-def _has_parts(kind: pa.DataType) -> bool:
-    """Whether names behind a dot lead into what is no struct: a map with text for keys, an array of structs."""
-    if pa.types.is_map(kind):
-        return bool(kind.key_type == pa.string())
-    return bool(pa.types.is_list(kind) and pa.types.is_struct(kind.value_type))
 
 
 def _beside(operand: Expression, others: Sequence[Expression]) -> str:

@@ -18,12 +18,8 @@ _CHARACTER_SETS = ("US-ASCII", "ISO-8859-1", "UTF-8", "UTF-16BE", "UTF-16LE", "U
 _FORMATS = ("hex", "base64", "utf-8", "utf8")
 
 
-def _digest_bits(call: Call) -> str | None:
-    return None if call.constant(1) in (0, 224, 256, 384, 512) else "sha2 takes 0, 224, 256, 384 or 512 bits"
-
-
 def _character_set(call: Call) -> str | None:
-    if str(call.constant(1)).upper() not in _CHARACTER_SETS:
+    if not call.is_null(1) and str(call.constant(1)).upper() not in _CHARACTER_SETS:
         return f"{call.name} takes one of the character sets {', '.join(_CHARACTER_SETS)}"
     return None
 
@@ -60,7 +56,7 @@ def _decode(call: Call) -> str:
 
 
 def _format(call: Call) -> str | None:
-    if len(call.args) > 1 and str(call.constant(1)).lower() not in _FORMATS:
+    if len(call.args) > 1 and not call.is_null(1) and str(call.constant(1)).lower() not in _FORMATS:
         return f"{call.name} takes one of the formats {', '.join(_FORMATS)}"
     return None
 
@@ -68,7 +64,7 @@ def _format(call: Call) -> str | None:
 def _table() -> dict[str, Function]:
     return {
         **dict.fromkeys(("md5", "sha", "sha1"), Function(1, 1, "B", STRING)),
-        "sha2": Function(2, 2, "BI", STRING, _digest_bits),
+        "sha2": Function(2, 2, "Bi", STRING),
         "crc32": Function(1, 1, "B", BIGINT),
         "bitmap_count": Function(1, 1, "Y", BIGINT),
         "hex": Function(1, 1, "s", STRING, growth=times(2)),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate import types
+from asc.predicate.functions.bounded import MAX_SOUGHT_CHARS, is_short_constant
 from asc.predicate.functions.function import Call, Check
-
-_MAX_SOUGHT = 1_000
 
 
 def unified(kinds: list[pa.DataType | None], name: str, strings_with: str) -> str | None:
@@ -38,35 +37,46 @@ def comparable_pair(call: Call) -> str | None:
     return None
 
 
-def searched(call: Call) -> str | None:
-    """One string sought in another takes the product of their lengths: one of the two must be short."""
-    if len(call.args) == 1:
-        return None
-    constants = [arg.literal.value for arg in call.args[:2] if arg.literal is not None]
-    if not any(len(str(constant)) <= _MAX_SOUGHT for constant in constants):
-        return f"one of the strings given to {call.name} must be a constant of at most {_MAX_SOUGHT} characters"
-    return None
+def sought(place: int, within: int) -> Check:
+    """What is sought in another text takes the product of their lengths: a constant must be short, if both are."""
+
+    def check(call: Call) -> str | None:
+        if place >= len(call.args) or call.args[place].literal is None:
+            return None
+        if is_short_constant(call, place) or is_short_constant(call, within):
+            return None
+        return f"what {call.name} seeks is a constant of at most {MAX_SOUGHT_CHARS:,} characters"
+
+    return check
 
 
 def constant_integer(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
-    """An argument must be a constant integer within bounds, where it is given; ``but`` is one that it may not be."""
+    """An argument must be a constant integer within bounds, or NULL, where it is given; ``but`` is none it may be."""
     bounds = f"{low}..{high}" + ("" if but is None else f" other than {but}")
 
     def check(call: Call) -> str | None:
-        value = call.constant(place)
-        if place >= len(call.args) or (type(value) is int and low <= value <= high and value != but):
+        value = call.integer(place)
+        if place >= len(call.args) or call.is_no_integer(place):
+            return None
+        if value is not None and low <= value <= high and value != but:
             return None
         return f"the {what} given to {call.name} must be a constant of {bounds}"
 
     return check
 
 
-def constant_string(place: int, what: str, most: int = _MAX_SOUGHT) -> Check:
+def integer_or_bounded(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
+    """The same of a constant alone: another argument is bounded where it is spelled."""
+    check = constant_integer(place, what, low, high, but)
+    return lambda call: check(call) if place < len(call.args) and call.args[place].literal is not None else None
+
+
+def constant_string(place: int, what: str, most: int = MAX_SOUGHT_CHARS) -> Check:
     """An argument must be a constant string, where it is given."""
 
     def check(call: Call) -> str | None:
         value = call.constant(place)
-        if place >= len(call.args) or (isinstance(value, str) and len(value) <= most):
+        if place >= len(call.args) or call.is_null(place) or (isinstance(value, str) and len(value) <= most):
             return None
         return f"the {what} given to {call.name} must be a constant string of at most {most:,} characters"
 

@@ -14,14 +14,6 @@ from asc.predicate.functions.function import MANY, Call, Function
 from asc.predicate.functions.results import BOOLEAN, STRING, common, common_of_branches, first, string_or_binary
 
 
-def _chosen(call: Call) -> str | None:
-    """The choices of elt: strings, or all binary."""
-    kinds = set(call.kinds[1:]) - {pa.null()}
-    if pa.binary() in kinds and kinds != {pa.binary()}:
-        return "elt of binary and other values: CAST them to one type"
-    return None
-
-
 def _one_of(call: Call) -> pa.DataType | None:
     return string_or_binary(Call(call.name, call.args[1:]))
 
@@ -40,7 +32,7 @@ def _table() -> dict[str, Function]:
         "isnull": Function(1, 1, "x", BOOLEAN),
         "isnotnull": Function(1, 1, "x", BOOLEAN),
         "equal_null": Function(2, 2, "q", BOOLEAN, comparable_pair),
-        "elt": Function(2, MANY, "is", _one_of, _chosen),
+        "elt": Function(2, MANY, "is", _one_of),
         "typeof": Function(1, 1, "x", STRING),
     }
 

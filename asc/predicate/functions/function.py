@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -11,6 +13,9 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+
+_INTEGER = re.compile(r" *[+-]?\d{1,9} *\Z", re.ASCII)
+_BEYOND_INT = 1 << 31
 
 MANY = 100
 """The arguments of a function that takes any number of them."""
@@ -32,9 +37,23 @@ class Call:
         literal = self.args[i].literal if i < len(self.args) else None
         return literal.value if literal is not None and literal.known else None
 
+    def integer(self, i: int) -> int | None:
+        """The integer that Spark casts a constant argument to; None for any other, and where that is NULL."""
+        value = self.constant(i)
+        if isinstance(value, str):
+            return int(value) if _INTEGER.match(value) else None
+        if isinstance(value, Decimal | float):
+            return int(value) if -_BEYOND_INT < value < _BEYOND_INT else None
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def is_no_integer(self, i: int) -> bool:
+        """Whether an argument is a constant that Spark casts to an integer that is NULL."""
+        value = self.constant(i)
+        return self.is_null(i) or (isinstance(value, str) and not any(character.isdigit() for character in value))
+
     def is_null(self, i: int) -> bool:
         """Whether an argument is the constant NULL."""
-        return bool(self.type(i) == pa.null())
+        return i < len(self.args) and bool(self.type(i) == pa.null())
 
     @property
     def kinds(self) -> list[pa.DataType | None]:
@@ -55,8 +74,8 @@ class Function:
     ``sorts`` has a letter an argument, the last one repeating (see SORTS). Strings pass for numbers, integers and
     instants: Spark casts them. ``check`` says why a call is refused. ``growth`` is how much longer the result may be
     than the text of the record that it is made of, where it may be longer than the longest argument. ``spelling`` is
-    what Spark is given, where that is not the call itself. ``fails``: where its result is NULL and no argument is, that
-    is an evaluation error.
+    what Spark is given, where that is not the call itself. ``fails``: where a call that is spelled otherwise is NULL
+    and no argument is, that is an evaluation error.
     """
 
     least: int
@@ -85,6 +104,10 @@ class Function:
                 return f"argument {i + 1} of {call.name} is {types.name(data_type)}, not {what}"
         return self.check(call) if self.check else None
 
+    def can_fail(self, call: Call) -> bool:
+        """Whether the result can be NULL where the call as it stands throws, or takes too long."""
+        return self.fails and self.sql(call) != plain(call)
+
     def sql(self, call: Call) -> str:
         """The call as Spark is given it."""
         return self.spelling(call) if self.spelling else plain(call)
@@ -110,6 +133,10 @@ def _is_integer(data_type: pa.DataType) -> bool:
     return data_type in types.INTEGERS
 
 
+def _is_condition(data_type: pa.DataType) -> bool:
+    return bool(data_type == pa.bool_())
+
+
 def _is_text(data_type: pa.DataType) -> bool:
     return bool(data_type == pa.string())
 
@@ -120,8 +147,11 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "q": ("a value that can be compared", lambda t: not types.holds_map(t)),
         "n": ("a number", lambda t: types.is_number(t) or _is_text(t)),
         "N": ("a number", types.is_number),
-        "i": ("an integer", lambda t: _is_integer(t) or _is_text(t)),
+        "i": ("an integer", lambda t: types.is_number(t) or _is_text(t)),
         "I": ("an integer", _is_integer),
+        "k": ("an integer or condition", lambda t: _is_integer(t) or _is_condition(t)),
+        "u": ("a number or condition", lambda t: types.is_number(t) or _is_text(t) or _is_condition(t)),
+        "f": ("an integer or string", lambda t: _is_integer(t) or _is_text(t)),
         "s": ("a string", lambda t: not types.is_container(t)),
         "S": ("a string", _is_text),
         "B": ("a string or binary", lambda t: _is_text(t) or t == pa.binary()),
@@ -131,7 +161,7 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "h": ("a timestamp", lambda t: t in (TIMESTAMP, TIMESTAMP_NTZ) or _is_text(t)),
         "T": ("a TIMESTAMP", lambda t: bool(t == TIMESTAMP)),
         "D": ("a date", lambda t: bool(t == pa.date32())),
-        "b": ("a condition", lambda t: bool(t == pa.bool_())),
+        "b": ("a condition", _is_condition),
         "a": ("an array or map", lambda t: is_array(t) or is_map(t)),
         "y": ("an array", is_array),
         "m": ("a map", is_map),

@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"\$(\d?)|\\.?", re.DOTALL)
 def _regular_expression(place: int) -> Check:
     def check(call: Call) -> str | None:
         pattern = call.constant(place)
-        if place >= len(call.args):
+        if place >= len(call.args) or call.is_null(place):
             return None
         if not isinstance(pattern, str):
             return "the regular expression must be a constant string"
@@ -37,6 +37,8 @@ def _group(place: int, default: int) -> Check:
     """Spark throws for a group that the regular expression has not."""
 
     def check(call: Call) -> str | None:
+        if call.is_null(1) or call.is_null(place):
+            return None
         number = call.constant(place) if place < len(call.args) else default
         groups = _groups(call)
         if not isinstance(number, int) or not 0 <= number <= groups:
@@ -49,6 +51,8 @@ def _group(place: int, default: int) -> Check:
 def _replacement(call: Call) -> str | None:
     """A replacement is literal text and groups; Spark throws for what is neither."""
     text = call.constant(2)
+    if call.is_null(1) or call.is_null(2):
+        return None
     if not isinstance(text, str):
         return "the replacement given to regexp_replace must be a constant string"
     for match in _REFERENCE.finditer(text):
@@ -60,7 +64,8 @@ def _replacement(call: Call) -> str | None:
 def _replaced(call: Call) -> float:
     """Where nothing is matched, a replacement may stand beside every character."""
     text = call.constant(2)
-    assert isinstance(text, str)
+    if not isinstance(text, str):
+        return longest(call)
     references = sum(1 for _ in _REFERENCE.finditer(text))
     return longest(call) * (1.0 + references + len(_REFERENCE.sub("", text).encode()))
 

@@ -4,51 +4,69 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from asc.predicate.functions.bounded import (
+    MAX_LENGTH_CHARS,
+    MOST_INT,
+    bounded,
+    integer_but_zero,
+    integer_up_to,
+    is_short_constant,
+    sought_up_to,
+    text_beside,
+    text_up_to,
+)
 from asc.predicate.functions.caught import renamed
-from asc.predicate.functions.checks import constant_integer, searched
+from asc.predicate.functions.checks import every, integer_or_bounded, sought
 from asc.predicate.functions.format_string import format_trouble, formatted
-from asc.predicate.functions.function import MANY, Call, Function
+from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.growth import joined, longest, times
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, part_of_string, string_or_binary
 
 _MAX_REPEATED = 100
-_MAX_SPACES = 1_000
+_MAX_REPLACEMENT_CHARS = 25
 _MAX_DISTANT = 64
 
 
-def _replacement(call: Call) -> str | None:
-    """What is replaced decides how long the result may be."""
-    new = call.constant(2) if len(call.args) > 2 else ""
-    if not isinstance(call.constant(1), str) or not isinstance(new, str) or not call.constant(1):
-        return "replace needs constants: what is replaced, not empty, and by what"
-    return None
-
-
 def _replaced(call: Call) -> float:
-    search, new = call.constant(1), call.constant(2) or ""
-    assert isinstance(search, str)
-    assert isinstance(new, str)
-    return longest(call) * max(1.0, len(new.encode()) / len(search.encode()))
+    """Each place where what is replaced stands, a byte at least, becomes what stands for it."""
+    search, new = call.constant(1), call.constant(2)
+    least = max(1, len(search.encode())) if isinstance(search, str) else 1
+    if len(call.args) == 2 or call.is_null(2):
+        most = 0
+    elif call.args[2].literal is not None:
+        most = len(str(new).encode())
+    else:
+        most = 4 * _MAX_REPLACEMENT_CHARS
+    return max(arg.growth for arg in call.args[:1]) * max(1.0, most / least)
+
+
+def _most_repeated(call: Call) -> int:
+    """A constant is repeated more often than a text of the record, which may be long."""
+    text = call.constant(0)
+    return max(_MAX_REPEATED, MAX_LENGTH_CHARS // max(1, len(text))) if isinstance(text, str) else _MAX_REPEATED
+
+
+def _repeat_count(call: Call) -> str | None:
+    return integer_or_bounded(1, "count", -MAX_LENGTH_CHARS, _most_repeated(call))(call)
 
 
 def _repeated(call: Call) -> float:
-    count = call.constant(1)
-    return longest(call) * max(1, count if isinstance(count, int) else 1)
-
-
-def _part_number(call: Call) -> str | None:
-    number = call.constant(2)
-    if not isinstance(number, int) or number == 0:
-        return "split_part takes a constant part number other than 0"
-    return searched(call)
+    if call.args[0].literal is not None:
+        return 1.0
+    count = call.integer(1) if call.args[1].literal is not None else _MAX_REPEATED
+    return longest(call) * max(1, count or 0)
 
 
 def _distant(call: Call) -> str | None:
     """The distance of two strings takes the product of their lengths."""
-    constants = [arg.literal.value for arg in call.args[:2] if arg.literal is not None]
-    if not any(len(str(constant)) <= _MAX_DISTANT for constant in constants):
-        return f"one of the strings given to levenshtein must be a constant of at most {_MAX_DISTANT} characters"
-    return constant_integer(2, "threshold", 0, 1_000)(call)
+    constants = [arg for arg in call.args[:2] if arg.literal is not None]
+    if constants and not any(is_short_constant(call, place, _MAX_DISTANT) for place in (0, 1)):
+        return f"a constant given to levenshtein has at most {_MAX_DISTANT} characters"
+    return None
+
+
+def _distance(call: Call) -> str:
+    return plain(call) if any(arg.literal is not None for arg in call.args[:2]) else bounded(1, text_beside(1, 0))(call)
 
 
 def _masks(call: Call) -> str | None:
@@ -67,43 +85,86 @@ def _same_kind_of_text(call: Call) -> str | None:
 
 
 def _overlaid(call: Call) -> pa.DataType | None:
-    return pa.string() if call.kinds[:2] == [pa.string()] * 2 else None
+    return string_or_binary(Call(call.name, call.args[:2]))
+
+
+def _set_of_characters(call: Call) -> str | None:
+    """Of two arguments the characters to be trimmed come first."""
+    return sought(0, 1)(call) if len(call.args) == 2 else None
+
+
+def _trimmed(call: Call) -> str:
+    return bounded(0, sought_up_to(0, 1))(call) if len(call.args) == 2 else plain(call)
 
 
 def _table() -> dict[str, Function]:
     to_string = Function(1, 1, "s", STRING)
     to_length = Function(1, 1, "s", INT)
-    trims = Function(1, 2, "s", STRING, searched)
     part = Function(2, 3, "sii", part_of_string)
     test = Function(2, 2, "s", BOOLEAN)
-    padding = constant_integer(1, "length", 0, 1_000)
+    padding = integer_or_bounded(1, "length", -MAX_LENGTH_CHARS, MAX_LENGTH_CHARS)
+    padded = bounded(1, integer_up_to(1))
+    counted = integer_or_bounded(2, "part number", -MOST_INT, MOST_INT, but=0)
+    # What is sought, or the characters to be trimmed, come first or second.
+    first_in_second, second_in_first = sought(0, 1), sought(1, 0)
+    first, second = bounded(0, sought_up_to(0, 1)), bounded(1, sought_up_to(1, 0))
     lengths = "length len char_length character_length octet_length bit_length ascii"
     return {
         **dict.fromkeys(("lower", "lcase", "upper", "ucase", "initcap"), to_string),
         **dict.fromkeys(lengths.split(), to_length),
-        **dict.fromkeys(("trim", "btrim", "ltrim", "rtrim"), trims),
+        **dict.fromkeys(
+            ("trim", "ltrim", "rtrim"), Function(1, 2, "s", STRING, _set_of_characters, None, _trimmed, True)
+        ),
+        "btrim": Function(1, 2, "s", STRING, second_in_first, spelling=second, fails=True),
         **dict.fromkeys(("substring", "substr"), part),
         **dict.fromkeys(("startswith", "endswith"), test),
-        "contains": Function(2, 2, "s", BOOLEAN, searched),
+        "contains": Function(2, 2, "s", BOOLEAN, second_in_first, spelling=second, fails=True),
         **dict.fromkeys(("left", "right"), Function(2, 2, "si", part_of_string)),
-        **dict.fromkeys(("lpad", "rpad"), Function(2, 3, "sis", part_of_string, padding)),
-        "instr": Function(2, 2, "s", INT, searched),
-        **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", INT, searched)),
+        **dict.fromkeys(("lpad", "rpad"), Function(2, 3, "sis", part_of_string, padding, None, padded, True)),
+        "instr": Function(2, 2, "s", INT, second_in_first, spelling=second, fails=True),
+        **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", INT, first_in_second, None, first, True)),
         "soundex": Function(1, 1, "S", STRING),
         "reverse": Function(1, 1, "s", part_of_string),
         "concat": Function(0, MANY, "s", string_or_binary, growth=joined),
         "concat_ws": Function(1, MANY, "s", STRING, growth=joined),
-        "replace": Function(2, 3, "s", STRING, _replacement, _replaced),
+        "replace": Function(
+            2,
+            3,
+            "s",
+            STRING,
+            sought(1, 0),
+            _replaced,
+            bounded(1, sought_up_to(1, 0), (2, text_up_to(2, _MAX_REPLACEMENT_CHARS))),
+            fails=True,
+        ),
         "translate": Function(3, 3, "s", STRING),
-        "substring_index": Function(3, 3, "ssi", STRING, searched),
-        "split_part": Function(3, 3, "ssi", STRING, _part_number),
-        "find_in_set": Function(2, 2, "s", INT, searched),
-        "levenshtein": Function(2, 3, "ssI", INT, _distant),
+        "substring_index": Function(3, 3, "ssi", STRING, second_in_first, spelling=second, fails=True),
+        "split_part": Function(
+            3,
+            3,
+            "ssi",
+            STRING,
+            every(counted, second_in_first),
+            spelling=bounded(1, sought_up_to(1, 0), (2, integer_but_zero(2))),
+            fails=True,
+        ),
+        "find_in_set": Function(2, 2, "s", INT, first_in_second, spelling=first, fails=True),
+        "levenshtein": Function(2, 3, "ssi", INT, _distant, spelling=_distance, fails=True),
         "luhn_check": Function(1, 1, "s", BOOLEAN),
         "mask": Function(1, 5, "S", STRING, _masks, times(4)),
-        "overlay": Function(3, 4, "BBii", _overlaid, _same_kind_of_text, joined),
-        "repeat": Function(2, 2, "sI", STRING, constant_integer(1, "count", 0, _MAX_REPEATED), _repeated),
-        "space": Function(1, 1, "I", STRING, constant_integer(0, "length", 0, _MAX_SPACES)),
+        "overlay": Function(3, 4, "ssii", _overlaid, _same_kind_of_text, joined),
+        "repeat": Function(
+            2, 2, "si", STRING, _repeat_count, _repeated, bounded(1, integer_up_to(1, _most_repeated)), fails=True
+        ),
+        "space": Function(
+            1,
+            1,
+            "i",
+            STRING,
+            integer_or_bounded(0, "length", -MAX_LENGTH_CHARS, MAX_LENGTH_CHARS),
+            spelling=bounded(0, integer_up_to(0)),
+            fails=True,
+        ),
         **dict.fromkeys(("char", "chr"), Function(1, 1, "i", STRING)),
         "is_valid_utf8": Function(1, 1, "s", BOOLEAN),
         "make_valid_utf8": Function(1, 1, "s", STRING, growth=times(3)),

@@ -13,9 +13,7 @@ from asc.predicate.typer import Typer
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl(
-    "a INT, d DOUBLE, s STRING, c BOOLEAN, day DATE, ts TIMESTAMP, xs ARRAY<INT>, m MAP<STRING, INT>,"
-    " items ARRAY<STRUCT<x: INT, `odd name`: STRING>>,"
-    " place STRUCT<x: INT, `odd name`: STRING>"
+    "a INT, d DOUBLE, s STRING, c BOOLEAN, day DATE, ts TIMESTAMP, xs ARRAY<INT>, m MAP<STRING, INT>"
 )
 
 
@@ -37,15 +35,10 @@ def typed(text: str) -> Expression:
         ("CAST(a AS string)", "CAST(a AS STRING)", pa.string()),
         ("xs[0]", "xs[0]", pa.int32()),
         ("m['k']", "m['k']", pa.int32()),
-        ("Place.X", "place.x", pa.int32()),
-        ("place.`ODD NAME`", "place.`odd name`", pa.string()),
         ("case when c then a else d end", "CASE WHEN c THEN a ELSE d END", pa.float64()),
         ("day < ts", "TRY_CAST(day AS TIMESTAMP) < ts", pa.bool_()),
         ("a is not null", "NOT (a IS NULL)", pa.bool_()),
         ("s like 'a%%b'", "s LIKE 'a%b'", pa.bool_()),
-        ("m.k", "m['k']", pa.int32()),
-        ("items.`ODD name`", "items.`odd name`", pa.list_(pa.string())),
-        ("items.x[0]", "items.x[0]", pa.int32()),
         ("a is true", "a IS TRUE", pa.bool_()),
         ("+ 5", "5", pa.int32()),
     ],
@@ -59,9 +52,6 @@ def test_text_and_type(text: str, sql: str, data_type: pa.DataType) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("b > 1", "unknown column 'b'"),
-        ("items.y > 1", "the struct has x, odd name"),
-        ("xs.k > 1", r"an element of an array is xs\[0\]"),
         ("a + c", "arithmetic needs numbers"),
         ("a & d", "use integers"),
         ("a < c", "INT compared with BOOLEAN"),
@@ -70,7 +60,6 @@ def test_text_and_type(text: str, sql: str, data_type: pa.DataType) -> None:
         ("s LIKE s", "a pattern must be a constant string"),
         ("nonsense(a)", "unknown function 'nonsense'"),
         ("sum(a)", "aggregate function 'sum'"),
-        ("current_date = day", "non-deterministic"),
         ("a['x']", "index an array or a map"),
         ("lower(*)", "name the columns"),
     ],

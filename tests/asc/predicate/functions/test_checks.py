@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from asc.predicate.expression import Expression
-from asc.predicate.functions.checks import constant_integer, constant_string, every, searched
+from asc.predicate.functions.checks import constant_integer, constant_string, every, integer_or_bounded, sought
 from asc.predicate.functions.function import Call
 from asc.predicate.literal import Literal, number
 from asc.predicate.syntax import Node
@@ -23,7 +23,20 @@ def text(value: str) -> Literal:
 
 @pytest.mark.parametrize(
     ("literal", "fits"),
-    [(number("1"), True), (number("5"), True), (number("6"), False), (number("0"), False), (None, False)],
+    [
+        (number("1"), True),
+        (number("5"), True),
+        (number("6"), False),
+        (number("0"), False),
+        (number("5.99"), True),
+        (number("6.0"), False),
+        (text(" 5"), True),
+        (text("6"), False),
+        (text("5.5"), False),
+        (text("five"), True),
+        (Literal("NULL", pa.null(), None), True),
+        (None, False),
+    ],
 )
 def test_constant_integers(literal: Literal | None, fits: bool) -> None:
     check = constant_integer(0, "count", -1, 5, but=0)
@@ -48,8 +61,17 @@ def test_the_first_trouble_is_told() -> None:
     assert every()(call()) is None
 
 
-def test_one_of_two_strings_is_short() -> None:
-    assert searched(call(None, text("a" * 1_000))) is None
-    assert "at most 1000" in (searched(call(None, text("a" * 1_001))) or "")
-    assert "at most 1000" in (searched(call(None, None)) or "")
-    assert searched(call(None)) is None
+def test_what_is_no_constant_is_bounded_elsewhere() -> None:
+    check = integer_or_bounded(0, "count", 0, 5)
+    assert check(call(None)) is None
+    assert check(call(number("6"))) == "the count given to f must be a constant of 0..5"
+    assert check(call()) is None
+
+
+def test_a_constant_that_is_sought_is_short() -> None:
+    check = sought(1, 0)
+    assert check(call(None, text("a" * 1_000))) is None
+    assert check(call(None, text("a" * 1_001))) == "what f seeks is a constant of at most 1,000 characters"
+    assert check(call(text("a"), text("a" * 1_001))) is None
+    assert check(call(None, None)) is None
+    assert check(call(None)) is None

@@ -19,7 +19,7 @@ from asc.predicate.expression import Expression
         ("equal_null(day, ts)", "of several types"),
         ("if(n, 1, 2)", "not a condition"),
         ("nvl2(s, ts, day)", "of several types"),
-        ("elt(1, raw, s)", "elt of binary"),
+        ("elt(flag, s)", "not an integer"),
     ],
 )
 def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:
@@ -34,6 +34,7 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("nullif(s, t)", pa.string()),
         ("elt(n, s, 5)", pa.string()),
         ("elt(1, raw)", None),
+        ("elt(1, raw, s)", None),
         ("typeof(tags)", pa.string()),
         ("nvl2(s, n, big)", pa.int64()),
     ],
