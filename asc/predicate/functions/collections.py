@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.expression import Expression
+from asc.predicate.functions.array_sets import ARRAY_SETS
 from asc.predicate.functions.checks import constant_integer, every, same_kind, unified
 from asc.predicate.functions.function import MANY, Call, Check, Function, is_array, is_map, plain
 from asc.predicate.functions.growth import joined, longest
@@ -47,34 +47,6 @@ def _ordered(call: Call) -> str | None:
     if types.holds_map(call.type(0)):
         return f"{call.name} of {types.name(call.type(0))}: maps have no order"
     return None
-
-
-def _same_arrays(call: Call) -> str | None:
-    """Arrays whose elements are compared through a hash: of one type, and neither binary nor containers."""
-    kinds = set(call.kinds) - {pa.null()}
-    if len(kinds) > 1 or None in kinds:
-        return f"{call.name} of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
-    for kind in kinds:
-        if kind is not None and (types.is_container(kind.value_type) or kind.value_type == pa.binary()):
-            return f"{call.name} of {types.name(kind)} takes the product of the arrays' lengths"
-    return None
-
-
-def _short_second(call: Call) -> str | None:
-    """Sets of an array's elements can be made to take the square of its length, unless it is a short one."""
-    if not _is_written_out(call.args[1]):
-        return f"{call.name} can take the square of a length: write its second array out, array(...)"
-    return _same_arrays(call)
-
-
-def _written_out(call: Call) -> str | None:
-    if not all(map(_is_written_out, call.args)):
-        return f"{call.name} can take the square of a length: write its arrays out, array(...)"
-    return _same_arrays(call)
-
-
-def _is_written_out(arg: Expression) -> bool:
-    return arg.node.op == "call" and arg.node.value == "array"
 
 
 def _element_place(call: Call) -> str | None:
@@ -208,7 +180,6 @@ def _table() -> dict[str, Function]:
     same = Function(1, 1, "y", first)
     of_order = Function(1, 1, "y", first, _ordered)
     extreme = Function(1, 1, "y", element, _ordered)
-    sets = Function(2, 2, "y", first, _short_second)
     put = Function(2, 2, "yx", first, _of_own_type(1), joined)
     place = constant_integer(1, "place", -_MAX_PLACE, _MAX_PLACE, but=0)
     start = constant_integer(1, "start", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)
@@ -229,10 +200,7 @@ def _table() -> dict[str, Function]:
         "array_sort": of_order,
         "sort_array": Function(1, 2, "yb", first, every(_ordered, _direction)),
         "array_join": Function(2, 3, "yS", STRING, _joinable, _with_separators),
-        "arrays_overlap": Function(2, 2, "y", BOOLEAN, _same_arrays),
-        **dict.fromkeys(("array_intersect", "array_except"), sets),
-        "array_union": Function(2, 2, "y", first, _written_out, joined),
-        "array_distinct": Function(1, 1, "y", first, _written_out),
+        **ARRAY_SETS,
         "sequence": Function(2, 3, "I", _array_of_arguments, _short_sequence),
         "arrays_zip": Function(1, MANY, "y", unknown, growth=joined),
         "slice": Function(3, 3, "yII", first, every(start, length)),

@@ -1,0 +1,124 @@
+"""Arrays as sets of their elements, in bounded work.
+
+Spark finds equal elements through a hash, or by comparing every two. A record whose elements have one hash takes the
+square of an array's length, so these functions are spelled with a sort: the elements with the arrays and the places
+they come from, equal ones next to each other. Where there is little to find, the call stands as it is: arrays that the
+predicate writes out, and elements of a type with few values.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.expression import Expression
+from asc.predicate.functions.binding import bound
+from asc.predicate.functions.function import Call, Function, is_array, plain
+from asc.predicate.functions.growth import joined
+from asc.predicate.functions.results import BOOLEAN, first
+
+_FEW_VALUES = (pa.bool_(), pa.int8(), pa.int16())
+_FLOATS = (pa.float32(), pa.float64())
+_OF_ELEMENTS = """
+array_append array_compact array_distinct array_except array_insert array_intersect array_prepend array_remove
+array_sort array_union concat filter map_concat map_filter map_from_arrays map_from_entries map_keys map_values
+map_entries reverse slice sort_array transform transform_keys transform_values zip_with
+"""
+_MADE_OF_ARGUMENTS = frozenset(("array", "map", "named_struct"))
+_MADE_OF_ELEMENTS = frozenset(_OF_ELEMENTS.split())
+
+
+def is_written_out(arg: Expression) -> bool:
+    """Whether an array or map has as many elements as the predicate's text says: ``array(a, b)``, and what is made of
+    such ones.
+    """
+    pending = [arg.node]
+    for node in pending:
+        if node.op == "call" and node.value in _MADE_OF_ELEMENTS:
+            pending += [held for held in node.args if held.op in ("call", "column", "index", "field", "cast", "||")]
+        elif not (node.op == "literal" or (node.op == "call" and node.value in _MADE_OF_ARGUMENTS)):
+            return False
+    return True
+
+
+def _comparable_arrays(call: Call) -> str | None:
+    kinds = set(call.kinds) - {pa.null()}
+    if len(kinds) > 1 or None in kinds or not kinds:
+        return f"{call.name} of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
+    (kind,) = kinds
+    if types.holds_map(kind):
+        return f"{call.name} of {types.name(kind)}: maps cannot be compared"
+    return None
+
+
+def _as_it_stands(call: Call) -> bool:
+    held = _held(call)
+    return held in _FEW_VALUES or (not types.is_container(held) and all(map(is_written_out, call.args)))
+
+
+def _held(call: Call) -> pa.DataType:
+    return next(kind.value_type for kind in call.kinds if kind is not None and is_array(kind))
+
+
+def _marked(call: Call, sql: str, array: int) -> str:
+    """An array's elements with the number of the array and their places. A set has room for 0.0 and -0.0."""
+    zero = "CAST(x AS STRING) = '-0.0' AS z, " if _held(call) in _FLOATS else ""
+    return f"transform({sql}, (x, i) -> struct(x AS v, {zero}{array} AS t, i AS i))"
+
+
+def _same(call: Call) -> str:
+    """Whether an element is that before it."""
+    zero = " AND e.z <=> p[j - 1].z" if _held(call) in _FLOATS else ""
+    return f"e.v <=> p[j - 1].v{zero}"
+
+
+def _in_order(marked: str, kept: str) -> str:
+    """The elements that are kept, in the order in which they came."""
+    chosen = f"transform(filter(p, (e, j) -> {kept}), e -> struct(e.i AS i, e.v AS v))"
+    return bound(f"sort_array({marked})", f"transform(sort_array({chosen}), e -> e.v)")
+
+
+def _first_of_each(call: Call) -> str:
+    if _as_it_stands(call):
+        return plain(call)
+    sql = call.args[0].sql if len(call.args) == 1 else f"concat({', '.join(arg.sql for arg in call.args)})"
+    return _in_order(_marked(call, sql, 1), f"j = 0 OR NOT ({_same(call)})")
+
+
+def _both(call: Call) -> str:
+    """The elements of both arrays, of equal ones those of the second array first."""
+    return f"concat({_marked(call, call.args[0].sql, 1)}, {_marked(call, call.args[1].sql, 0)})"
+
+
+def _first_only(call: Call) -> str:
+    if _as_it_stands(call):
+        return plain(call)
+    return _in_order(_both(call), f"e.t = 1 AND (j = 0 OR NOT ({_same(call)}))")
+
+
+def _in_both(call: Call) -> str:
+    # What is looked for in a short array stays in it.
+    if _as_it_stands(call) or (not types.is_container(_held(call)) and is_written_out(call.args[1])):
+        return plain(call)
+    return _in_order(_both(call), f"e.t = 1 AND j > 0 AND {_same(call)} AND p[j - 1].t = 0")
+
+
+def _overlap(call: Call) -> str:
+    """Here Spark's hash keeps what collides in a tree, where elements of the type know their order."""
+    held = _held(call)
+    if _as_it_stands(call) or not (types.is_container(held) or held == pa.binary() or pa.types.is_decimal(held)):
+        return plain(call)
+    common = f"e.t = 1 AND j > 0 AND e.v IS NOT NULL AND {_same(call)} AND p[j - 1].t = 0"
+    unknown = "exists(p, e -> e.t = 0) AND exists(p, e -> e.t = 1) AND exists(p, e -> e.v IS NULL)"
+    found = f"CASE WHEN p IS NULL THEN NULL WHEN size(filter(p, (e, j) -> {common})) > 0 THEN TRUE"
+    return bound(f"sort_array({_both(call)})", f"{found} WHEN {unknown} THEN NULL ELSE FALSE END")
+
+
+ARRAY_SETS = {
+    "array_distinct": Function(1, 1, "y", first, _comparable_arrays, spelling=_first_of_each),
+    "array_union": Function(2, 2, "y", first, _comparable_arrays, joined, spelling=_first_of_each),
+    "array_except": Function(2, 2, "y", first, _comparable_arrays, spelling=_first_only),
+    "array_intersect": Function(2, 2, "y", first, _comparable_arrays, spelling=_in_both),
+    "arrays_overlap": Function(2, 2, "y", BOOLEAN, _comparable_arrays, spelling=_overlap),
+}
+"""The functions of arrays as sets."""

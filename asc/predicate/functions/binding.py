@@ -1,0 +1,33 @@
+"""An expression that stands once in a text and is named in it several times.
+
+A variable of a lambda over an array of one element: Spark has no other name for a value. Nothing may stand in the body
+but what is made of the variable; it would take a column of the same name for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def bound(value: str, body: str, name: str = "p") -> str:
+    """``body``, in which ``name`` is a value.
+
+    >>> bound("sort_array(tags)", "p[0] = p[1]")
+    'transform(array(sort_array(tags)), p -> p[0] = p[1])[0]'
+    """
+    return f"transform(array({value}), {name} -> {body})[0]"
+
+
+def bound_together(values: Sequence[str], body: str) -> str:
+    """``body``, in which ``p.a`` is the first of several values, ``p.b`` the second, and so on.
+
+    >>> bound_together(["xs", "5"], "slice(p.a, 1, p.b)")
+    'transform(array(struct(xs AS a, 5 AS b)), p -> slice(p.a, 1, p.b))[0]'
+    """
+    fields = ", ".join(f"{value} AS {name}" for name, value in zip(names(len(values)), values, strict=True))
+    return bound(f"struct({fields})", body)
+
+
+def names(count: int) -> Sequence[str]:
+    """The names of values that are bound together: a, b, ..., z, then a26, ..."""
+    return [chr(ord("a") + i) if i < 26 else f"a{i}" for i in range(count)]
