@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from asc.predicate.functions import FUNCTIONS
-from asc.predicate.instant_arithmetic import TRIED
+from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
+from asc.predicate.interval_arithmetic import TRIED
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
 from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
@@ -64,8 +65,11 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
     elif op == "case_of":
         yield from _beside_instants(typer, (args[0], *(args[i] for i in range(1, len(args) - 1, 2))))
     elif op in ("+", "-") or (op == "call" and node.value in TRIED):
-        if any(is_interval(typer.of(arg).type) for arg in args):
+        kinds = [typer.of(arg).type for arg in args]
+        if any(is_interval(kind) or kind in _INSTANTS for kind in kinds):
             yield from args
+    elif op == "call" and node.value in INSTANT_FUNCTIONS:
+        yield from args[1:]
     elif op == "call" and node.value in FUNCTIONS:
         function = FUNCTIONS[node.value]
         yield from (arg for place, arg in enumerate(args) if function.sort(place) in _INSTANT_SORTS)

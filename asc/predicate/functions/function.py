@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
+from asc.predicate.interval_type import CALENDAR
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 MANY = 100
@@ -117,12 +118,12 @@ def _is_text(data_type: pa.DataType) -> bool:
 SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyType(
     {
         "x": ("a value", lambda t: True),
-        "q": ("a value that can be compared", lambda t: not types.holds_map(t)),
+        "q": ("a value that can be compared", lambda t: not types.holds_map(t) and t != CALENDAR),
         "n": ("a number", lambda t: types.is_number(t) or _is_text(t)),
         "N": ("a number", types.is_number),
         "i": ("an integer", lambda t: _is_integer(t) or _is_text(t)),
         "I": ("an integer", _is_integer),
-        "s": ("a string", lambda t: not types.is_container(t)),
+        "s": ("a string", lambda t: not types.is_container(t) and t != CALENDAR),
         "S": ("a string", _is_text),
         "B": ("a string or binary", lambda t: _is_text(t) or t == pa.binary()),
         "Y": ("binary", lambda t: bool(t == pa.binary())),

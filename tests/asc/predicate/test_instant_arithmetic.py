@@ -7,7 +7,7 @@ import pytest
 
 from asc.errors import PredicateError
 from asc.predicate.expression import Expression
-from asc.predicate.interval import DAY_TIME
+from asc.predicate.interval_type import DAY_TIME, DAYS
 from asc.predicate.limits import Limits
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 from asc.predicate.parser import parse
