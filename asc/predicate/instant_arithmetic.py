@@ -93,7 +93,7 @@ def _sum(typer: Typer, node: Node, op: str, left: Expression, right: Expression)
     if op == "+" and left.type in _DAYS and right.type == pa.date32():
         return typer.operator(node, op, left, right, pa.date32())
     if op == "-" and pa.null() in (left.type, right.type):
-        return typer.operator(node, op, left, right, None)
+        return typer.operator(node, op, left, right, DAYS if pa.date32() in (left.type, right.type) else DAY_TIME)
     return None
 
 

@@ -23,8 +23,11 @@ _MAY_HOLD_WORDS = re.compile("['\"(]")
 """A string, or a call that may make one, however its name is written: without them a predicate has no words."""
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-_INSTANT_SORTS = frozenset("thTDz")
+_INSTANT_SORTS = frozenset("thTDzr")
 """Arguments that Spark casts a string to an instant for (see Function)."""
+
+_TEXTS_OF_INSTANTS = frozenset(("date_format", "from_unixtime", "dayname", "monthname"))
+"""Functions whose texts have no words of their own but those in their pattern's quotes."""
 
 
 def check_time_words(typer: Typer, tree: Node) -> None:
@@ -37,11 +40,11 @@ def check_time_words(typer: Typer, tree: Node) -> None:
         for operand in _cast_to_instants(typer, node):
             if not constant[operand]:
                 continue
-            expression = typer.of(operand)
+            expression = typer.of(_said(operand))
             literal = expression.literal
             if literal is not None and isinstance(literal.value, str) and is_time_word(literal.value):
                 raise typer.source.error_at(operand, "time word", "write the date or time itself")
-            if literal is None and expression.type in (pa.string(), None) and not _is_null(operand):
+            if literal is None and expression.type in (pa.string(), None) and not _has_no_word(operand):
                 raise typer.source.error_at(operand, "computed constant as a time:", "write the date or time itself")
 
 
@@ -81,8 +84,17 @@ def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ..
     return tuple(operand for operand, own in zip(operands, maybe, strict=True) if sum(maybe) > own)
 
 
-def _is_null(node: Node) -> bool:
-    """Whether a node is NULL cast to something: no word."""
+def _said(node: Node) -> Node:
+    """What a constant says that is only cast to a string."""
+    while node.op in ("cast", "try_cast") and node.value[0] == pa.string():
+        node = node.args[0]
+    return node
+
+
+def _has_no_word(node: Node) -> bool:
+    """Whether a node is NULL cast to something, or an instant's text."""
     while node.op in ("cast", "try_cast"):
         node = node.args[0]
+    if node.op == "call" and node.value in _TEXTS_OF_INSTANTS:
+        return not any(arg.op == "literal" and "'" in str(arg.value.value) for arg in node.args)
     return node.op == "literal" and node.value.value is None

@@ -129,6 +129,7 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "Y": ("binary", lambda t: bool(t == pa.binary())),
         "t": ("a date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
         "z": ("a string, date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
+        "r": ("a value that is read as a time", lambda t: not types.is_container(t) and t != CALENDAR),
         "h": ("a timestamp", lambda t: t in (TIMESTAMP, TIMESTAMP_NTZ) or _is_text(t)),
         "T": ("a TIMESTAMP", lambda t: bool(t == TIMESTAMP)),
         "D": ("a date", lambda t: bool(t == pa.date32())),
