@@ -48,6 +48,7 @@ _DDL_NAMES: dict[pa.DataType, str] = {
     pa.timestamp("us", tz="UTC"): "TIMESTAMP",
     pa.timestamp("us"): "TIMESTAMP_NTZ",
     pa.null(): "VOID",
+    pa.month_day_nano_interval(): "INTERVAL",
 }
 _KNOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p,s), STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, STRUCT<...>, ARRAY<...>, MAP<...>"  # noqa: E501
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -110,6 +111,8 @@ def ddl_of_type(data_type: pa.DataType) -> str:
         return f"MAP<{ddl_of_type(data_type.key_type)}, {ddl_of_type(data_type.item_type)}>"
     if pa.types.is_list(data_type):
         return f"ARRAY<{ddl_of_type(data_type.value_type)}>"
+    if isinstance(data_type, pa.BaseExtensionType):
+        return str(data_type)  # an interval: a value within a predicate, never a column
     return _DDL_NAMES[data_type]
 
 

@@ -26,6 +26,7 @@ _WORDS = MappingProxyType(
         "Y": "binary",
         "t": "date or timestamp",
         "z": "date or timestamp",
+        "r": "string, date or timestamp",
         "h": "timestamp",
         "T": "timestamp",
         "D": "date",
@@ -41,7 +42,7 @@ _SAMPLES = MappingProxyType(
         **dict.fromkeys("xqnNiIfku", "n"),
         **dict.fromkeys("sSB", "s"),
         "Y": "raw",
-        **dict.fromkeys("thTz", "ts"),
+        **dict.fromkeys("thTzr", "ts"),
         "D": "day",
         "b": "flag",
         "a": "tags",
@@ -102,6 +103,9 @@ make_timestamp(2024, n, 1, 12, 30, 0)
 make_timestamp_ltz(2024, n, 1, 12, 30, 0)
 make_timestamp_ntz(2024, n, 1, 12, 30, 0)
 make_date(2024, n, 1)
+make_dt_interval(1, n)
+make_interval(1, n)
+make_ym_interval(1, n)
 map('a', 1, 'b', 2)
 map_contains_key(labels, 'x')
 mod(n, 7)
@@ -155,6 +159,7 @@ translate(s, 'abc', 'xyz')
 trim(s)
 trunc(day, 'MONTH')
 try_element_at(tags, 1)
+try_make_interval(1, n)
 try_make_timestamp(2024, n, 1, 12, 30, 0)
 try_make_timestamp_ltz(2024, n, 1, 12, 30, 0)
 try_make_timestamp_ntz(2024, n, 1, 12, 30, 0)

@@ -31,6 +31,6 @@ def cast(typer: Typer, node: Node) -> Expression:
             raise typer.source.error_at(node, f"cast of {types.name(None)} to {spelling}:", "CAST it to STRING first")
         if operand.type == pa.string():
             return Expression(f"{node.op.upper()}(left({operand.sql}, {_MAX_DIGITS}) AS {spelling})", target, node)
-    if types.needs_guard(operand, target):
-        return Expression(types.guarded(operand.sql, target), target, node)
+    if types.needs_guard(operand, target) or types.throws_beyond(operand.type, target):
+        return Expression(f"TRY_CAST({operand.sql} AS {spelling})", target, node)
     return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)

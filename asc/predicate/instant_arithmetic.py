@@ -1,13 +1,11 @@
 """Arithmetic with dates, timestamps and intervals, where it cannot throw.
 
 Spark's own throws beyond the range of timestamps, even with ANSI mode off. Its ``try_add`` and ``try_subtract`` do the
-same and are NULL there. ``timestampadd`` and ``timestampdiff`` have no such form: their instants are columns or
-constants, and NULL beyond the year 140,000.
+same and are NULL there, and so they are around a call that throws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,24 +13,18 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
-from asc.predicate.interval import DAY_TIME, YEAR_MONTH
+from asc.predicate.functions.caught import caught_date, caught_instant, caught_text
+from asc.predicate.interval_arithmetic import TRIED, TRIED_AS, interval_arithmetic
+from asc.predicate.interval_type import CALENDAR, DAY_TIME, DAYS, IntervalType
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 from asc.predicate.syntax import Node
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer
 
-TRIED: Mapping[str, str] = MappingProxyType({"try_add": "+", "try_subtract": "-"})
-"""Functions that do what an operator does, and are NULL where it would throw."""
-
-_TRIED = MappingProxyType({operator: name for name, operator in TRIED.items()})
-
 INSTANT_FUNCTIONS = frozenset(("timestampadd", "timestampdiff", "extract", "date_part", "datepart"))
 """The functions of instants that this module types."""
 
-_MAX_UNITS = 100_000
-_MAX_YEARS = 140_000
-_MAX_DEPTH = 2
 _DAYS = (pa.int8(), pa.int16(), pa.int32(), pa.null())
 _DATE_LIST = """
 YEAR Y YEARS YR YRS YEAROFWEEK QUARTER QTR MONTH MON MONS MONTHS WEEK W WEEKS DAY D DAYS DAYOFWEEK DOW DAYOFWEEK_ISO
@@ -40,11 +32,25 @@ DOW_ISO DOY
 """
 _CLOCK_LIST = "HOUR H HOURS HR HRS MINUTE M MIN MINS MINUTES"
 _SECOND_LIST = "SECOND S SEC SECONDS SECS"
-_INTERVAL_LIST = "YEAR YEARS MONTH MONTHS DAY DAYS HOUR HOURS MINUTE MINUTES SECOND SECONDS"
+_INTERVAL_FIELDS = MappingProxyType(
+    {
+        alias: (field, data_type)
+        for field, data_type, aliases in (
+            ("YEAR", pa.int32(), "YEAR Y YEARS YR YRS"),
+            ("MONTH", pa.int8(), "MONTH MON MONS MONTHS"),
+            ("DAY", pa.int32(), "DAY D DAYS"),
+            ("HOUR", pa.int8(), "HOUR H HOURS HR HRS"),
+            ("MINUTE", pa.int8(), "MINUTE M MIN MINS MINUTES"),
+            ("SECOND", pa.decimal128(8, 6), _SECOND_LIST),
+        )
+        for alias in aliases.split()
+    }
+)
+"""The fields of intervals and their types, by each of their names."""
+_CALENDAR_FIELDS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 _DATE_FIELDS = frozenset(_DATE_LIST.split())
 _CLOCK_FIELDS = frozenset(_CLOCK_LIST.split())
 _SECOND_FIELDS = frozenset(_SECOND_LIST.split())
-_INTERVAL_FIELDS = frozenset(_INTERVAL_LIST.split())
 
 
 def instant_arithmetic(typer: Typer, node: Node, left: Expression, right: Expression) -> Expression | None:
@@ -55,39 +61,57 @@ def instant_arithmetic(typer: Typer, node: Node, left: Expression, right: Expres
     if not any(types.is_instant(kind) or types.is_interval(kind) for kind in kinds):
         return None
     op = TRIED.get(node.value, "") if node.op == "call" else node.op
-    if op in ("+", "-"):
-        if types.is_instant(left.type) and types.is_interval(right.type):
-            return _shifted(typer, node, op, left, right)
-        if op == "+" and types.is_interval(left.type) and types.is_instant(right.type):
-            return _shifted(typer, node, op, right, left)
-        if op == "-" and types.is_instant(left.type) and types.is_instant(right.type):
-            target = types.common_instant([left.type, right.type])
-            return Expression(f"try_subtract({_as(left, target)}, {_as(right, target)})", DAY_TIME, node)
-        if right.type == DAY_TIME and left.type == pa.string():
-            # Spark reads the text as a timestamp, and gives a text.
-            return Expression(f"{_TRIED[op]}({left.sql}, {right.sql})", pa.string(), node)
-        if left.type == pa.date32() and right.type in _DAYS:
-            return typer.operator(node, op, left, right, pa.date32())
-        if op == "+" and left.type in _DAYS and right.type == pa.date32():
-            return typer.operator(node, op, left, right, pa.date32())
+    made = None
+    if any(types.is_interval(kind) for kind in kinds):
+        made = interval_arithmetic(typer, node, op, left, right)
+    if made is None and op in ("+", "-"):
+        made = _sum(typer, node, op, left, right)
+    if made is not None:
+        return made
     names = f"{types.name(left.type)} {op} {types.name(right.type)}:"
-    raise typer.source.error_at(node, names, "a date takes whole days, an instant a constant INTERVAL")
+    raise typer.source.error_at(node, names, "a date takes whole days, an instant an INTERVAL, an interval a number")
+
+
+def _sum(typer: Typer, node: Node, op: str, left: Expression, right: Expression) -> Expression | None:
+    """A sum or difference with an instant, or with a text that is one; None where Spark has none."""
+    if types.is_interval(right.type) and types.is_instant(left.type):
+        return _shifted(typer, node, op, left, right)
+    if op == "+" and types.is_interval(left.type) and types.is_instant(right.type):
+        return _shifted(typer, node, op, right, left)
+    if op == "-" and types.is_instant(left.type) and types.is_instant(right.type):
+        target = types.common_instant([left.type, right.type])
+        result = DAYS if target is None else DAY_TIME
+        return Expression(f"try_subtract({_as(left, target)}, {_as(right, target)})", result, node)
+    if left.type == pa.string() and op == "-" and right.type == pa.date32():
+        return Expression(f"try_subtract({left.sql}, {right.sql})", DAYS, node)
+    texts = (left.type, right.type) if op == "-" else tuple(sorted((left.type, right.type), key=types.is_interval))
+    if texts[0] == pa.string() and (texts[1] == CALENDAR or _of_micros(texts[1])):
+        # Spark reads the text as a timestamp, and gives a text.
+        return Expression(f"{TRIED_AS[op]}({left.sql}, {right.sql})", pa.string(), node)
+    if left.type == pa.date32() and right.type in _DAYS:
+        return typer.operator(node, op, left, right, pa.date32())
+    if op == "+" and left.type in _DAYS and right.type == pa.date32():
+        return typer.operator(node, op, left, right, pa.date32())
+    if op == "-" and pa.null() in (left.type, right.type):
+        return typer.operator(node, op, left, right, DAYS if pa.date32() in (left.type, right.type) else DAY_TIME)
+    return None
+
+
+def _of_micros(kind: pa.DataType | None) -> bool:
+    return isinstance(kind, IntervalType) and not kind.of_months
 
 
 def _shifted(typer: Typer, node: Node, op: str, instant: Expression, interval: Expression) -> Expression:
     """An instant plus or minus an interval."""
-    constant = interval.node
-    while constant.op == "neg":
-        constant = constant.args[0]
-    if constant.op != "interval" and instant.type == pa.date32():
-        raise typer.source.error_at(interval.node, "interval", "add a constant one to a date: INTERVAL 1 DAY")
-    of_days = constant.op == "interval" and constant.value.of_days
-    result = TIMESTAMP if instant.type == pa.date32() and interval.type != YEAR_MONTH and not of_days else instant.type
-    function = _TRIED[op]
+    if instant.type == pa.date32() and interval.type == CALENDAR:
+        # What tries it takes no hours.
+        return Expression(caught_date(f"{instant.argument} {op} {interval.argument}"), pa.date32(), node)
+    stays = instant.type != pa.date32() or interval.type == DAYS or not _of_micros(interval.type)
+    result = instant.type if stays else TIMESTAMP
     texts = [_as(instant, result), interval.sql]
     if node.args[0] is not instant.node:
         texts.reverse()
-    return Expression(f"{function}({', '.join(texts)})", result, node)
+    return Expression(f"{TRIED_AS[op]}({', '.join(texts)})", result, node)
 
 
 def _as(instant: Expression, target: pa.DataType | None) -> str:
@@ -106,54 +130,55 @@ def instant_call(typer: Typer, node: Node) -> Expression:
     if len(node.args) != wanted:
         raise typer.source.error_at(node, "call of a function", f"{node.value} takes {wanted} arguments")
     first, *others = [typer.of(arg) for arg in node.args]
+    if first.type == pa.null() and wanted == 2:
+        return Expression(f"{node.value}(NULL, {others[0].sql})", pa.float64(), node)
     if first.literal is None or not isinstance(first.literal.value, str):
         raise typer.source.error_at(first.node, f"argument 1 of {node.value}", "name a field: 'YEAR', 'HOUR', ...")
     word = first.literal.value
     if node.value == "timestampadd":
         return _timestamp_added(typer, node, word, *others)
     if node.value == "timestampdiff":
-        texts = ", ".join(_within_years(typer, node, other) for other in others)
-        return Expression(f"timestampdiff({word}, {texts})", pa.int64(), node)
+        return _timestamp_difference(typer, node, word, *others)
     return _field(typer, node, word, others[0])
 
 
 def _check_instant(typer: Typer, node: Node, operand: Expression) -> None:
-    if not types.is_instant(operand.type):
+    if not types.is_instant(operand.type) and operand.type not in (pa.string(), pa.null()):
         problem = f"{types.name(operand.type)} given to {node.value}:"
         raise typer.source.error_at(operand.node, problem, "CAST it to DATE or TIMESTAMP")
 
 
-def _within_years(typer: Typer, node: Node, instant: Expression) -> str:
-    """An instant, NULL where Spark's function could throw."""
-    _check_instant(typer, node, instant)
-    if instant.literal is not None and instant.literal.known:
-        return instant.sql
-    if instant.node.depth > _MAX_DEPTH:
-        problem = f"expression given to {node.value}:"
-        raise typer.source.error_at(instant.node, problem, "give it columns, or write t + INTERVAL 1 DAY, a - b")
-    return f"if(year({instant.sql}) BETWEEN -{_MAX_YEARS} AND {_MAX_YEARS}, {instant.sql}, NULL)"
-
-
 def _timestamp_added(typer: Typer, node: Node, unit: str, count: Expression, instant: Expression) -> Expression:
-    number = count.literal.value if count.literal is not None and count.type in types.INTEGERS else None
-    if number is None or abs(number) > _MAX_UNITS:
-        remedy = f"a constant integer up to {_MAX_UNITS:,}, or t + INTERVAL 1 DAY"
-        raise typer.source.error_at(count.node, f"count of {node.value}:", remedy)
+    _check_instant(typer, node, instant)
+    if not types.may_be_number(count.type) or count.type is None:
+        raise typer.source.error_at(count.node, f"{types.name(count.type)} as a count of {unit}:", "use an integer")
     result = TIMESTAMP_NTZ if instant.type == TIMESTAMP_NTZ else TIMESTAMP
-    return Expression(f"timestampadd({unit}, {count.sql}, {_within_years(typer, node, instant)})", result, node)
+    call = f"timestampadd({unit}, {count.sql}, {_as(instant, result)})"
+    return Expression(caught_instant(call), result, node)
+
+
+def _timestamp_difference(typer: Typer, node: Node, unit: str, start: Expression, end: Expression) -> Expression:
+    """Only microseconds can be too many."""
+    for instant in (start, end):
+        _check_instant(typer, node, instant)
+    call = f"timestampdiff({unit}, {_as(start, TIMESTAMP)}, {_as(end, TIMESTAMP)})"
+    if unit == "MICROSECOND":
+        call = f"CAST({caught_text(f'CAST({call} AS STRING)')} AS BIGINT)"
+    return Expression(call, pa.int64(), node)
 
 
 def _field(typer: Typer, node: Node, word: str, operand: Expression) -> Expression:
     field = word.upper()
     kind = operand.type
     if types.is_interval(kind):
-        if field not in _INTERVAL_FIELDS:
-            raise typer.source.error_at(node, "field of an interval", "YEAR, MONTH; DAY, HOUR, MINUTE or SECOND")
-        return Expression(f"extract({field} FROM {operand.sql})", None, node)
-    if kind != pa.string():
-        _check_instant(typer, node, operand)
+        name, result = _INTERVAL_FIELDS.get(field, ("", None))
+        fields = kind.fields if isinstance(kind, IntervalType) else _CALENDAR_FIELDS
+        if name not in fields:
+            raise typer.source.error_at(node, f"field of {types.name(kind)}", f"it has {', '.join(fields)}")
+        return Expression(f"extract({field} FROM {operand.sql})", result, node)
+    _check_instant(typer, node, operand)
     if field in _SECOND_FIELDS:
-        result: pa.DataType = pa.decimal128(8, 6)
+        result = pa.decimal128(8, 6)
     elif field in _DATE_FIELDS or field in _CLOCK_FIELDS:
         result = pa.int32()
     else:

@@ -1,4 +1,4 @@
-"""Constant intervals: their text for Spark and their types."""
+"""Constant intervals: their text for Spark, their types and their lengths."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-import pyarrow as pa
-
+from asc.predicate.interval_type import IntervalType, interval_type
 from asc.predicate.literal import INT64_MAX
-
-DAY_TIME = pa.duration("us")
-"""Stands for Spark's day-time intervals, whatever their fields."""
-YEAR_MONTH = pa.month_day_nano_interval()
-"""Stands for Spark's year-month intervals."""
 
 _MAX_CHARS = 200
 _MAX_MONTHS = (1 << 31) - 1
@@ -29,6 +23,8 @@ _MICROS = {
     "MILLISECOND": 1_000,
     "MICROSECOND": 1,
 }
+_FIELD_OF = {"WEEK": "DAY", "MILLISECOND": "SECOND", "MICROSECOND": "SECOND"}
+_ORDER = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 UNITS = frozenset(name + plural for name in (*_MONTHS, *_MICROS) for plural in ("", "S"))
 """The units of an interval, upper case, singular and plural."""
 
@@ -49,40 +45,39 @@ _WORDS = re.compile(r"([+-]?\s*[0-9]{1,18}(?:\.[0-9]{1,9})?)\s+([A-Za-z]+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A constant interval: ``sql`` as Spark reads it, and DAY_TIME or YEAR_MONTH. ``of_days``: of whole days and
-    nothing smaller, so that a date stays one.
-    """
+    """A constant interval: ``sql`` as Spark reads it, its type, and how many months or microseconds it is."""
 
     sql: str
-    type: pa.DataType
-    of_days: bool = False
+    type: IntervalType
+    amount: int
 
 
 def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
     """The interval of numbers and units, such as ``[("1", "DAY"), ("-2", "HOURS")]``; ValueError for what is none."""
     months, micros = 0, Decimal(0)
-    kinds: set[pa.DataType] = set()
-    names = [unit.upper().removesuffix("S") for _, unit in parts]
-    for (text, unit), name in zip(parts, names, strict=True):
+    fields: set[str] = set()
+    for text, unit in parts:
+        name = unit.upper().removesuffix("S")
         match = _NUMBER.match(text) if len(text) <= _MAX_CHARS else None
         if match is None or unit.upper() not in UNITS:
             raise ValueError("write a number and a unit: INTERVAL 1 DAY")
-        number = Decimal(match.group(2))
         if name != "SECOND" and "." in text:
             raise ValueError("only seconds have a fraction")
-        kinds.add(YEAR_MONTH if name in _MONTHS else DAY_TIME)
+        number = Decimal(match.group(1) + match.group(2))
+        fields.add(_FIELD_OF.get(name, name))
         if name in _MONTHS:
             months += int(number) * _MONTHS[name]
         else:
             micros += number * _MICROS[name]
-    if len(kinds) > 1:
-        raise ValueError("years and months do not go together with days and what is smaller")
-    if not kinds:
+    if not fields:
         raise ValueError("write a number and a unit: INTERVAL 1 DAY")
-    if months > _MAX_MONTHS or micros > INT64_MAX:
+    if not fields.isdisjoint(_MONTHS) and not fields <= _MONTHS.keys():
+        raise ValueError("years and months do not go together with days and what is smaller")
+    if abs(months) > _MAX_MONTHS or abs(micros) > INT64_MAX:
         raise ValueError("it is longer than Spark's intervals")
     sql = " ".join(f"'{_plain(text)}' {unit.upper()}" for text, unit in parts)
-    return Interval(f"INTERVAL {sql}", kinds.pop(), of_days=set(names) <= {"DAY", "WEEK"})
+    ordered = [field for field in _ORDER if field in fields]
+    return Interval(f"INTERVAL {sql}", interval_type(ordered[0], ordered[-1]), months or int(micros))
 
 
 def of_words(text: str) -> Interval:
@@ -101,21 +96,21 @@ def of_words(text: str) -> Interval:
 
 def of_range(text: str, first: str, last: str, negative: bool) -> Interval:
     """The interval of a text such as ``1 12:30`` with its first and last unit; ValueError for what is none."""
-    pattern = _RANGES.get((first, last))
-    if pattern is None:
-        raise ValueError("from a larger to a smaller unit: YEAR TO MONTH, DAY TO SECOND, HOUR TO MINUTE, ...")
-    match = re.fullmatch(rf"([+-]?){pattern}", text)
+    kind = interval_type(first, last)
+    match = re.fullmatch(rf"([+-]?){_RANGES.get((first, last), '(?!)')}", text)
     if match is None:
         raise ValueError(f"no interval from {first} to {last}: write '1-2' YEAR TO MONTH, '1 02:03:04' DAY TO SECOND")
-    units = ["YEAR", "MONTH"] if first == "YEAR" else ["DAY", "HOUR", "MINUTE", "SECOND"]
-    units = units[units.index(first) : units.index(last) + 1]
     numbers = [int(group) for group in match.groups()[1:]]
-    for number, unit in list(zip(numbers, units, strict=True))[1:]:
+    for number, unit in list(zip(numbers, kind.fields, strict=True))[1:]:
         if number >= _BELOW[unit]:
             raise ValueError(f"{unit} is below {_BELOW[unit]}")
-    sign = "-" if negative else ""
-    sql = f"INTERVAL {sign}'{text}' {first} TO {last}"
-    return Interval(sql, YEAR_MONTH if first == "YEAR" else DAY_TIME)
+    unit_sizes = _MONTHS if kind.of_months else _MICROS
+    amount = sum(number * unit_sizes[unit] for number, unit in zip(numbers, kind.fields, strict=True))
+    amount += int(text.partition(".")[2][:6].ljust(6, "0")) if "." in text else 0
+    if amount > (_MAX_MONTHS if kind.of_months else INT64_MAX):
+        raise ValueError("it is longer than Spark's intervals")
+    turned = negative != text.startswith("-")
+    return Interval(f"INTERVAL {'-' * negative}'{text}' {first} TO {last}", kind, -amount if turned else amount)
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from asc.keys.byte_strings import quoted
 from asc.predicate import types
 from asc.predicate.expression import Expression
+from asc.predicate.interval_type import CALENDAR
 from asc.predicate.pattern import like_parts, like_regex, like_text, like_work
 from asc.predicate.regular_expression import rlike_trouble
 from asc.predicate.syntax import Node
@@ -25,7 +26,7 @@ def pattern_text(pattern: Expression) -> str | None:
 def pattern_match(typer: Typer, node: Node) -> Expression:
     """A match with a pattern that is a constant; PredicateError for what is refused."""
     subject, pattern = typer.of(node.args[0]), typer.of(node.args[1])
-    if types.is_container(subject.type) or types.is_interval(subject.type):
+    if types.is_container(subject.type) or subject.type == CALENDAR:
         raise typer.source.error_at(
             subject.node, f"{types.name(subject.type)} matched with a pattern:", "patterns match strings"
         )

@@ -13,7 +13,6 @@ _RECORD = "a predicate sees one record at a time"
 _SESSION = "a predicate depends on the record alone"
 _REACH = "functions that reach the JVM, files or the session are not allowed"
 _VARIANT = "VARIANT is not supported: use get_json_object"
-_INTERVAL = "use add_months, date_add, or an INTERVAL in arithmetic"
 _XML = "an XML text can make Spark throw, or work without bound"
 _TWICE = "Spark throws for a key that comes twice: use regexp_extract or get_json_object"
 _SKETCH = "Spark throws for bytes that are no sketch"
@@ -81,7 +80,6 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     ("unsupported", _LAMBDA, "map_zip_with transform_keys"),
     ("unsupported", "use get_json_object", "schema_of_json"),
     ("unsupported", "use split_part", "from_csv schema_of_csv to_csv"),
-    ("unsupported", _INTERVAL, "make_dt_interval make_interval make_ym_interval try_make_interval"),
     ("unsupported", "strings compare by their bytes: use lower", "collate collation"),
     (
         "unsupported",

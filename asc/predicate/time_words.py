@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from asc.predicate.functions import FUNCTIONS
-from asc.predicate.instant_arithmetic import TRIED
+from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
+from asc.predicate.interval_arithmetic import TRIED
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
 from asc.predicate.syntax import Node
 from asc.predicate.typer import COMPARISONS, Typer
@@ -22,8 +23,11 @@ _MAY_HOLD_WORDS = re.compile("['\"(]")
 """A string, or a call that may make one, however its name is written: without them a predicate has no words."""
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-_INSTANT_SORTS = frozenset("thTDz")
+_INSTANT_SORTS = frozenset("thTDzr")
 """Arguments that Spark casts a string to an instant for (see Function)."""
+
+_TEXTS_OF_INSTANTS = frozenset(("date_format", "from_unixtime", "dayname", "monthname"))
+"""Functions whose texts have no words of their own but those in their pattern's quotes."""
 
 
 def check_time_words(typer: Typer, tree: Node) -> None:
@@ -36,11 +40,11 @@ def check_time_words(typer: Typer, tree: Node) -> None:
         for operand in _cast_to_instants(typer, node):
             if not constant[operand]:
                 continue
-            expression = typer.of(operand)
+            expression = typer.of(_said(operand))
             literal = expression.literal
             if literal is not None and isinstance(literal.value, str) and is_time_word(literal.value):
                 raise typer.source.error_at(operand, "time word", "write the date or time itself")
-            if literal is None and expression.type in (pa.string(), None) and not _is_null(operand):
+            if literal is None and expression.type in (pa.string(), None) and not _has_no_word(operand):
                 raise typer.source.error_at(operand, "computed constant as a time:", "write the date or time itself")
 
 
@@ -64,8 +68,11 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
     elif op == "case_of":
         yield from _beside_instants(typer, (args[0], *(args[i] for i in range(1, len(args) - 1, 2))))
     elif op in ("+", "-") or (op == "call" and node.value in TRIED):
-        if any(is_interval(typer.of(arg).type) for arg in args):
+        kinds = [typer.of(arg).type for arg in args]
+        if any(is_interval(kind) or kind in _INSTANTS for kind in kinds):
             yield from args
+    elif op == "call" and node.value in INSTANT_FUNCTIONS:
+        yield from args[1:]
     elif op == "call" and node.value in FUNCTIONS:
         function = FUNCTIONS[node.value]
         yield from (arg for place, arg in enumerate(args) if function.sort(place) in _INSTANT_SORTS)
@@ -77,8 +84,17 @@ def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ..
     return tuple(operand for operand, own in zip(operands, maybe, strict=True) if sum(maybe) > own)
 
 
-def _is_null(node: Node) -> bool:
-    """Whether a node is NULL cast to something: no word."""
+def _said(node: Node) -> Node:
+    """What a constant says that is only cast to a string."""
+    while node.op in ("cast", "try_cast") and node.value[0] == pa.string():
+        node = node.args[0]
+    return node
+
+
+def _has_no_word(node: Node) -> bool:
+    """Whether a node is NULL cast to something, or an instant's text."""
     while node.op in ("cast", "try_cast"):
         node = node.args[0]
+    if node.op == "call" and node.value in _TEXTS_OF_INSTANTS:
+        return not any(arg.op == "literal" and "'" in str(arg.value.value) for arg in node.args)
     return node.op == "literal" and node.value.value is None

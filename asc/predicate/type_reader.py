@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from asc.errors import SchemaError
 from asc.predicate import interval
+from asc.predicate.interval_type import CALENDAR, interval_type
 from asc.predicate.literal_reader import LiteralReader
 from asc.predicate.syntax import Node, shortened
 from asc.predicate.tokens import NUMBER, RAW_STRING, STRING, WORD
@@ -23,7 +24,7 @@ class TypeReader(LiteralReader):
         if token.word in _CONTAINERS and self._peek().kind == "<":
             self._fail("cast its elements or fields one by one", "not supported: cast to")
         if token.word == "INTERVAL":
-            self._fail("write a constant: INTERVAL 1 DAY", "not supported: cast to")
+            return self._interval_type()
         if token.word in _TEXTS:
             # Spark casts to STRING whatever the length
             self._advance()
@@ -49,6 +50,21 @@ class TypeReader(LiteralReader):
                 raise self._source.error(error.subject, error.value, error.remedy, token.start, token.end) from None
         self._no_collation()
         return found, ddl_of_type(found)
+
+    def _interval_type(self) -> tuple[pa.DataType, str]:
+        """INTERVAL, INTERVAL DAY, INTERVAL DAY TO SECOND."""
+        start = self._advance().start
+        if self._token.kind != WORD:
+            return CALENDAR, "INTERVAL"
+        first = last = self._advance().word
+        if self._accept("TO"):
+            last = self._expect(WORD).word
+        try:
+            found = interval_type(first, last)
+        except ValueError as error:
+            end = self._tokens[self._next - 1].end
+            raise self._source.error("interval", self._text[start:end], str(error), start, end) from None
+        return found, str(found)
 
     def _small_integer(self) -> int:
         token = self._expect(NUMBER)

@@ -12,7 +12,8 @@ from asc.predicate.column import column, inside
 from asc.predicate.expression import Expression
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.functions.growth import joined
-from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, TRIED, instant_arithmetic, instant_call
+from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
+from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.pattern_match import pattern_match
@@ -123,8 +124,6 @@ class Typer:
         elif operator == "div":
             fits = fits and side.type not in (pa.float32(), pa.float64(), pa.string())
             wanted = "use / , or CAST it to an integer"
-        elif types.is_interval(side.type):
-            wanted = "add it to a date or timestamp, or compare it"
         if not fits:
             raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of {operator}:", wanted)
 
@@ -196,8 +195,8 @@ class Typer:
     def _signed(self, node: Node) -> Expression:
         operand = self.of(node.args[0])
         sign = {"neg": "-", "pos": "+", "~": "~"}[node.op]
-        if node.op == "neg" and node.args[0].op == "interval":
-            return Expression(f"- {operand.sql}", operand.type, node, atomic=False)
+        if types.is_interval(operand.type) and node.op != "~":
+            return negative(self, node, operand) if node.op == "neg" else Expression(operand.sql, operand.type, node)
         if node.op == "pos" and operand.literal is not None and types.is_number(operand.type):
             return Expression(operand.sql, operand.type, node, literal=operand.literal)
         self._check_operand(operand, sign)
@@ -311,6 +310,10 @@ class Typer:
             return instant_call(self, node)
         if node.value in TRIED and len(node.args) == 2:
             made = instant_arithmetic(self, node, *map(self.of, node.args))
+            if made is not None:
+                return made
+        elif node.value in INTERVAL_FUNCTIONS:
+            made = interval_call(self, node)
             if made is not None:
                 return made
         function = FUNCTIONS.get(node.value)

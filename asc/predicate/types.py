@@ -12,7 +12,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from asc.predicate.expression import Expression
-from asc.predicate.interval import DAY_TIME, YEAR_MONTH
+from asc.predicate.interval_type import CALENDAR, IntervalType, spanned
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.spark_types import ddl_of_type
 
@@ -24,12 +24,13 @@ INTEGERS = frozenset(_INTEGERS)
 INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
 """Digits of the decimal that an integer becomes beside a decimal."""
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
+_MONTHS, _MICROS = "interval of months", "interval of microseconds"
+_WITH_STRINGS = frozenset(("number", "instant", _MONTHS, _MICROS))
+"""The families that become strings beside strings."""
 
 
 def name(data_type: Type) -> str:
     """A type as users know it."""
-    if is_interval(data_type):
-        return "INTERVAL"
     return "a value of unknown type" if data_type is None else ddl_of_type(data_type)
 
 
@@ -39,7 +40,7 @@ def is_instant(data_type: Type) -> bool:
 
 
 def is_interval(data_type: Type) -> bool:
-    return data_type in (DAY_TIME, YEAR_MONTH)
+    return isinstance(data_type, IntervalType) or data_type == CALENDAR
 
 
 def is_number(data_type: Type) -> bool:
@@ -135,7 +136,7 @@ def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
     if len(families) <= 1:
         return True
     families.discard("string")
-    return len(families) == 1 and bool(strings_with) and families <= {"number", "instant"}
+    return len(families) == 1 and bool(strings_with) and families <= _WITH_STRINGS
 
 
 def mixed_instants(candidates: Iterable[Type]) -> bool:
@@ -148,6 +149,8 @@ def _family(data_type: pa.DataType) -> str:
         return "number"
     if data_type in _INSTANTS:
         return "instant"
+    if isinstance(data_type, IntervalType):
+        return _MONTHS if data_type.of_months else _MICROS
     return "container" if is_container(data_type) else str(data_type)
 
 
@@ -158,21 +161,24 @@ def common(candidates: list[Type]) -> Type:
         return kinds.pop()
     if kinds and all(kind in _NUMERIC_ORDER for kind in kinds):
         return _NUMERIC_ORDER[max(_NUMERIC_ORDER.index(kind) for kind in kinds)]
-    return None
+    intervals = [kind for kind in kinds if isinstance(kind, IntervalType)]
+    return spanned(intervals) if intervals and len(intervals) == len(kinds) else None
 
 
 def comparable(operator: str, left: Type, right: Type) -> bool:
     """Whether Spark compares values of these types at all; True where it cannot be told."""
     if left is None or right is None:
         return True
+    if CALENDAR in (left, right):
+        return False
     if same_shape(left, right):
         return not holds_map(left)
     if holds_map(left) or holds_map(right):
         return False
     if pa.null() in (left, right):
         return True
-    if is_interval(left) or is_interval(right):
-        return False
+    if isinstance(left, IntervalType) or isinstance(right, IntervalType):
+        return _family(left) == _family(right)
     if is_container(left) or is_container(right):
         return False  # of two types of container Spark compares some, casting what they hold: unguarded
     if pa.string() in (left, right):
@@ -224,6 +230,8 @@ def listable(subject: Type, value: Type) -> bool:
         return subject == value or None in (subject, value) or pa.null() in (subject, value)
     if {subject, value} == {pa.string(), pa.binary()}:
         return False
+    if pa.string() in (subject, value) and any(isinstance(kind, IntervalType) for kind in (subject, value)):
+        return True  # as strings
     return comparable("=", subject, value)
 
 
@@ -272,8 +280,8 @@ def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
     """Whether Spark casts the one type to the other (``attempt``: with TRY_CAST); True where it cannot be told."""
     if source is None or source in (pa.null(), target):
         return True
-    if is_interval(source):
-        return False
+    if is_interval(source) or is_interval(target):
+        return _interval_castable(source, target)
     if attempt and ({source, target} == {pa.bool_(), TIMESTAMP} or (target == pa.binary() and source != pa.string())):
         return False
     if target == pa.string():
@@ -293,6 +301,24 @@ def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
     if pa.bool_() in (source, target):
         return is_number(source) or is_number(target) or TIMESTAMP in (source, target)
     return (is_number(source) and target == TIMESTAMP) or (source == TIMESTAMP and is_number(target))
+
+
+def _interval_castable(source: pa.DataType, target: pa.DataType) -> bool:
+    if pa.string() in (source, target):
+        return True
+    if CALENDAR in (source, target):
+        return False
+    other = target if is_interval(source) else source
+    return other in _INTEGERS or pa.types.is_decimal(other) or _family(source) == _family(target)
+
+
+def throws_beyond(source: Type, target: Type) -> bool:
+    """Whether Spark's cast throws for a value that does not fit, even with ANSI mode off: to an interval of fields, or
+    from one to a number.
+    """
+    if isinstance(target, IntervalType):
+        return not isinstance(source, IntervalType) or source.of_months != target.of_months
+    return isinstance(source, IntervalType) and is_number(target)
 
 
 def needs_guard(operand: Expression, target: Type) -> bool:

@@ -10,10 +10,10 @@ from asc.predicate.functions.checks import constant_integer, every, same_kind, u
 from asc.predicate.functions.function import MANY, Call, Check, Function, is_array, is_map, plain
 from asc.predicate.functions.growth import joined, longest
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, element, first, unknown
+from asc.predicate.functions.sequences import SEQUENCE
 
 _MAX_REPEATED = 100
 _MAX_PLACE = 100
-_MAX_ENTRIES = 1_000
 _PLACES = (pa.int8(), pa.int16(), pa.int32())
 _MAX_SEPARATOR = 20
 _MOST_ELEMENTS = 1_000_000_000
@@ -117,17 +117,6 @@ def _array_of_first(call: Call) -> pa.DataType | None:
     return None if kind is None else pa.list_(kind)
 
 
-def _short_sequence(call: Call) -> str | None:
-    """Spark throws for a step that leads away from the end."""
-    ends = [call.constant(place) for place in range(len(call.args))]
-    start, stop, step = (*ends, 1 if ends[0:1] <= ends[1:2] else -1)[:3] if None not in ends else (None, None, None)
-    if not (isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)):
-        return "sequence takes constants: compare with its ends instead"
-    if step == 0 or (stop - start) * step < 0 or abs(stop - start) // abs(step) >= _MAX_ENTRIES:
-        return f"sequence takes a step towards its end, and has at most {_MAX_ENTRIES:,} entries"
-    return None
-
-
 def _keys(call: Call) -> pa.DataType | None:
     kind = first(call)
     return None if kind is None else pa.list_(kind.key_type)
@@ -201,7 +190,7 @@ def _table() -> dict[str, Function]:
         "sort_array": Function(1, 2, "yb", first, every(_ordered, _direction)),
         "array_join": Function(2, 3, "yS", STRING, _joinable, _with_separators),
         **ARRAY_SETS,
-        "sequence": Function(2, 3, "I", _array_of_arguments, _short_sequence),
+        "sequence": SEQUENCE,
         "arrays_zip": Function(1, MANY, "y", unknown, growth=joined),
         "slice": Function(3, 3, "yII", first, every(start, length)),
         "flatten": Function(1, 1, "y", element, _holds_arrays),

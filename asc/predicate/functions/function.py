@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
+from asc.predicate.interval_type import CALENDAR
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _INTEGER = re.compile(r" *[+-]?\d{1,9} *\Z", re.ASCII)
@@ -144,7 +145,7 @@ def _is_text(data_type: pa.DataType) -> bool:
 SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyType(
     {
         "x": ("a value", lambda t: True),
-        "q": ("a value that can be compared", lambda t: not types.holds_map(t)),
+        "q": ("a value that can be compared", lambda t: not types.holds_map(t) and t != CALENDAR),
         "n": ("a number", lambda t: types.is_number(t) or _is_text(t)),
         "N": ("a number", types.is_number),
         "i": ("an integer", lambda t: types.is_number(t) or _is_text(t)),
@@ -152,12 +153,13 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "k": ("an integer or condition", lambda t: _is_integer(t) or _is_condition(t)),
         "u": ("a number or condition", lambda t: types.is_number(t) or _is_text(t) or _is_condition(t)),
         "f": ("an integer or string", lambda t: _is_integer(t) or _is_text(t)),
-        "s": ("a string", lambda t: not types.is_container(t)),
+        "s": ("a string", lambda t: not types.is_container(t) and t != CALENDAR),
         "S": ("a string", _is_text),
         "B": ("a string or binary", lambda t: _is_text(t) or t == pa.binary()),
         "Y": ("binary", lambda t: bool(t == pa.binary())),
         "t": ("a date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
         "z": ("a string, date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
+        "r": ("a value that is read as a time", lambda t: not types.is_container(t) and t != CALENDAR),
         "h": ("a timestamp", lambda t: t in (TIMESTAMP, TIMESTAMP_NTZ) or _is_text(t)),
         "T": ("a TIMESTAMP", lambda t: bool(t == TIMESTAMP)),
         "D": ("a date", lambda t: bool(t == pa.date32())),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
@@ -12,16 +11,20 @@ from asc.predicate.functions.caught import as_date, as_instant, as_instant_of, c
 from asc.predicate.functions.function import Call, Check, Function, Spelling, plain
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_pattern import time_pattern_trouble
+from asc.predicate.functions.time_zone import is_time_zone
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
+_READ = (pa.string(), pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
+"""What is read with a pattern; of all else its text is."""
+_DAY_COUNTS = (pa.int8(), pa.int16(), pa.int32(), pa.null())
+_DAY_COUNT = re.compile(r"\s*[+-]?[0-9]{1,9}\s*\Z")
 _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
-_OFFSET = re.compile(r"(?:UTC|GMT)?[+-](?:0\d|1[0-7]):[0-5]\d\Z", re.ASCII)
 
 
 def _pattern(place: int, *, parses: bool) -> Check:
     def check(call: Call) -> str | None:
         pattern = call.constant(place)
-        if place >= len(call.args):
+        if place >= len(call.args) or call.is_null(place):
             return None
         if not isinstance(pattern, str):
             return f"the pattern given to {call.name} must be a constant string such as 'yyyy-MM-dd HH:mm:ss'"
@@ -31,28 +34,23 @@ def _pattern(place: int, *, parses: bool) -> Check:
 
 
 def _zone(place: int) -> Check:
+    """A constant zone must be one; what a column names is caught where it is none."""
+
     def check(call: Call) -> str | None:
         name = call.constant(place)
-        if place >= len(call.args) or (isinstance(name, str) and _is_zone(name)):
+        if name is None or (isinstance(name, str) and is_time_zone(name)):
             return None
-        return f"the time zone given to {call.name} must be a constant such as 'Europe/Berlin' or '+01:00'"
+        return f"unknown time zone given to {call.name}: write one such as 'Europe/Berlin' or '+01:00'"
 
     return check
 
 
-def _is_zone(name: str) -> bool:
-    if _OFFSET.match(name):
-        return True
-    try:
-        return ("/" in name and bool(ZoneInfo(name).key)) or name in ("UTC", "GMT")
-    except (ValueError, OSError, LookupError):
-        return False
-
-
 def _readable(call: Call) -> str | None:
-    """A pattern reads strings; Spark takes dates and timestamps as they are."""
+    """A pattern reads strings; Spark takes dates and timestamps as they are, and without a pattern numbers."""
     if call.type(0) is None:
         return f"{call.name} of {types.name(None)}: CAST it to STRING or TIMESTAMP"
+    if len(call.args) > 1 and types.is_number(call.type(0)) and call.name != "to_timestamp_ntz":
+        return f"{call.name} reads no {types.name(call.type(0))} with a pattern: CAST it to STRING"
     return _pattern(1, parses=True)(call)
 
 
@@ -75,7 +73,8 @@ def _read_date(call: Call) -> str:
     """The date of the timestamp that a text is, as Spark reads it."""
     if len(call.args) == 1:
         return plain(call)
-    return f"CAST({caught_instant(f'to_timestamp({call.args[0].sql}, {call.args[1].sql})')} AS DATE)"
+    text = call.args[0].sql if call.type(0) in _READ else f"CAST({call.args[0].sql} AS STRING)"
+    return f"CAST({caught_instant(f'to_timestamp({text}, {call.args[1].sql})')} AS DATE)"
 
 
 def _seconds_of(call: Call) -> str:
@@ -86,6 +85,20 @@ def _seconds_of(call: Call) -> str:
         return f"unix_timestamp({cast_to(TIMESTAMP, call.args[0])})"
     pattern = call.args[1].sql if len(call.args) > 1 else _DEFAULT_PATTERN
     return f"unix_timestamp({caught_instant(f'to_timestamp({call.args[0].sql}, {pattern})')})"
+
+
+def _days(call: Call) -> str | None:
+    """Spark takes short integers, and constant texts of them."""
+    text = call.constant(1)
+    if call.type(1) in _DAY_COUNTS or (isinstance(text, str) and _DAY_COUNT.match(text)):
+        return None
+    return f"argument 2 of {call.name} is {types.name(call.type(1))}, not an INT"
+
+
+def _clock(call: Call) -> str:
+    """A date has the clock of the timestamp that its day begins with."""
+    arg = call.args[0]
+    return f"{call.name}({cast_to(TIMESTAMP, arg) if arg.type == pa.date32() else arg.sql})"
 
 
 def _months_between(call: Call) -> str:
@@ -128,31 +141,31 @@ def _table() -> dict[str, Function]:
     seconds = Function(1, 2, "tS", BIGINT, _readable, spelling=_seconds_of)
     return {
         **dict.fromkeys(days.split(), field),
-        **dict.fromkeys(("hour", "minute", "second"), Function(1, 1, "h", INT)),
+        **dict.fromkeys(("hour", "minute", "second"), Function(1, 1, "t", INT, spelling=_clock)),
         **dict.fromkeys(("dayname", "monthname"), Function(1, 1, "t", STRING)),
         **dict.fromkeys(("datediff", "date_diff"), Function(2, 2, "t", INT)),
-        **dict.fromkeys(("date_add", "date_sub", "dateadd"), Function(2, 2, "tI", DATE)),
-        "add_months": Function(2, 2, "ti", DATE, spelling=as_date),
+        **dict.fromkeys(("date_add", "date_sub", "dateadd"), Function(2, 2, "ti", DATE, _days)),
+        "add_months": Function(2, 2, "tn", DATE, spelling=as_date),
         "months_between": Function(2, 3, "ttb", DOUBLE, spelling=_months_between),
         "last_day": Function(1, 1, "t", DATE),
-        "next_day": Function(2, 2, "tS", DATE),
-        "trunc": Function(2, 2, "tS", DATE, spelling=as_date),
-        "date_trunc": Function(2, 2, "St", INSTANT, spelling=as_instant_of(1)),
+        "next_day": Function(2, 2, "ts", DATE),
+        "trunc": Function(2, 2, "ts", DATE, spelling=as_date),
+        "date_trunc": Function(2, 2, "st", INSTANT, spelling=as_instant_of(1)),
         "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamp(0)),
         **dict.fromkeys(("to_char", "to_varchar"), Function(2, 2, "tS", STRING, _shown, spelling=_date_format)),
-        "from_unixtime": Function(1, 2, "iS", STRING, shown),
-        "date_from_unix_date": Function(1, 1, "i", DATE),
+        "from_unixtime": Function(1, 2, "nS", STRING, shown),
+        "date_from_unix_date": Function(1, 1, "n", DATE),
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),
         **dict.fromkeys(("timestamp_millis", "timestamp_micros"), Function(1, 1, "I", INSTANT, spelling=as_instant)),
-        "to_date": Function(1, 2, "tS", DATE, _pattern(1, parses=True), spelling=_read_date),
-        "to_timestamp": Function(1, 2, "tS", INSTANT, _readable, spelling=_read(TIMESTAMP)),
-        "to_timestamp_ltz": Function(1, 2, "tS", INSTANT, _readable, spelling=_read(TIMESTAMP)),
-        "to_timestamp_ntz": Function(1, 2, "tS", LOCAL_INSTANT, _readable, spelling=_read(TIMESTAMP_NTZ)),
-        "try_to_timestamp": Function(1, 2, "zS", INSTANT, _readable, spelling=_read(TIMESTAMP)),
+        "to_date": Function(1, 2, "rS", DATE, _pattern(1, parses=True), spelling=_read_date, fails=True),
+        "to_timestamp": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP), fails=True),
+        "to_timestamp_ltz": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP), fails=True),
+        "to_timestamp_ntz": Function(1, 2, "rS", LOCAL_INSTANT, _readable, spelling=_read(TIMESTAMP_NTZ), fails=True),
+        "try_to_timestamp": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP)),
         **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), seconds),
-        "make_date": Function(3, 3, "i", DATE, spelling=as_date, fails=True),
-        **_of_parts("", "iiiiinS", fails=True),
-        **_of_parts("try_", "IIIIINS", fails=False),
+        "make_date": Function(3, 3, "n", DATE, spelling=as_date, fails=True),
+        **_of_parts("", "nnnnnnS", fails=True),
+        **_of_parts("try_", "nnnnnnS", fails=False),
         **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), zoned),
         "convert_timezone": Function(2, 3, "sz", LOCAL_INSTANT, _zones_and_time, spelling=_converted),
         "unix_date": Function(1, 1, "D", INT),

@@ -11,6 +11,7 @@ from asc.predicate.functions.conditionals import CONDITIONALS
 from asc.predicate.functions.documents import DOCUMENTS
 from asc.predicate.functions.function import Function
 from asc.predicate.functions.instants import INSTANTS
+from asc.predicate.functions.intervals import INTERVALS
 from asc.predicate.functions.numbers import NUMBERS
 from asc.predicate.functions.regular_expressions import REGULAR_EXPRESSIONS
 from asc.predicate.functions.strings import STRINGS
@@ -23,6 +24,7 @@ FAMILIES: Mapping[str, Mapping[str, Function]] = MappingProxyType(
         "regular expressions": REGULAR_EXPRESSIONS,
         "binary": BINARIES,
         "dates and timestamps": INSTANTS,
+        "intervals": INTERVALS,
         "arrays, maps, structs": COLLECTIONS,
         "JSON and URLs": DOCUMENTS,
     }

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from asc.predicate.interval import DAY_TIME, YEAR_MONTH, of_range, of_units, of_words
+from asc.predicate.interval import of_range, of_units, of_words
+
+
+DAY = 86_400_000_000
 
 
 @pytest.mark.parametrize(
-    ("parts", "sql", "is_day_time", "of_days"),
+    ("parts", "sql", "data_type", "amount"),
     [
-        ([("1", "DAY")], "INTERVAL '1' DAY", True, True),
-        ([("2", "week"), ("-1", "days")], "INTERVAL '2' WEEK '-1' DAYS", True, True),
-        ([("24", "HOUR")], "INTERVAL '24' HOUR", True, False),
-        ([("1.5", "SECONDS")], "INTERVAL '1.5' SECONDS", True, False),
-        ([("1", "YEAR"), ("2", "MONTHS")], "INTERVAL '1' YEAR '2' MONTHS", False, False),
+        ([("1", "DAY")], "INTERVAL '1' DAY", "INTERVAL DAY", DAY),
+        ([("2", "week"), ("-1", "days")], "INTERVAL '2' WEEK '-1' DAYS", "INTERVAL DAY", 13 * DAY),
+        ([("24", "HOUR")], "INTERVAL '24' HOUR", "INTERVAL HOUR", DAY),
+        ([("1.5", "SECONDS")], "INTERVAL '1.5' SECONDS", "INTERVAL SECOND", 1_500_000),
+        ([("1", "MICROSECOND"), ("1", "MINUTE")], None, "INTERVAL MINUTE TO SECOND", 60_000_001),
+        ([("-1", "YEAR"), ("2", "MONTHS")], "INTERVAL '-1' YEAR '2' MONTHS", "INTERVAL YEAR TO MONTH", -10),
+        ([("2", "MONTH")], "INTERVAL '2' MONTH", "INTERVAL MONTH", 2),
     ],
 )
-def test_units(parts: list[tuple[str, str]], sql: str, is_day_time: bool, of_days: bool) -> None:
+def test_units(parts: list[tuple[str, str]], sql: str | None, data_type: str, amount: int) -> None:
     found = of_units(parts)
-    assert (found.sql, found.of_days) == (sql, of_days)
-    assert found.type == (DAY_TIME if is_day_time else YEAR_MONTH)
+    assert found.sql == (sql or found.sql)
+    assert (str(found.type), found.amount) == (data_type, amount)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +39,7 @@ def test_units(parts: list[tuple[str, str]], sql: str, is_day_time: bool, of_day
         [("1" * 30, "DAY")],
         [("9" * 18, "DAY")],
         [("9" * 10, "YEAR")],
+        [("-" + "9" * 10, "YEAR")],
         [("1", "NANOSECONDS")],
     ],
 )
@@ -51,25 +57,26 @@ def test_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "first", "last", "is_day_time"),
+    ("text", "first", "last", "amount"),
     [
-        ("1-2", "YEAR", "MONTH", False),
-        ("1 02", "DAY", "HOUR", True),
-        ("-1 2:3", "DAY", "MINUTE", True),
-        ("1 02:03:04.5", "DAY", "SECOND", True),
-        ("12:30", "MINUTE", "SECOND", True),
+        ("1-2", "YEAR", "MONTH", 14),
+        ("1 02", "DAY", "HOUR", 26 * 3_600_000_000),
+        ("-1 2:3", "DAY", "MINUTE", -(26 * 60 + 3) * 60_000_000),
+        ("1 02:03:04.5", "DAY", "SECOND", DAY + 7_384_500_000),
+        ("12:30", "MINUTE", "SECOND", 750_000_000),
     ],
 )
-def test_ranges(text: str, first: str, last: str, is_day_time: bool) -> None:
+def test_ranges(text: str, first: str, last: str, amount: int) -> None:
     found = of_range(text, first, last, negative=False)
-    assert found.sql == f"INTERVAL '{text}' {first} TO {last}"
-    assert found.type == (DAY_TIME if is_day_time else YEAR_MONTH)
-    assert of_range(text, first, last, negative=True).sql == f"INTERVAL -'{text}' {first} TO {last}"
+    assert (found.sql, found.amount) == (f"INTERVAL '{text}' {first} TO {last}", amount)
+    assert str(found.type) == f"INTERVAL {first} TO {last}"
+    turned = of_range(text, first, last, negative=True)
+    assert (turned.sql, turned.amount) == (f"INTERVAL -'{text}' {first} TO {last}", -amount)
 
 
 @pytest.mark.parametrize(
     ("text", "first", "last"),
-    [("1-12", "YEAR", "MONTH"), ("1 24", "DAY", "HOUR"), ("1", "DAY", "HOUR"), ("1 1", "HOUR", "DAY"), ("", "A", "B")],
+    [("1-12", "YEAR", "MONTH"), ("1 24", "DAY", "HOUR"), ("1", "DAY", "HOUR"), ("1 1", "HOUR", "DAY"), ("", "A", "B"), ("1", "DAY", "DAY")],
 )
 def test_what_are_no_ranges(text: str, first: str, last: str) -> None:
     with pytest.raises(ValueError, match=r"[a-z]"):

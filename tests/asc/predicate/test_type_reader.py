@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import PredicateError
+from asc.predicate.interval_type import CALENDAR, DAY_TIME, interval_type
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
 
@@ -18,6 +19,9 @@ from asc.predicate.parser import parse
         ("CAST(a AS VARCHAR(5))", pa.string()),
         ("a::CHAR(3)", pa.string()),
         ("TRY_CAST(a AS timestamp_ntz)", pa.timestamp("us")),
+        ("CAST(a AS INTERVAL)", CALENDAR),
+        ("CAST(a AS interval Day to second)", DAY_TIME),
+        ("a::INTERVAL YEAR", interval_type("YEAR", "YEAR")),
     ],
 )
 def test_types(text: str, data_type: pa.DataType) -> None:
@@ -28,7 +32,8 @@ def test_types(text: str, data_type: pa.DataType) -> None:
     ("text", "part"),
     [
         ("CAST(a AS ARRAY<INT>)", "one by one"),
-        ("CAST(a AS INTERVAL DAY)", "INTERVAL 1 DAY"),
+        ("CAST(a AS INTERVAL SECOND TO DAY)", "from a larger to a smaller unit"),
+        ("CAST(a AS INTERVAL DAY TO)", "expected"),
         ("CAST(a AS STRING COLLATE UNICODE)", "lower"),
         ("CAST(a AS VARCHAR)", r"expected \("),
         ("CAST(a AS DECIMAL(39, 0))", "1..38"),
