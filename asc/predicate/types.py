@@ -143,6 +143,15 @@ def mixed_instants(candidates: Iterable[Type]) -> bool:
     return len({c for c in candidates if c in _INSTANTS}) > 1
 
 
+def together(candidates: Sequence[Type]) -> Type:
+    """The timestamp that dates and timestamps of several types become where one of them is chosen.
+
+    None where there is nothing to cast to one: a single type, or a string beside them, of which Spark makes strings.
+    """
+    kinds = {c for c in candidates if c != pa.null()}
+    return common_instant(kinds) if len(kinds) > 1 and kinds <= set(_INSTANTS) else None
+
+
 def _family(data_type: pa.DataType) -> str:
     if is_number(data_type):
         return "number"
@@ -158,7 +167,7 @@ def common(candidates: list[Type]) -> Type:
         return kinds.pop()
     if kinds and all(kind in _NUMERIC_ORDER for kind in kinds):
         return _NUMERIC_ORDER[max(_NUMERIC_ORDER.index(kind) for kind in kinds)]
-    return None
+    return together(candidates)
 
 
 def comparable(operator: str, left: Type, right: Type) -> bool:
