@@ -254,7 +254,7 @@ class Typer:
     def _case(self, node: Node) -> Expression:
         args = list(node.args)
         text = ["CASE"]
-        subject = None
+        subject, conditions = None, []
         if node.op == "case_of":
             subject = self.of(args.pop(0))
             whens = [args[i] for i in range(0, len(args) - 1, 2)]
@@ -272,17 +272,21 @@ class Typer:
                     names = f"{types.name(subject.type)} compared with {types.name(condition.type)}:"
                     raise self.source.error_at(when, names, types.comparison_remedy(subject, condition))
             results.append(self.of(then))
-            text.append(f"WHEN {condition.sql} THEN {results[-1].sql}")
+            conditions.append(condition)
         if args:
             results.append(self.of(args[0]))
-            text.append(f"ELSE {results[-1].sql}")
-        text.append("END")
         kinds = [result.type for result in results]
         if not types.unifiable(kinds, "numbers and instants"):
             names = " and ".join(dict.fromkeys(types.name(kind) for kind in kinds))
             raise self.source.error_at(node, f"CASE with results {names}:", "CAST them to one type")
-        if types.mixed_instants(kinds):
+        if types.mixed_instants(kinds) and None in kinds:
             raise self.source.error_at(node, "CASE with instants of several types:", "CAST them to one type")
+        target = types.together(kinds)
+        for condition, result in zip(conditions, results, strict=False):
+            text.append(f"WHEN {condition.sql} THEN {_as_instant(result, target)}")
+        if args:
+            text.append(f"ELSE {_as_instant(results[-1], target)}")
+        text.append("END")
         return Expression(" ".join(text), types.common(kinds), node)
 
     def _index(self, node: Node) -> Expression:

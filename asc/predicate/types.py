@@ -144,6 +144,15 @@ def mixed_instants(candidates: Iterable[Type]) -> bool:
     return len({c for c in candidates if c in _INSTANTS}) > 1
 
 
+def together(candidates: Sequence[Type]) -> Type:
+    """The timestamp that dates and timestamps of several types become where one of them is chosen.
+
+    None where there is nothing to cast to one: a single type, or a string beside them, of which Spark makes strings.
+    """
+    kinds = {c for c in candidates if c != pa.null()}
+    return common_instant(kinds) if len(kinds) > 1 and kinds <= set(_INSTANTS) else None
+
+
 def _family(data_type: pa.DataType) -> str:
     if is_number(data_type):
         return "number"
@@ -162,7 +171,9 @@ def common(candidates: list[Type]) -> Type:
     if kinds and all(kind in _NUMERIC_ORDER for kind in kinds):
         return _NUMERIC_ORDER[max(_NUMERIC_ORDER.index(kind) for kind in kinds)]
     intervals = [kind for kind in kinds if isinstance(kind, IntervalType)]
-    return spanned(intervals) if intervals and len(intervals) == len(kinds) else None
+    if intervals:
+        return spanned(intervals) if len(intervals) == len(kinds) else None
+    return together(candidates)
 
 
 def comparable(operator: str, left: Type, right: Type) -> bool:

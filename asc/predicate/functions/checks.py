@@ -21,22 +21,6 @@ def same_kind(call: Call) -> str | None:
     return unified(call.kinds, call.name, "numbers and instants")
 
 
-def same_kind_of_branches(call: Call) -> str | None:
-    return unified(call.kinds[1:], call.name, "numbers and instants")
-
-
-def same_kind_strictly(call: Call) -> str | None:
-    return unified(call.kinds, call.name, "")
-
-
-def comparable_pair(call: Call) -> str | None:
-    if not types.comparable("=", call.type(0), call.type(1)):
-        return f"{types.name(call.type(0))} and {types.name(call.type(1))} cannot be compared"
-    if types.mixed_instants([call.type(0), call.type(1)]):
-        return f"{call.name} of instants of several types: CAST them to one type"
-    return None
-
-
 def sought(place: int, within: int) -> Check:
     """What is sought in another text takes the product of their lengths: a constant must be short, if both are."""
 

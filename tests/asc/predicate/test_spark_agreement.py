@@ -92,8 +92,8 @@ BY_SORT = {
     "m": ("dict", "list", "by_instant"),
     "b": ("flag", "n > 1"),
     "a": ("list", "dict"),
-    "x": ("n", "big", "d", "wide", "s", "day", "ts", "flag", "NULL", "place", "list"),
-    "q": ("n", "big", "d", "wide", "s", "day", "flag", "NULL", "place"),
+    "x": ("n", "big", "d", "wide", "s", "day", "ts", "flag", "NULL", "place", "list", "ntz"),
+    "q": ("n", "big", "d", "wide", "s", "day", "flag", "NULL", "place", "ts", "ntz"),
 }
 PLACES: dict[str, dict[int, tuple[str, ...]]] = {
     name: places
@@ -174,7 +174,19 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
     for name in names.split()
 }
 """Constants, and what else some functions need, by their arguments' places."""
-EVERY_PAIR = ("array_contains", "array_position", "map_contains_key", "element_at", "try_element_at", "elt")
+EVERY_PAIR = (
+    "array_contains",
+    "array_position",
+    "map_contains_key",
+    "element_at",
+    "try_element_at",
+    "elt",
+    "greatest",
+    "coalesce",
+    "nullif",
+    "equal_null",
+    "if",
+)
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +239,7 @@ def texts_of_operators() -> Iterator[str]:
         yield f"{left} < {right}"
         yield f"{left} IN ({right}, NULL)"
         yield f"{left} BETWEEN {right} AND {right}"
-    for results in product(("n", "big", "d", "price", "s", "NULL", "flag"), repeat=2):
+    for results in product(("n", "big", "d", "price", "s", "NULL", "flag", "day", "ts", "ntz"), repeat=2):
         yield "CASE WHEN flag THEN {} ELSE {} END".format(*results)
         yield f"CASE {left} WHEN {right} THEN 1 END"
     for left, right in product(("days", "instants", "by_instant"), repeat=2):

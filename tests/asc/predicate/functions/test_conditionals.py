@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from asc.predicate.expression import Expression
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 
 @pytest.mark.parametrize(
@@ -16,9 +17,8 @@ from asc.predicate.expression import Expression
         ("coalesce(flag, n)", "CAST them to one type"),
         ("greatest(s, n)", "CAST them to one type"),
         ("nullif(tags, n)", "cannot be compared"),
-        ("equal_null(day, ts)", "of several types"),
+        ("coalesce(day, ts, nanvl(n, n))", "of several types"),
         ("if(n, 1, 2)", "not a condition"),
-        ("nvl2(s, ts, day)", "of several types"),
         ("elt(flag, s)", "not an integer"),
     ],
 )
@@ -37,7 +37,30 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("elt(1, raw, s)", None),
         ("typeof(tags)", pa.string()),
         ("nvl2(s, n, big)", pa.int64()),
+        ("greatest(day, ts)", TIMESTAMP),
+        ("coalesce(day, ntz)", TIMESTAMP_NTZ),
+        ("coalesce(day, ts, s)", None),
+        ("nullif(day, ts)", pa.date32()),
     ],
 )
 def test_types_of_results(text: str, result: pa.DataType | None, expression_of: Callable[[str], Expression]) -> None:
     assert expression_of(text).type == result
+
+
+@pytest.mark.parametrize(
+    ("text", "sql"),
+    [
+        ("greatest(day, NULL, ts)", "greatest(TRY_CAST(day AS TIMESTAMP), NULL, ts)"),
+        ("nvl2(day, ntz, day)", "nvl2(day, ntz, TRY_CAST(day AS TIMESTAMP_NTZ))"),
+        ("if(flag, ntz, ts)", "if(flag, TRY_CAST(ntz AS TIMESTAMP), ts)"),
+        ("nullif(day, ts)", "if(TRY_CAST(day AS TIMESTAMP) = ts, NULL, day)"),
+        ("equal_null(day, ts)", "equal_null(TRY_CAST(day AS TIMESTAMP), ts)"),
+        ("coalesce(day, ts, s)", "coalesce(day, ts, s)"),
+        ("coalesce(day, day)", "coalesce(day, day)"),
+        ("CASE WHEN flag THEN day ELSE ts END", "CASE WHEN flag THEN TRY_CAST(day AS TIMESTAMP) ELSE ts END"),
+    ],
+)
+def test_instants_of_several_types_are_cast_where_that_cannot_throw(
+    text: str, sql: str, expression_of: Callable[[str], Expression]
+) -> None:
+    assert expression_of(text).sql == sql
