@@ -48,6 +48,17 @@ def searched(call: Call) -> str | None:
     return None
 
 
+def sought(call: Call) -> str | None:
+    """What is sought in an array or among the keys of a map, or put there."""
+    container, value = call.type(0), call.type(1)
+    if container is None or container == pa.null():
+        return None
+    held = container.key_type if pa.types.is_map(container) else container.value_type
+    if not types.searchable(held, value):
+        return f"{call.name} seeks {types.name(held)}, not {types.name(value)}: CAST it"
+    return None
+
+
 def constant_integer(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
     """An argument must be a constant integer within bounds, where it is given; ``but`` is one that it may not be."""
     bounds = f"{low}..{high}" + ("" if but is None else f" other than {but}")

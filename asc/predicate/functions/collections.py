@@ -6,9 +6,10 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.functions.array_sets import ARRAY_SETS
-from asc.predicate.functions.checks import constant_integer, every, same_kind, unified
+from asc.predicate.functions.checks import constant_integer, every, same_kind, sought
 from asc.predicate.functions.function import MANY, Call, Check, Function, is_array, is_map, plain
 from asc.predicate.functions.growth import joined, longest
+from asc.predicate.functions.maps import MAPS
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, element, first, unknown
 
 _MAX_REPEATED = 100
@@ -18,17 +19,6 @@ _PLACES = (pa.int8(), pa.int16(), pa.int32())
 _MAX_SEPARATOR = 20
 _MOST_ELEMENTS = 1_000_000_000
 """Spark's own bound but one: element_at(array, -2147483648) reads beyond the array, and ends the JVM."""
-
-
-def _sought(call: Call) -> str | None:
-    """What is sought in an array or among the keys of a map, or put there."""
-    container, sought = call.type(0), call.type(1)
-    if container is None or container == pa.null():
-        return None
-    held = container.key_type if is_map(container) else container.value_type
-    if not types.searchable(held, sought):
-        return f"{call.name} seeks {types.name(held)}, not {types.name(sought)}: CAST it"
-    return None
 
 
 def _of_own_type(place: int) -> Check:
@@ -57,7 +47,7 @@ def _element_place(call: Call) -> str | None:
         if call.type(1) not in _PLACES:
             return f"{call.name} takes a place that is an INT, not {types.name(call.type(1))}"
         return constant_integer(1, "place", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)(call)
-    return _sought(call)
+    return sought(call)
 
 
 def _is_column_place(call: Call) -> bool:
@@ -128,33 +118,6 @@ def _short_sequence(call: Call) -> str | None:
     return None
 
 
-def _keys(call: Call) -> pa.DataType | None:
-    kind = first(call)
-    return None if kind is None else pa.list_(kind.key_type)
-
-
-def _values(call: Call) -> pa.DataType | None:
-    kind = first(call)
-    return None if kind is None else pa.list_(kind.item_type)
-
-
-def _map_entries(call: Call) -> str | None:
-    """Spark throws for a key that is NULL, or comes twice."""
-    if len(call.args) % 2:
-        return "map takes keys and values in turn"
-    keys = [arg.literal for arg in call.args[::2]]
-    values = [key.value for key in keys if key is not None and key.known and key.value is not None]
-    kinds = {key.type for key in keys if key is not None}
-    if len(values) < len(keys) or len(kinds) > 1 or len(set(values)) < len(values):
-        return "the keys given to map must be constants of one type, each once: Spark throws for a key that comes twice"
-    return unified(call.kinds[1::2], "the values of map", "numbers and instants")
-
-
-def _map_of_arguments(call: Call) -> pa.DataType | None:
-    item = types.common(call.kinds[1::2]) if call.args else None
-    return None if item is None else pa.map_(call.type(0), item)
-
-
 def _field_names(call: Call) -> str | None:
     names = [call.constant(place) for place in range(0, len(call.args), 2)]
     if len(call.args) % 2 or not all(isinstance(name, str) for name in names):
@@ -189,8 +152,8 @@ def _table() -> dict[str, Function]:
         **dict.fromkeys(("size", "cardinality"), size),
         "array_size": Function(1, 1, "y", INT),
         "array": Function(0, MANY, "x", _array_of_arguments, same_kind, joined),
-        "array_contains": Function(2, 2, "yx", BOOLEAN, _sought),
-        "array_position": Function(2, 2, "yx", BIGINT, _sought),
+        "array_contains": Function(2, 2, "yx", BOOLEAN, sought),
+        "array_position": Function(2, 2, "yx", BIGINT, sought),
         "array_remove": Function(2, 2, "yx", first, _of_own_type(1)),
         **dict.fromkeys(("array_append", "array_prepend"), put),
         "array_insert": Function(3, 3, "yIx", first, every(place, _of_own_type(2)), joined),
@@ -209,11 +172,7 @@ def _table() -> dict[str, Function]:
             ("element_at", "try_element_at"), Function(2, 2, "ax", _entry, _element_place, spelling=_element_at)
         ),
         "get": Function(2, 2, "yI", element),
-        "map": Function(0, MANY, "x", _map_of_arguments, _map_entries, joined),
-        "map_contains_key": Function(2, 2, "mx", BOOLEAN, _sought),
-        "map_keys": Function(1, 1, "m", _keys),
-        "map_values": Function(1, 1, "m", _values),
-        "map_entries": Function(1, 1, "m", unknown),
+        **MAPS,
         "named_struct": Function(2, MANY, "x", _struct_of_named, _field_names, joined),
     }
 
