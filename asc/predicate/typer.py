@@ -308,8 +308,8 @@ class Typer:
             raise self.source.error_at(node, "joined strings", f"at most {_MAX_JOINED} in a predicate")
         return self._bounded(node, sum(varying), sum(varying))
 
-    def _count_grown(self, node: Node, growth: float) -> float:
-        """The same for what makes one value longer."""
+    def count_grown(self, node: Node, growth: float) -> float:
+        """How many times longer than the record a value may be that is made longer; PredicateError for too much."""
         self._grown += growth
         return self._bounded(node, growth, self._grown)
 
@@ -372,7 +372,7 @@ class Typer:
         return self._inside(self.of(node.args[0]), [node.value])
 
     def _call(self, node: Node) -> Expression:
-        if node.value in LAMBDA_FUNCTIONS:
+        if node.value in LAMBDA_FUNCTIONS or (node.value == "array_sort" and len(node.args) == 2):
             return lambda_call(self, node)
         if node.value in INSTANT_FUNCTIONS:
             return instant_call(self, node)
@@ -397,7 +397,7 @@ class Typer:
         if function.growth is joined:
             made.growth = self._count_joined(node, args)
         elif function.growth is not None:
-            made.growth = self._count_grown(node, function.growth(call))
+            made.growth = self.count_grown(node, function.growth(call))
         if node.value in DIVISIONS:
             self._warn_of_zero(made, args[1])
         return made
