@@ -16,8 +16,8 @@ import pyarrow as pa
 from asc.keys.spaces import space_of
 from asc.predicate import types
 from asc.predicate.expression import Expression, column_sql
-from asc.predicate.functions.caught import caught_date
 from asc.predicate.functions.binding import bound, unused_name
+from asc.predicate.functions.caught import caught_date
 from asc.predicate.functions.maps import if_keys_differ, key_trouble
 from asc.predicate.syntax import Node
 from asc.spark_types import folded
@@ -32,10 +32,13 @@ _CONDITIONS = ("exists", "forall", "filter", "map_filter")
 _AGGREGATES = ("aggregate", "reduce")
 LAMBDA_FUNCTIONS = frozenset((*_OF_ARRAY, *_OF_MAP, *_OF_TWO, *_AGGREGATES)) - {"array_sort"}
 """The functions that take a lambda; ``array_sort`` can do without."""
+THROWING_LAMBDA_FUNCTIONS = frozenset(("array_sort", "map_zip_with", "transform_keys"))
+"""Those whose lambda can make Spark throw, or which a guard bounds: NULL without being given NULL."""
 
 _MAX_NODES = 100
 _MAX_LEVELS = 2
 _MAX_LITERAL = 32
+_FIXED = "a number, boolean, date or timestamp, or a struct of them"
 _MAX_ENTRIES = 1_000
 _MAX_SHORT = 50
 _COMPARISONS_OF_ELEMENT = 3
@@ -76,10 +79,8 @@ def _variables(typer: Typer, node: Node, given: Sequence[Expression]) -> tuple[l
     if name in ("zip_with", "array_sort"):
         return [_element(typer, node, container) for container in (given * 2)[:2]], (2,)
     if name in _OF_ARRAY:
-        kind = _element(typer, node, given[0])
-        return [kind, pa.int32()] if node.args[-1].op == "lambda" and len(node.args[-1].value) == 2 else [kind], _OF_ARRAY[
-            name
-        ]
+        with_index = name in ("filter", "transform") and node.args[-1].op == "lambda" and len(node.args[-1].value) == 2
+        return [_element(typer, node, given[0]), *[pa.int32()] * with_index], _OF_ARRAY[name]
     key, item = _entry(typer, node, given[0])
     if name == "map_zip_with":
         other, second = _entry(typer, node, given[1])
@@ -137,7 +138,7 @@ def _aggregate(typer: Typer, node: Node) -> Expression:
         )
     container, start = _container(typer, node, args[0]), typer.of(args[1])
     if not _is_fixed(start.type):
-        raise typer.source.error_at(args[1], f"start of {node.value}:", "a number, boolean, date or timestamp, or a struct of them")
+        raise typer.source.error_at(args[1], f"start of {node.value}:", _FIXED)
     for body, count in zip(args[2:], (2, 1), strict=False):
         if len(body.value) != count:
             raise typer.source.error_at(body, "lambda", f"this one has {count} variable{'s' * (count > 1)}")
@@ -150,7 +151,7 @@ def _aggregate(typer: Typer, node: Node) -> Expression:
     if len(args) == 4:
         finished = _body(typer, args[3], [start.type])
         if not _is_fixed(finished.type):
-            raise typer.source.error_at(args[3], f"result of {node.value}:", "a number, boolean, date or timestamp, or a struct of them")
+            raise typer.source.error_at(args[3], f"result of {node.value}:", _FIXED)
         parts.append(finished.sql)
         result = finished.type
     return Expression(f"{node.value}({', '.join(parts)})", result, node)

@@ -92,8 +92,8 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
 
 _LANGUAGE_LIST = """
 ! != % & * + - / < << <= <=> <> = == > >= >> >>> ^ | || ~ aggregate and between bigint binary boolean case cast date
-date_part datepart decimal div double exists extract filter float forall ilike in int like map_filter map_zip_with not or
-reduce smallint string struct timestamp tinyint transform transform_keys transform_values zip_with
+date_part datepart decimal div double exists extract filter float forall ilike in int like map_filter map_zip_with
+not or reduce smallint string struct timestamp tinyint transform transform_keys transform_values zip_with
 """
 LANGUAGE = frozenset(_LANGUAGE_LIST.split())
 """What Spark lists among its functions and the grammar of predicates has: operators, casts, lambdas."""

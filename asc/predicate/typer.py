@@ -12,6 +12,7 @@ from asc.predicate import types
 from asc.predicate.cast import cast
 from asc.predicate.expression import Expression, column_sql
 from asc.predicate.functions import FUNCTIONS, Call
+from asc.predicate.functions.concatenation import concatenation_trouble, type_of_concatenation
 from asc.predicate.functions.growth import joined
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, TRIED, instant_arithmetic, instant_call
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
@@ -289,11 +290,12 @@ class Typer:
 
     def _concatenation(self, node: Node) -> Expression:
         sides = [self.of(arg) for arg in node.args]
-        for side in sides:
-            if types.is_container(side.type):
-                raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of ||:", "join strings")
-        known = all(side.type == pa.string() for side in sides)
-        made = self.operator(node, "||", sides[0], sides[1], pa.string() if known else None)
+        kinds = [side.type for side in sides]
+        trouble = concatenation_trouble(kinds)
+        if trouble is not None:
+            raise self.source.error_at(node, "||:", trouble)
+        known = all(kind is not None and (kind == pa.string() or types.is_container(kind)) for kind in kinds)
+        made = self.operator(node, "||", sides[0], sides[1], type_of_concatenation(kinds) if known else None)
         made.growth = self._count_joined(node, sides)
         return made
 

@@ -147,9 +147,7 @@ def _same_maps(call: Call) -> str | None:
 def _of_maps(call: Call) -> str:
     places = [f"p.{name}" for name in names(len(call.args))]
     keys = f"concat({', '.join(f'map_keys({place})' for place in places)})"
-    return bound_together(
-        [arg.sql for arg in call.args], if_keys_differ(keys, f"map_concat({', '.join(places)})")
-    )
+    return bound_together([arg.sql for arg in call.args], if_keys_differ(keys, f"map_concat({', '.join(places)})"))
 
 
 def _common_map(call: Call) -> pa.DataType | None:

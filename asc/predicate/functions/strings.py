@@ -6,10 +6,11 @@ import pyarrow as pa
 
 from asc.predicate.functions.caught import renamed
 from asc.predicate.functions.checks import constant_integer, searched
+from asc.predicate.functions.concatenation import CONCATENATION
 from asc.predicate.functions.format_string import format_trouble, formatted
 from asc.predicate.functions.function import MANY, Call, Function
 from asc.predicate.functions.growth import joined, longest, times
-from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, part_of_string, string_or_binary
+from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, part_of_string
 
 _MAX_REPEATED = 100
 _MAX_SPACES = 1_000
@@ -90,8 +91,7 @@ def _table() -> dict[str, Function]:
         "instr": Function(2, 2, "s", INT, searched),
         **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", INT, searched)),
         "soundex": Function(1, 1, "S", STRING),
-        "reverse": Function(1, 1, "s", part_of_string),
-        "concat": Function(0, MANY, "s", string_or_binary, growth=joined),
+        **CONCATENATION,
         "concat_ws": Function(1, MANY, "s", STRING, growth=joined),
         "replace": Function(2, 3, "s", STRING, _replacement, _replaced),
         "translate": Function(3, 3, "s", STRING),
