@@ -25,12 +25,45 @@ def cast(typer: Typer, node: Node) -> Expression:
         raise typer.source.error_at(
             node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
         )
+    if types.is_container(target):
+        _check_parts(typer, node, operand)
     if pa.types.is_decimal(target) and operand.literal is None:
         # Java takes the square of a text's digits to read them as one number.
         if operand.type is None:
             raise typer.source.error_at(node, f"cast of {types.name(None)} to {spelling}:", "CAST it to STRING first")
         if operand.type == pa.string():
             return Expression(f"{node.op.upper()}(left({operand.sql}, {_MAX_DIGITS}) AS {spelling})", target, node)
+    if target == pa.string() and types.is_container(operand.type):
+        made = Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
+        made.growth = typer.count_grown(node, operand.growth * _text_growth(operand.type))
+        return made
     if types.needs_guard(operand, target) or types.throws_beyond(operand.type, target):
         return Expression(f"TRY_CAST({operand.sql} AS {spelling})", target, node)
     return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
+
+
+def _check_parts(typer: Typer, node: Node, operand: Expression) -> None:
+    """PredicateError where what a container holds is cast in a way that can throw, or takes long."""
+    if operand.type == pa.null():
+        return
+    subject = f"cast of {types.name(operand.type)} to {node.value[1]}:"
+    if operand.type is None:
+        raise typer.source.error_at(node, subject, "name a column, or CAST what it is made of")
+    for source, target in types.parts(operand.type, node.value[0]):
+        instants = types.is_instant(source) and types.is_instant(target) and source != target
+        # A constant among them may be a word for a time, and text is read as a decimal in the square of its length.
+        read = source == pa.string() and (pa.types.is_decimal(target) or types.is_instant(target))
+        if (
+            instants
+            or read
+            or types.throws_beyond(source, target)
+            or (target == pa.string() and types.is_container(source))
+        ):
+            raise typer.source.error_at(node, subject, "cast its elements one by one: transform(array, x -> CAST(...))")
+
+
+def _text_growth(kind: pa.DataType) -> float:
+    """How many times longer than the record the text of a container may be: NULL for each field that is not there."""
+    if types.is_container(kind):
+        return sum(_text_growth(kind.field(i).type) for i in range(kind.num_fields))
+    return 24.0 if pa.types.is_decimal(kind) else 8.0

@@ -16,6 +16,7 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.functions import CASTING_SORTS, FUNCTIONS, Call
+from asc.predicate.lambdas import LAMBDA_FUNCTIONS, THROWING_LAMBDA_FUNCTIONS
 from asc.predicate.syntax import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
 
@@ -61,16 +62,24 @@ def _condition(typer: Typer, node: Node) -> str | None:
     steps = list(_steps(typer, node))
     if steps:
         return _in_order(typer, steps)
-    # The variables of a lambda mean nothing outside of it.
-    found = [_condition(typer, arg) for arg in node.args if arg.op != "lambda"]
-    if len(found) < len(node.args):
-        return _either(found)
+    if node.op == "call" and (node.value in LAMBDA_FUNCTIONS or any(arg.op == "lambda" for arg in node.args)):
+        return _of_lambda_call(typer, node)
+    found = [_condition(typer, arg) for arg in node.args]
     if node.op == "call" and node.value == "nullif":
         found.append(_of_equality(typer, *node.args))
     elif node.op == "call" and node.value in _MEANT_TO_BE_NULL:
         found += [_of_cast(typer.of(arg)) for arg in node.args]
     elif _can_err(typer, node):
         found.append(_of_operation([typer.of(arg) for arg in node.args], typer.of(node).sql))
+    return _either(found)
+
+
+def _of_lambda_call(typer: Typer, node: Node) -> str | None:
+    """What stands in a lambda, or for one, is evaluated for each element, and means nothing outside of it."""
+    containers = [arg for arg in node.args[:-1] if arg.op != "lambda"]
+    found = [_condition(typer, arg) for arg in containers]
+    if node.value in THROWING_LAMBDA_FUNCTIONS:
+        found.append(_of_operation([typer.of(arg) for arg in containers], typer.of(node).sql))
     return _either(found)
 
 

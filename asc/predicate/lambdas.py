@@ -3,7 +3,7 @@
 A body is computed once an element, so its work and what it makes are bounded: a lambda stands in at most one other one
 and goes through a part of that one's variable; text of the record that is no part of the variable is only compared
 with it; the bodies of a predicate have at most 100 nodes together; what ``transform`` makes of an element is of fixed
-size or no longer than the element.
+size or some times longer than the element, which is counted with all that grows.
 """
 
 from __future__ import annotations
@@ -16,21 +16,34 @@ import pyarrow as pa
 from asc.keys.spaces import space_of
 from asc.predicate import types
 from asc.predicate.expression import Expression, column_sql
+from asc.predicate.functions.binding import bound, unused_name
+from asc.predicate.functions.caught import caught_date
+from asc.predicate.functions.maps import if_keys_differ, key_trouble
 from asc.predicate.syntax import Node
 from asc.spark_types import folded
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer
 
-_OF_ARRAY = {"exists": (1,), "forall": (1,), "filter": (1, 2), "transform": (1, 2)}
-_OF_MAP = ("map_filter", "transform_values")
+_OF_ARRAY = {"exists": (1,), "forall": (1,), "filter": (1, 2), "transform": (1, 2), "array_sort": (2,)}
+_OF_MAP = ("map_filter", "transform_values", "transform_keys")
+_OF_TWO = ("zip_with", "map_zip_with")
+_CONDITIONS = ("exists", "forall", "filter", "map_filter")
 _AGGREGATES = ("aggregate", "reduce")
-LAMBDA_FUNCTIONS = frozenset((*_OF_ARRAY, *_OF_MAP, *_AGGREGATES, "zip_with"))
-"""The functions that take a lambda."""
+LAMBDA_FUNCTIONS = frozenset((*_OF_ARRAY, *_OF_MAP, *_OF_TWO, *_AGGREGATES)) - {"array_sort"}
+"""The functions that take a lambda; ``array_sort`` can do without."""
+THROWING_LAMBDA_FUNCTIONS = frozenset(("array_sort", "map_zip_with", "transform_keys"))
+"""Those whose lambda can make Spark throw, or which a guard bounds: NULL without being given NULL."""
 
 _MAX_NODES = 100
 _MAX_LEVELS = 2
 _MAX_LITERAL = 32
+_FIXED = "a number, boolean, date or timestamp, or a struct of them"
+_MAX_ENTRIES = 1_000
+_MAX_SHORT = 50
+_COMPARISONS_OF_ELEMENT = 3
+_JOINING = frozenset(("array", "concat", "named_struct"))
+_CHOOSING = frozenset(("coalesce", "ifnull", "nvl"))
 _COMPARED = frozenset(("=", "<=>", "<", "<=", ">", ">=", "in", "between"))
 _SHRINKING_LIST = "lower lcase upper ucase trim btrim ltrim rtrim substr substring left right reverse"
 _SHRINKING = frozenset(_SHRINKING_LIST.split())
@@ -41,32 +54,80 @@ def lambda_call(typer: Typer, node: Node) -> Expression:
     name, args = node.value, node.args
     if name in _AGGREGATES:
         return _aggregate(typer, node)
-    containers = args[: 2 if name == "zip_with" else 1]
-    if len(args) != len(containers) + 1 or args[-1].op != "lambda":
-        form = "array, array, (x, y) -> value" if name == "zip_with" else "array, x -> condition"
+    containers = args[: 2 if name in _OF_TWO else 1]
+    if len(args) != len(containers) + 1 or any(arg.op == "lambda" for arg in containers):
+        form = {1: "array, x -> condition", 2: "array, array, (x, y) -> value"}[len(containers)]
         raise typer.source.error_at(node, "call of a function", f"write {name}({form})")
     given = [_container(typer, node, arg) for arg in containers]
     body = args[-1]
-    if name in _OF_MAP:
-        kinds = _entry(typer, node, given[0])
-        counts: Sequence[int] = (2,)
-    else:
-        kinds = [_element(typer, node, container) for container in given]
-        counts = (2,) if name == "zip_with" else _OF_ARRAY[name]
-    if len(body.value) not in counts:
+    kinds, counts = _variables(typer, node, given)
+    # What stands there without an arrow is computed for each element as well.
+    if body.op == "lambda" and len(body.value) not in counts:
         wanted = " or ".join(map(str, counts))
         raise typer.source.error_at(body, "lambda", f"that of {name} has {wanted} variable{'s' * (wanted != '1')}")
-    if name in ("filter", "transform") and len(body.value) == 2:
-        kinds = [*kinds, pa.int32()]
-    made = _body(typer, body, kinds, condition=name in ("exists", "forall", "filter", "map_filter"))
-    if name in ("transform", "zip_with", "transform_values"):
-        _check_growth(typer, body)
-    result: pa.DataType | None = pa.bool_() if name in ("exists", "forall") else given[0].type
+    made = _body(typer, body, kinds, condition=name in _CONDITIONS)
+    if name == "array_sort":
+        return sorted_by(typer, node, given[0], made)
+    growth = 1.0 if name in _CONDITIONS else _count_growth(typer, node, body)
+    sql = _SPELLINGS.get(name, _plain)(typer, node, given, made)
+    return Expression(sql, _result(name, given[0].type, made.type), node, growth=growth)
+
+
+def _variables(typer: Typer, node: Node, given: Sequence[Expression]) -> tuple[list[pa.DataType | None], Sequence[int]]:
+    """The types of a lambda's variables, and how many it may have."""
+    name = node.value
+    if name in ("zip_with", "array_sort"):
+        return [_element(typer, node, container) for container in (given * 2)[:2]], (2,)
+    if name in _OF_ARRAY:
+        with_index = name in ("filter", "transform") and node.args[-1].op == "lambda" and len(node.args[-1].value) == 2
+        return [_element(typer, node, given[0]), *[pa.int32()] * with_index], _OF_ARRAY[name]
+    key, item = _entry(typer, node, given[0])
+    if name == "map_zip_with":
+        other, second = _entry(typer, node, given[1])
+        if key is None or key != other:
+            problem = f"map_zip_with of {types.name(given[0].type)} and {types.name(given[1].type)}:"
+            raise typer.source.error_at(node, problem, "the keys must be of one type: CAST them")
+        return [key, item, second], (3,)
+    return [key, item], (2,)
+
+
+def _result(name: str, container: pa.DataType | None, made: pa.DataType | None) -> pa.DataType | None:
+    if name in ("exists", "forall"):
+        return pa.bool_()
+    if name in ("filter", "map_filter"):
+        return container
+    if made is None:
+        return None
     if name in ("transform", "zip_with"):
-        result = None if made.type is None else pa.list_(made.type)
-    elif name == "transform_values" and result is not None:
-        result = None if made.type is None else pa.map_(result.key_type, made.type)
-    return Expression(f"{name}({', '.join([*(c.sql for c in given), made.sql])})", result, node)
+        return pa.list_(made)
+    if name == "transform_keys":
+        return None if container is None else pa.map_(made, container.item_type)
+    return None if container is None else pa.map_(container.key_type, made)
+
+
+def _plain(typer: Typer, node: Node, given: Sequence[Expression], made: Expression) -> str:
+    return f"{node.value}({', '.join([*(container.sql for container in given), made.sql])})"
+
+
+def _with_other_keys(typer: Typer, node: Node, given: Sequence[Expression], made: Expression) -> str:
+    """Spark throws for a key that is NULL or comes twice."""
+    trouble = key_trouble(made.type)
+    if trouble is not None:
+        raise typer.source.error_at(node.args[-1], "lambda of transform_keys:", trouble)
+    name = unused_name(made.sql)
+    keys = f"zip_with(map_keys({name}), map_values({name}), {made.sql})"
+    return bound(given[0].sql, if_keys_differ(keys, f"transform_keys({name}, {made.sql})"), name)
+
+
+def _of_few_entries(typer: Typer, node: Node, given: Sequence[Expression], made: Expression) -> str:
+    """Spark finds the keys of both maps through a hash, which a record can make take the square of their number."""
+    name = unused_name(made.sql)
+    both = f"struct({given[0].sql} AS a, {given[1].sql} AS b)"
+    few = f"size({name}.a) + size({name}.b) <= {_MAX_ENTRIES}"
+    return bound(both, f"if({few}, map_zip_with({name}.a, {name}.b, {made.sql}), NULL)", name)
+
+
+_SPELLINGS = {"transform_keys": _with_other_keys, "map_zip_with": _of_few_entries}
 
 
 def _aggregate(typer: Typer, node: Node) -> Expression:
@@ -77,12 +138,12 @@ def _aggregate(typer: Typer, node: Node) -> Expression:
         )
     container, start = _container(typer, node, args[0]), typer.of(args[1])
     if not _is_fixed(start.type):
-        raise typer.source.error_at(args[1], f"start of {node.value}:", "a number, boolean, date or timestamp")
+        raise typer.source.error_at(args[1], f"start of {node.value}:", _FIXED)
     for body, count in zip(args[2:], (2, 1), strict=False):
         if len(body.value) != count:
             raise typer.source.error_at(body, "lambda", f"this one has {count} variable{'s' * (count > 1)}")
     merged = _body(typer, args[2], [start.type, _element(typer, node, container)])
-    if merged.type not in (start.type, pa.null()):
+    if merged.type is None or not (merged.type == pa.null() or types.same_shape(merged.type, start.type)):
         problem = f"{node.value} from {types.name(start.type)} to {types.name(merged.type)}:"
         raise typer.source.error_at(args[2], problem, "the lambda's result must have the type of the start: CAST one")
     parts = [container.sql, start.sql, merged.sql]
@@ -90,10 +151,40 @@ def _aggregate(typer: Typer, node: Node) -> Expression:
     if len(args) == 4:
         finished = _body(typer, args[3], [start.type])
         if not _is_fixed(finished.type):
-            raise typer.source.error_at(args[3], f"result of {node.value}:", "a number, boolean, date or timestamp")
+            raise typer.source.error_at(args[3], f"result of {node.value}:", _FIXED)
         parts.append(finished.sql)
         result = finished.type
     return Expression(f"{node.value}({', '.join(parts)})", result, node)
+
+
+def sorted_by(typer: Typer, node: Node, array: Expression, comparator: Expression) -> Expression:
+    """``array_sort`` with a comparator. Spark throws for one that gives NULL, and for one that contradicts itself."""
+    if comparator.type != pa.int32():
+        problem = f"comparator that gives {types.name(comparator.type)}:"
+        raise typer.source.error_at(node.args[1], problem, "it gives -1, 0 or 1")
+    _check_comparator(typer, node.args[1])
+    name = unused_name(comparator.sql)
+    made = f"array_sort({name}, {comparator.sql})"
+    known = f"{caught_date(f'date_from_unix_date(size({made}))')} IS NOT NULL"
+    return Expression(bound(array.sql, f"if({known}, {made}, NULL)", name), array.type, node)
+
+
+def _check_comparator(typer: Typer, body: Node) -> None:
+    """PredicateError for a comparator that does much: it is called more often than there are elements, for long ones
+    among them as well.
+    """
+    typer.lambda_nodes += (_COMPARISONS_OF_ELEMENT - 1) * _size(body)
+    pending = list(body.args if body.op == "lambda" else (body,))
+    for node in pending:
+        is_compared = node.op in _COMPARED or (node.op == "is" and node.value == "NULL")
+        for arg in node.args:
+            leads = arg.op in ("column", "literal", "field", "index")
+            if not (_is_fixed(typer.of(arg).type) or (is_compared and leads) or arg.op == "literal"):
+                raise typer.source.error_at(arg, "comparator of array_sort:", "compare its variables or their fields")
+        pending += node.args
+    if typer.lambda_nodes > _MAX_NODES:
+        remedy = f"at most {_MAX_NODES} operations, those of a comparator counted {_COMPARISONS_OF_ELEMENT} times"
+        raise typer.source.error_at(body, "lambdas", remedy)
 
 
 def _container(typer: Typer, call: Node, node: Node) -> Expression:
@@ -136,20 +227,23 @@ def _entry(typer: Typer, call: Node, container: Expression) -> list[pa.DataType 
 
 def _body(typer: Typer, node: Node, kinds: Sequence[pa.DataType | None], *, condition: bool = False) -> Expression:
     """The lambda itself: its type is that of its body."""
-    names = [folded(name) for name in node.value]
+    held, variables = (node.args[0], node.value) if node.op == "lambda" else (node, ())
+    names = [folded(name) for name in variables]
     if len(set(names)) < len(names):
         raise typer.source.error_at(node, "lambda", "its variables need different names")
     typer.lambda_nodes += _size(node)
     if typer.lambda_nodes > _MAX_NODES:
         raise typer.source.error_at(node, "lambdas", f"at most {_MAX_NODES} operations in those of a predicate")
-    typer.scopes.append(dict(zip(names, kinds, strict=True)))
+    typer.scopes.append(dict(zip(names, kinds, strict=bool(names))))
     try:
-        body = typer.condition(node.args[0]) if condition else typer.of(node.args[0])
-        _check_names(typer, node.args[0], None)
+        body = typer.condition(held) if condition else typer.of(held)
+        _check_names(typer, held, None)
     finally:
         typer.scopes.pop()
-    variables = [column_sql((name,)) for name in node.value]
-    head = variables[0] if len(variables) == 1 else f"({', '.join(variables)})"
+    if not names:
+        return Expression(body.sql, body.type, node)
+    written = [column_sql((name,)) for name in variables]
+    head = written[0] if len(written) == 1 else f"({', '.join(written)})"
     return Expression(f"{head} -> {body.sql}", body.type, node, atomic=False)
 
 
@@ -179,11 +273,26 @@ def _check_names(typer: Typer, node: Node, parent: Node | None) -> None:
         _check_names(typer, arg, node)
 
 
-def _check_growth(typer: Typer, node: Node) -> None:
-    """PredicateError where what a lambda makes of an element may be longer than the element."""
-    body = node.args[0]
-    if not (_is_fixed(typer.of(body).type) or _is_no_longer(typer, body)):
-        raise typer.source.error_at(body, "result of a lambda:", "a number, a condition, or a part of its variable")
+def _count_growth(typer: Typer, node: Node, body: Node) -> float:
+    """How many times longer than the elements is what a lambda makes of them; PredicateError where it may be more."""
+    growth = _growth(typer, body.args[0] if body.op == "lambda" else body)
+    if growth is None:
+        remedy = "a number, a condition, parts of its variables, or a struct or array of them"
+        raise typer.source.error_at(body, "result of a lambda:", remedy)
+    return typer.count_grown(node, growth) if growth > 1 else 1.0
+
+
+def _growth(typer: Typer, node: Node) -> float | None:
+    if _is_fixed(typer.of(node).type) or _is_no_longer(typer, node):
+        return 1.0
+    names = node.op == "call" and node.value == "named_struct"
+    if node.op in ("struct", "row", "||") or (node.op == "call" and node.value in _JOINING):
+        parts = [_growth(typer, arg) for arg in (node.args[1::2] if names else node.args)]
+        return None if None in parts else max(1.0, sum(part for part in parts if part is not None))
+    if node.op == "call" and node.value in _CHOOSING:
+        parts = [_growth(typer, arg) for arg in node.args]
+        return None if None in parts else max(part for part in parts if part is not None)
+    return None
 
 
 def _is_no_longer(typer: Typer, node: Node) -> bool:
@@ -201,11 +310,21 @@ def _is_no_longer(typer: Typer, node: Node) -> bool:
 
 def _is_fixed(kind: pa.DataType | None) -> bool:
     """Whether every value of a type takes the same few bytes."""
+    if kind is not None and pa.types.is_struct(kind):
+        return all(_is_fixed(kind.field(i).type) for i in range(kind.num_fields))
     return kind is not None and kind not in (pa.string(), pa.binary()) and space_of(kind) is not None
 
 
 def _makes(node: Node) -> bool:
     """Whether something in a node makes elements out of a constant."""
-    if node.op == "call" and node.value in ("sequence", "array_repeat"):
+    if node.op == "call" and node.value == "sequence":
+        return not _is_short(node)
+    if node.op == "call" and node.value == "array_repeat":
         return True
     return any(_makes(arg) for arg in node.args)
+
+
+def _is_short(node: Node) -> bool:
+    """Whether a sequence has constant ends that are close."""
+    ends = [arg.value.value if arg.op == "literal" else None for arg in node.args[:2]]
+    return len(ends) == 2 and all(isinstance(end, int) and abs(end) <= _MAX_SHORT for end in ends)

@@ -14,9 +14,7 @@ _SESSION = "a predicate depends on the record alone"
 _REACH = "functions that reach the JVM, files or the session are not allowed"
 _VARIANT = "VARIANT is not supported: use get_json_object"
 _XML = "an XML text can make Spark throw, or work without bound"
-_TWICE = "Spark throws for a key that comes twice: use regexp_extract or get_json_object"
 _SKETCH = "Spark throws for bytes that are no sketch"
-_LAMBDA = "use exists(array, x -> condition), or map_filter"
 _PACKAGE = "it needs a package that the broker does not have"
 
 _GROUPS: tuple[tuple[str, str, str], ...] = (
@@ -65,7 +63,6 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         aes_decrypt aes_encrypt assert_true java_method raise_error reflect try_aes_decrypt try_reflect
         """,
     ),
-    ("throwing", _TWICE, "map_concat map_from_arrays map_from_entries str_to_map"),
     ("throwing", "use CAST(replace(text, ',', '') AS DECIMAL(...))", "to_number try_to_number"),
     ("throwing", _SKETCH, "hll_sketch_estimate hll_union"),
     ("unbounded", "use split", "sentences"),
@@ -77,7 +74,6 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         xpath xpath_boolean xpath_double xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
         """,
     ),
-    ("unsupported", _LAMBDA, "map_zip_with transform_keys"),
     ("unsupported", "use get_json_object", "schema_of_json"),
     ("unsupported", "use split_part", "from_csv schema_of_csv to_csv"),
     ("unsupported", "strings compare by their bytes: use lower", "collate collation"),
@@ -94,8 +90,8 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
 
 _LANGUAGE_LIST = """
 ! != % & * + - / < << <= <=> <> = == > >= >> >>> ^ | || ~ aggregate and between bigint binary boolean case cast date
-date_part datepart decimal div double exists extract filter float forall ilike in int like map_filter not or reduce
-smallint string struct timestamp tinyint transform transform_values zip_with
+date_part datepart decimal div double exists extract filter float forall ilike in int like map_filter map_zip_with
+not or reduce smallint string struct timestamp tinyint transform transform_keys transform_values zip_with
 """
 LANGUAGE = frozenset(_LANGUAGE_LIST.split())
 """What Spark lists among its functions and the grammar of predicates has: operators, casts, lambdas."""

@@ -18,6 +18,12 @@ KEYWORDS = frozenset(_KEYWORD_LIST.split())
 _MORE_THAN_OPERANDS = frozenset(("case_of", "between", "in", "call"))
 _OF_SEVERAL = frozenset(("like_any", "like_all", "ilike_any", "ilike_all"))
 _NAMING_THE_FIRST_TWICE = frozenset(("nullif", "nullifzero"))
+_GUARDED_LIST = """
+array_distinct array_except array_intersect array_sort array_union arrays_overlap map_concat map_from_arrays
+map_from_entries map_zip_with sequence str_to_map transform_keys
+"""
+_GUARDED = frozenset(_GUARDED_LIST.split())
+_GUARD_WEIGHT = 25
 
 _BOUNDED: Mapping[object, tuple[int, ...]] = MappingProxyType(
     {
@@ -125,6 +131,11 @@ def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
     if op == "in":
         # A list of constants is one set to Spark, which is quickly made.
         return -3 * sum(arg.op == "literal" for arg in args) // 4
+    if op == "call" and value in _GUARDED:
+        # A lambda stands in the guard and behind it.
+        return _GUARD_WEIGHT + 2 * sum(arg.weight for arg in args if arg.op == "lambda")
+    if op == "call" and value == "map" and any(arg.op != "literal" for arg in args[::2]):
+        return _GUARD_WEIGHT + 2 * len(args)
     if op == "call" and value == "decode" and len(args) > 2:
         return args[0].weight * ((len(args) - 1) // 2 - 1)
     if op == "call" and value in ("right", "regexp_substr"):

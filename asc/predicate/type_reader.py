@@ -9,8 +9,8 @@ from asc.predicate import interval
 from asc.predicate.interval_type import CALENDAR, interval_type
 from asc.predicate.literal_reader import LiteralReader
 from asc.predicate.syntax import Node, shortened
-from asc.predicate.tokens import NUMBER, RAW_STRING, STRING, WORD
-from asc.spark_types import ddl_of_type, decimal_type, simple_type
+from asc.predicate.tokens import END, NUMBER, RAW_STRING, STRING, WORD
+from asc.spark_types import ddl_of_type, decimal_type, fields_of_ddl, simple_type
 
 _TEXTS = ("CHAR", "CHARACTER", "VARCHAR")
 _CONTAINERS = ("ARRAY", "MAP", "STRUCT")
@@ -22,7 +22,7 @@ class TypeReader(LiteralReader):
     def _type(self) -> tuple[pa.DataType, str]:
         token = self._token
         if token.word in _CONTAINERS and self._peek().kind == "<":
-            self._fail("cast its elements or fields one by one", "not supported: cast to")
+            return self._container_type()
         if token.word == "INTERVAL":
             return self._interval_type()
         if token.word in _TEXTS:
@@ -65,6 +65,22 @@ class TypeReader(LiteralReader):
             end = self._tokens[self._next - 1].end
             raise self._source.error("interval", self._text[start:end], str(error), start, end) from None
         return found, str(found)
+
+    def _container_type(self) -> tuple[pa.DataType, str]:
+        """``ARRAY<INT>`` and the like, to the bracket that closes the first one."""
+        start, level = self._token.start, 0
+        while True:
+            token = self._advance()
+            level += token.kind.count("<") - token.kind.count(">")
+            if token.kind == END or token.kind in ("<=>", ">=", "->", "<>"):
+                self._fail("write ARRAY<INT>, MAP<STRING, INT> or STRUCT<a: INT>", "type:")
+            if level <= 0 and ">" in token.kind:
+                break
+        try:
+            (field,) = fields_of_ddl(f"c {self._text[start : token.end]}")
+        except SchemaError as error:
+            raise self._source.error(error.subject, error.value, error.remedy, start, token.end) from None
+        return field.type, ddl_of_type(field.type)
 
     def _small_integer(self) -> int:
         token = self._expect(NUMBER)

@@ -11,6 +11,7 @@ from asc.predicate.cast import cast
 from asc.predicate.column import column, inside
 from asc.predicate.expression import Expression
 from asc.predicate.functions import FUNCTIONS, Call
+from asc.predicate.functions.concatenation import concatenation_trouble, type_of_concatenation
 from asc.predicate.functions.growth import joined
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
 from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
@@ -221,11 +222,12 @@ class Typer:
 
     def _concatenation(self, node: Node) -> Expression:
         sides = [self.of(arg) for arg in node.args]
-        for side in sides:
-            if types.is_container(side.type):
-                raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of ||:", "join strings")
-        known = all(side.type == pa.string() for side in sides)
-        made = self.operator(node, "||", sides[0], sides[1], pa.string() if known else None)
+        kinds = [side.type for side in sides]
+        trouble = concatenation_trouble(kinds)
+        if trouble is not None:
+            raise self.source.error_at(node, "||:", trouble)
+        known = all(kind is not None and (kind == pa.string() or types.is_container(kind)) for kind in kinds)
+        made = self.operator(node, "||", sides[0], sides[1], type_of_concatenation(kinds) if known else None)
         made.growth = self._count_joined(node, sides)
         return made
 
@@ -240,8 +242,8 @@ class Typer:
             raise self.source.error_at(node, "joined strings", f"at most {_MAX_JOINED} in a predicate")
         return self._bounded(node, sum(varying), sum(varying))
 
-    def _count_grown(self, node: Node, growth: float) -> float:
-        """The same for what makes one value longer."""
+    def count_grown(self, node: Node, growth: float) -> float:
+        """How many times longer than the record a value may be that is made longer; PredicateError for too much."""
         self._grown += growth
         return self._bounded(node, growth, self._grown)
 
@@ -308,7 +310,7 @@ class Typer:
         return inside(self, self.of(node.args[0]), [node.value])
 
     def _call(self, node: Node) -> Expression:
-        if node.value in LAMBDA_FUNCTIONS:
+        if node.value in LAMBDA_FUNCTIONS or (node.value == "array_sort" and len(node.args) == 2):
             return lambda_call(self, node)
         if node.value in INSTANT_FUNCTIONS:
             return instant_call(self, node)
@@ -337,7 +339,7 @@ class Typer:
         if function.growth is joined:
             made.growth = self._count_joined(node, args)
         elif function.growth is not None:
-            made.growth = self._count_grown(node, function.growth(call))
+            made.growth = self.count_grown(node, function.growth(call))
         if node.value in DIVISIONS:
             self._warn_of_zero(made, args[1])
         return made

@@ -6,7 +6,7 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -191,7 +191,9 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
     if isinstance(left, IntervalType) or isinstance(right, IntervalType):
         return _family(left) == _family(right)
     if is_container(left) or is_container(right):
-        return False  # of two types of container Spark compares some, casting what they hold: unguarded
+        # Of two types of container Spark compares some, casting what they hold: unguarded. Numbers need no guard.
+        both = pa.types.is_list(left) and pa.types.is_list(right)
+        return both and is_number(left.value_type) and is_number(right.value_type)
     if pa.string() in (left, right):
         return True
     if is_number(left) and is_number(right):
@@ -227,12 +229,12 @@ def holds_map(data_type: Type) -> bool:
 
 
 def searchable(held: Type, sought: Type) -> bool:
-    """Whether a value may be sought among the elements of an array or the keys of a map: of their own type, or an
-    integer or float among such. Spark would cast others unguarded, or not at all.
+    """Whether a value may be sought among the elements of an array or the keys of a map: of their own type, or a number
+    among numbers. Spark would cast others unguarded, or not at all.
     """
     if held is None or sought is None or sought in (pa.null(), held):
         return not holds_map(held)
-    return held in _NUMERIC_ORDER and sought in _NUMERIC_ORDER
+    return is_number(held) and is_number(sought)
 
 
 def listable(subject: Type, value: Type) -> bool:
@@ -293,14 +295,18 @@ def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
         return True
     if is_interval(source) or is_interval(target):
         return _interval_castable(source, target)
+    if is_container(source) and is_container(target):
+        return _container_castable(source, target, attempt)
+    if is_container(target):
+        return False
     if attempt and ({source, target} == {pa.bool_(), TIMESTAMP} or (target == pa.binary() and source != pa.string())):
         return False
     if target == pa.string():
-        return not is_container(source)
-    if source == pa.string():
         return True
     if is_container(source):
         return False
+    if source == pa.string():
+        return True
     if source == pa.binary():
         return False
     if target == pa.binary():
@@ -330,6 +336,28 @@ def throws_beyond(source: Type, target: Type) -> bool:
     if isinstance(target, IntervalType):
         return not isinstance(source, IntervalType) or source.of_months != target.of_months
     return isinstance(source, IntervalType) and is_number(target)
+
+
+def _container_castable(source: pa.DataType, target: pa.DataType, attempt: bool) -> bool:
+    """What they hold is cast; a key must not become NULL by it."""
+    if pa.types.is_map(source) or pa.types.is_map(target):
+        if not (pa.types.is_map(source) and pa.types.is_map(target)):
+            return False
+        keys = source.key_type, target.key_type
+        plain = keys[0] == keys[1] or (keys[0] in _INTEGERS and keys[1] in (*_NUMERIC_ORDER, pa.string()))
+        return plain and castable(source.item_type, target.item_type, attempt)
+    if pa.types.is_struct(source) != pa.types.is_struct(target) or source.num_fields != target.num_fields:
+        return False
+    return all(castable(source.field(i).type, target.field(i).type, attempt) for i in range(source.num_fields))
+
+
+def parts(source: pa.DataType, target: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
+    """The types of the values that a cast from one type to another casts."""
+    if not (is_container(source) and is_container(target)):
+        yield source, target
+        return
+    for i in range(source.num_fields):
+        yield from parts(source.field(i).type, target.field(i).type)
 
 
 def needs_guard(operand: Expression, target: Type) -> bool:

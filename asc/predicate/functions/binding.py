@@ -6,6 +6,7 @@ but what is made of the variable; it would take a column of the same name for it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -31,3 +32,16 @@ def bound_together(values: Sequence[str], body: str) -> str:
 def names(count: int) -> Sequence[str]:
     """The names of values that are bound together: a, b, ..., z, then a26, ..."""
     return [chr(ord("a") + i) if i < 26 else f"a{i}" for i in range(count)]
+
+
+def unused_name(text: str) -> str:
+    """A name for a value that stands nowhere in a text.
+
+    >>> unused_name("x -> x > p.p_")
+    'p__'
+    """
+    found = set(re.findall(r"\w+", text.lower()))
+    name = "p"
+    while name in found:
+        name += "_"
+    return name

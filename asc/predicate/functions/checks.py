@@ -34,6 +34,17 @@ def sought(place: int, within: int) -> Check:
     return check
 
 
+def held(call: Call) -> str | None:
+    """What is sought in an array or among the keys of a map, or put there."""
+    container, value = call.type(0), call.type(1)
+    if container is None or container == pa.null():
+        return None
+    kind = container.key_type if pa.types.is_map(container) else container.value_type
+    if not types.searchable(kind, value):
+        return f"{call.name} seeks {types.name(kind)}, not {types.name(value)}: CAST it"
+    return None
+
+
 def constant_integer(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
     """An argument must be a constant integer within bounds, or NULL, where it is given; ``but`` is none it may be."""
     bounds = f"{low}..{high}" + ("" if but is None else f" other than {but}")

@@ -6,41 +6,48 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.functions.array_sets import ARRAY_SETS
-from asc.predicate.functions.checks import constant_integer, every, same_kind, unified
-from asc.predicate.functions.function import MANY, Call, Check, Function, is_array, is_map, plain
+from asc.predicate.functions.binding import bound, bound_together, names
+from asc.predicate.functions.checks import constant_integer, every, held, same_kind
+from asc.predicate.functions.function import MANY, Call, Check, Function, Result, is_array, is_map, plain
 from asc.predicate.functions.growth import joined, longest
+from asc.predicate.functions.maps import MAPS
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, element, first, unknown
-from asc.predicate.functions.sequences import SEQUENCE
+from asc.predicate.functions.sequences import SEQUENCES
 
 _MAX_REPEATED = 100
 _MAX_PLACE = 100
+_MAX_OF_RECORD = 10_000
+_MAX_JOINED_BYTES = 50_000
+_GROWTH_OF_RECORD = 40.0
+"""What one of a record may become where a guard bounds its bytes."""
 _PLACES = (pa.int8(), pa.int16(), pa.int32())
 _MAX_SEPARATOR = 20
 _MOST_ELEMENTS = 1_000_000_000
 """Spark's own bound but one: element_at(array, -2147483648) reads beyond the array, and ends the JVM."""
-
-
-def _sought(call: Call) -> str | None:
-    """What is sought in an array or among the keys of a map, or put there."""
-    container, sought = call.type(0), call.type(1)
-    if container is None or container == pa.null():
-        return None
-    held = container.key_type if is_map(container) else container.value_type
-    if not types.searchable(held, sought):
-        return f"{call.name} seeks {types.name(held)}, not {types.name(sought)}: CAST it"
-    return None
+_NO_PLACE = f"{{0}} = 0 OR {{0}} < -{_MOST_ELEMENTS}"
 
 
 def _of_own_type(place: int) -> Check:
-    """What is put into an array must be of the type that it holds: Spark would cast all of it."""
+    """What is put into an array must be of the type that it holds, or an integer or float among such."""
 
     def check(call: Call) -> str | None:
         array, put = call.type(0), call.type(place)
-        if array is not None and is_array(array) and put not in (array.value_type, pa.null()):
+        if array is None or not is_array(array) or put in (array.value_type, pa.null()):
+            return None
+        if put is None or types.common([array.value_type, put]) is None:
             return f"{call.name} puts {types.name(put)} among {types.name(array.value_type)}: CAST it"
         return None
 
     return check
+
+
+def _with_element(place: int) -> Result:
+    def result(call: Call) -> pa.DataType | None:
+        array = first(call)
+        held = types.common([array.value_type, call.type(place)]) if array is not None and is_array(array) else None
+        return None if held is None else pa.list_(held)
+
+    return result
 
 
 def _ordered(call: Call) -> str | None:
@@ -51,27 +58,66 @@ def _ordered(call: Call) -> str | None:
 
 def _element_place(call: Call) -> str | None:
     container = call.type(0)
-    if container is None or not is_map(container):
-        if _is_column_place(call):
-            return None
-        if call.type(1) not in _PLACES:
-            return f"{call.name} takes a place that is an INT, not {types.name(call.type(1))}"
-        return constant_integer(1, "place", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)(call)
-    return _sought(call)
+    if container is not None and is_map(container):
+        return held(call)
+    if call.type(1) not in _PLACES:
+        return f"{call.name} takes a place that is an INT, not {types.name(call.type(1))}"
+    return constant_integer(1, "place", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)(call) if _is_constant(call, 1) else None
 
 
-def _is_column_place(call: Call) -> bool:
-    """Whether the place of an array's element is a column of integers, whose odd values can be left out."""
-    place = call.args[1]
-    return place.path is not None and place.type in _PLACES and call.type(0) is not None
+def _is_constant(call: Call, place: int) -> bool:
+    return call.args[place].literal is not None
+
+
+def _other_than(call: Call, place: int, odd: str) -> str:
+    """An integer among the arguments, NULL where it is one that Spark does not take: ``odd`` of ``{0}``."""
+    arg = call.args[place]
+    if _is_constant(call, place):
+        return arg.sql
+    if arg.path is None:
+        return bound(arg.sql, f"if({odd.format('p')}, NULL, p)")
+    return f"if({odd.format(arg.sql)}, NULL, {arg.sql})"
 
 
 def _element_at(call: Call) -> str:
     """Spark throws for place 0, and reads beyond the array for the least integer there is."""
-    array, place = call.args
-    if is_map(array.type) or not _is_column_place(call):
+    if call.type(0) is None or is_map(call.type(0)):
         return plain(call)
-    return f"{call.name}({array.sql}, if({place.sql} = 0 OR {place.sql} < -{_MOST_ELEMENTS}, NULL, {place.sql}))"
+    return f"{call.name}({call.args[0].sql}, {_other_than(call, 1, _NO_PLACE)})"
+
+
+def _part(call: Call) -> str | None:
+    """Spark throws for place 0 and for a negative length."""
+    start = constant_integer(1, "start", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)
+    length = constant_integer(2, "length", 0, _MOST_ELEMENTS)
+    checks = [check for place, check in ((1, start), (2, length)) if _is_constant(call, place)]
+    if any(call.type(place) not in _PLACES for place in (1, 2)):
+        return f"{call.name} takes a start and a length that are INT"
+    return every(*checks)(call)
+
+
+def _sliced(call: Call) -> str:
+    return f"slice({call.args[0].sql}, {_other_than(call, 1, '{0} = 0')}, {_other_than(call, 2, '{0} < 0')})"
+
+
+def _count(call: Call) -> str | None:
+    if _is_constant(call, 1):
+        return constant_integer(1, "count", 0, _MAX_REPEATED)(call)
+    if call.type(1) not in _PLACES:
+        return f"{call.name} takes a count that is an INT, not {types.name(call.type(1))}"
+    if call.type(0) is None or types.is_container(call.type(0)):
+        return f"{call.name} repeats {types.name(call.type(0))} a constant number of times"
+    return None
+
+
+def _repeated(call: Call) -> str:
+    """As many times as the record says, where what is made is not made to stall a stream."""
+    if _is_constant(call, 1):
+        return plain(call)
+    few = f"p.b <= {_MAX_OF_RECORD}"
+    if call.type(0) in (pa.string(), pa.binary()):
+        few += f" AND (p.a IS NULL OR CAST(p.b AS BIGINT) * octet_length(p.a) <= {_MAX_JOINED_BYTES})"
+    return bound_together([arg.sql for arg in call.args], f"if({few}, array_repeat(p.a, p.b), NULL)")
 
 
 def _entry(call: Call) -> pa.DataType | None:
@@ -83,16 +129,30 @@ def _joinable(call: Call) -> str | None:
     array = first(call)
     if array is not None and types.is_container(array.value_type):
         return f"array_join of {types.name(array)}: its elements are no strings"
-    for place in range(1, len(call.args)):
-        text = call.constant(place)
-        if not isinstance(text, str) or len(text) > _MAX_SEPARATOR:
-            return f"array_join takes separator and replacement as constants of at most {_MAX_SEPARATOR} characters"
     return None
 
 
+def _has_short_texts(call: Call) -> bool:
+    texts = [call.constant(place) for place in range(1, len(call.args))]
+    return all(isinstance(text, str) and len(text) <= _MAX_SEPARATOR for text in texts)
+
+
 def _with_separators(call: Call) -> float:
+    if not _has_short_texts(call):
+        return longest(call) + _GROWTH_OF_RECORD
     texts = (call.constant(place) for place in range(1, len(call.args)))
     return longest(call) * (1.0 + sum(len(str(text)) for text in texts))
+
+
+def _joined_text(call: Call) -> str:
+    """With what the record says between, where that is not made to stall a stream."""
+    if _has_short_texts(call):
+        return plain(call)
+    places = [f"p.{name}" for name in names(len(call.args))]
+    longest_text = [f"octet_length({place})" for place in places[1:]]
+    put = f"greatest({', '.join(longest_text)})" if len(longest_text) > 1 else longest_text[0]
+    few = f"CAST(size(p.a) AS BIGINT) * {put} <= {_MAX_JOINED_BYTES}"
+    return bound_together([arg.sql for arg in call.args], f"if({few}, array_join({', '.join(places)}), NULL)")
 
 
 def _array_of_arguments(call: Call) -> pa.DataType | None:
@@ -109,39 +169,12 @@ def _holds_arrays(call: Call) -> str | None:
 
 def _repeats(call: Call) -> float:
     count = call.constant(1)
-    return longest(call) * max(1, count if isinstance(count, int) else 1)
+    return longest(call) * (max(1, count) if isinstance(count, int) else _GROWTH_OF_RECORD)
 
 
 def _array_of_first(call: Call) -> pa.DataType | None:
     kind = first(call)
     return None if kind is None else pa.list_(kind)
-
-
-def _keys(call: Call) -> pa.DataType | None:
-    kind = first(call)
-    return None if kind is None else pa.list_(kind.key_type)
-
-
-def _values(call: Call) -> pa.DataType | None:
-    kind = first(call)
-    return None if kind is None else pa.list_(kind.item_type)
-
-
-def _map_entries(call: Call) -> str | None:
-    """Spark throws for a key that is NULL, or comes twice."""
-    if len(call.args) % 2:
-        return "map takes keys and values in turn"
-    keys = [arg.literal for arg in call.args[::2]]
-    values = [key.value for key in keys if key is not None and key.known and key.value is not None]
-    kinds = {key.type for key in keys if key is not None}
-    if len(values) < len(keys) or len(kinds) > 1 or len(set(values)) < len(values):
-        return "the keys given to map must be constants of one type, each once: Spark throws for a key that comes twice"
-    return unified(call.kinds[1::2], "the values of map", "numbers and instants")
-
-
-def _map_of_arguments(call: Call) -> pa.DataType | None:
-    item = types.common(call.kinds[1::2]) if call.args else None
-    return None if item is None else pa.map_(call.type(0), item)
 
 
 def _field_names(call: Call) -> str | None:
@@ -169,40 +202,33 @@ def _table() -> dict[str, Function]:
     same = Function(1, 1, "y", first)
     of_order = Function(1, 1, "y", first, _ordered)
     extreme = Function(1, 1, "y", element, _ordered)
-    put = Function(2, 2, "yx", first, _of_own_type(1), joined)
+    put = Function(2, 2, "yx", _with_element(1), _of_own_type(1), joined)
     place = constant_integer(1, "place", -_MAX_PLACE, _MAX_PLACE, but=0)
-    start = constant_integer(1, "start", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)
-    count = constant_integer(1, "count", 0, _MAX_REPEATED)
-    length = constant_integer(2, "length", 0, _MOST_ELEMENTS)
     return {
         **dict.fromkeys(("size", "cardinality"), size),
         "array_size": Function(1, 1, "y", INT),
         "array": Function(0, MANY, "x", _array_of_arguments, same_kind, joined),
-        "array_contains": Function(2, 2, "yx", BOOLEAN, _sought),
-        "array_position": Function(2, 2, "yx", BIGINT, _sought),
-        "array_remove": Function(2, 2, "yx", first, _of_own_type(1)),
+        "array_contains": Function(2, 2, "yx", BOOLEAN, held),
+        "array_position": Function(2, 2, "yx", BIGINT, held),
+        "array_remove": Function(2, 2, "yx", _with_element(1), _of_own_type(1)),
         **dict.fromkeys(("array_append", "array_prepend"), put),
-        "array_insert": Function(3, 3, "yIx", first, every(place, _of_own_type(2)), joined),
-        "array_repeat": Function(2, 2, "xI", _array_of_first, count, _repeats),
+        "array_insert": Function(3, 3, "yIx", _with_element(2), every(place, _of_own_type(2)), joined),
+        "array_repeat": Function(2, 2, "xI", _array_of_first, _count, _repeats, _repeated),
         "array_compact": same,
         **dict.fromkeys(("array_min", "array_max"), extreme),
         "array_sort": of_order,
         "sort_array": Function(1, 2, "yb", first, every(_ordered, _direction)),
-        "array_join": Function(2, 3, "yS", STRING, _joinable, _with_separators),
+        "array_join": Function(2, 3, "yS", STRING, _joinable, _with_separators, _joined_text),
         **ARRAY_SETS,
-        "sequence": SEQUENCE,
+        **SEQUENCES,
         "arrays_zip": Function(1, MANY, "y", unknown, growth=joined),
-        "slice": Function(3, 3, "yII", first, every(start, length)),
+        "slice": Function(3, 3, "yII", first, _part, spelling=_sliced, fails=True),
         "flatten": Function(1, 1, "y", element, _holds_arrays),
         **dict.fromkeys(
             ("element_at", "try_element_at"), Function(2, 2, "ax", _entry, _element_place, spelling=_element_at)
         ),
         "get": Function(2, 2, "yI", element),
-        "map": Function(0, MANY, "x", _map_of_arguments, _map_entries, joined),
-        "map_contains_key": Function(2, 2, "mx", BOOLEAN, _sought),
-        "map_keys": Function(1, 1, "m", _keys),
-        "map_values": Function(1, 1, "m", _values),
-        "map_entries": Function(1, 1, "m", unknown),
+        **MAPS,
         "named_struct": Function(2, MANY, "x", _struct_of_named, _field_names, joined),
     }
 

@@ -14,7 +14,9 @@ _GROUP = re.compile(r"\\.|\[(?:\\.|[^\\\]])*\]|(\()(?!\?)", re.DOTALL)
 _REFERENCE = re.compile(r"\$(\d?)|\\.?", re.DOTALL)
 
 
-def _regular_expression(place: int) -> Check:
+def regular_expression(place: int) -> Check:
+    """An argument must be a constant regular expression that is matched in linear time, where it is given."""
+
     def check(call: Call) -> str | None:
         pattern = call.constant(place)
         if place >= len(call.args) or call.is_null(place):
@@ -71,7 +73,7 @@ def _replaced(call: Call) -> float:
 
 
 def _table() -> dict[str, Function]:
-    regular = _regular_expression(1)
+    regular = regular_expression(1)
     searches = every(regular, _group(2, 0))
     extracts = every(regular, _group(2, 1))
     replaces = every(regular, _replacement, constant_integer(3, "position", 1, 1_000_000))

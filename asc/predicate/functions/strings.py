@@ -17,6 +17,7 @@ from asc.predicate.functions.bounded import (
 )
 from asc.predicate.functions.caught import renamed
 from asc.predicate.functions.checks import every, integer_or_bounded, sought
+from asc.predicate.functions.concatenation import CONCATENATION
 from asc.predicate.functions.format_string import format_trouble, formatted
 from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.growth import joined, longest, times
@@ -124,8 +125,7 @@ def _table() -> dict[str, Function]:
         "instr": Function(2, 2, "s", INT, second_in_first, spelling=second, fails=True),
         **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", INT, first_in_second, None, first, True)),
         "soundex": Function(1, 1, "S", STRING),
-        "reverse": Function(1, 1, "s", part_of_string),
-        "concat": Function(0, MANY, "s", string_or_binary, growth=joined),
+        **CONCATENATION,
         "concat_ws": Function(1, MANY, "s", STRING, growth=joined),
         "replace": Function(
             2,

@@ -6,7 +6,6 @@ import pytest
 
 from asc.predicate.interval import of_range, of_units, of_words
 
-
 DAY = 86_400_000_000
 
 
@@ -76,7 +75,14 @@ def test_ranges(text: str, first: str, last: str, amount: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "first", "last"),
-    [("1-12", "YEAR", "MONTH"), ("1 24", "DAY", "HOUR"), ("1", "DAY", "HOUR"), ("1 1", "HOUR", "DAY"), ("", "A", "B"), ("1", "DAY", "DAY")],
+    [
+        ("1-12", "YEAR", "MONTH"),
+        ("1 24", "DAY", "HOUR"),
+        ("1", "DAY", "HOUR"),
+        ("1 1", "HOUR", "DAY"),
+        ("", "A", "B"),
+        ("1", "DAY", "DAY"),
+    ],
 )
 def test_what_are_no_ranges(text: str, first: str, last: str) -> None:
     with pytest.raises(ValueError, match=r"[a-z]"):

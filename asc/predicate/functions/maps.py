@@ -1,0 +1,180 @@
+"""Functions of maps.
+
+Spark throws for a key that is NULL or comes twice, and what it had put together by then stays for the next record: it
+must not come so far. The keys are looked at first, sorted, so that equal ones are next to each other.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.expression import column_sql
+from asc.predicate.functions.array_sets import is_written_out
+from asc.predicate.functions.binding import bound, bound_together, names
+from asc.predicate.functions.checks import every, held, unified
+from asc.predicate.functions.function import MANY, Call, Check, Function, is_array, is_map, plain
+from asc.predicate.functions.growth import joined, times
+from asc.predicate.functions.regular_expressions import regular_expression
+from asc.predicate.functions.results import BOOLEAN, always, first
+from asc.spark_types import folded
+
+
+def if_keys_differ(keys: str, made: str) -> str:
+    """What is made of an array of keys, NULL where one of them is NULL or comes twice."""
+    none_twice = bound(f"sort_array({keys})", "size(filter(s, (e, j) -> e <=> get(s, j - 1))) = 0", "s")
+    return f"if({none_twice}, {made}, NULL)"
+
+
+def key_trouble(kind: pa.DataType | None, *, few: bool = False) -> str | None:
+    """Why values of a type are not made keys of a map; None for those that are."""
+    if kind is None or kind == pa.null() or types.is_interval(kind) or types.holds_map(kind):
+        return f"keys of type {types.name(kind)}: CAST them"
+    if pa.types.is_decimal(kind) and not few:
+        # Those of one hash are searched one after the other.
+        return f"keys of {types.name(kind)} can take the square of their number: CAST them to STRING"
+    return None
+
+
+def _keys(call: Call) -> pa.DataType | None:
+    kind = first(call)
+    return None if kind is None else pa.list_(kind.key_type)
+
+
+def _values(call: Call) -> pa.DataType | None:
+    kind = first(call)
+    return None if kind is None else pa.list_(kind.item_type)
+
+
+def _entries(call: Call) -> pa.DataType | None:
+    kind = first(call)
+    if kind is None:
+        return None
+    return pa.list_(pa.struct([pa.field("key", kind.key_type, nullable=False), ("value", kind.item_type)]))
+
+
+# -- map
+
+
+def _arguments(call: Call) -> str | None:
+    if len(call.args) % 2:
+        return "map takes keys and values in turn"
+    keys = [arg.literal for arg in call.args[::2]]
+    values = [(key.type, key.value) for key in keys if key is not None]
+    if len(set(values)) < len(values) or any(value is None for _, value in values):
+        return "the keys given to map must each come once, and be known: Spark throws for another"
+    if call.args and not _are_constants(call):
+        trouble = key_trouble(types.common(call.kinds[::2]), few=True)
+        if trouble is not None:
+            return f"map of {trouble}"
+    elif len({key.type for key in keys if key is not None}) > 1:
+        return "the keys given to map must be of one type"
+    return unified(call.kinds[1::2], "the values of map", "numbers and instants")
+
+
+def _are_constants(call: Call) -> bool:
+    return all(key.literal is not None and key.literal.known for key in call.args[::2])
+
+
+def _of_arguments(call: Call) -> str:
+    if _are_constants(call):
+        return plain(call)
+    places = [f"p.{name}" for name in names(len(call.args))]
+    made = f"map({', '.join(places)})"
+    return bound_together([arg.sql for arg in call.args], if_keys_differ(f"array({', '.join(places[::2])})", made))
+
+
+def _map_of_arguments(call: Call) -> pa.DataType | None:
+    key, item = types.common(call.kinds[::2]), types.common(call.kinds[1::2])
+    return None if key is None or item is None else pa.map_(key, item)
+
+
+# -- maps of arrays, of entries, of maps, of text
+
+
+def _arrays(call: Call) -> str | None:
+    keys = first(call)
+    trouble = key_trouble(None if keys is None else keys.value_type, few=is_written_out(call.args[0]))
+    return None if trouble is None else f"{call.name} with {trouble}"
+
+
+def _of_arrays(call: Call) -> str:
+    made = "if(size(p.a) = size(p.b), map_from_arrays(p.a, p.b), NULL)"
+    return bound_together([arg.sql for arg in call.args], if_keys_differ("p.a", made))
+
+
+def _map_of_arrays(call: Call) -> pa.DataType | None:
+    keys, values = call.kinds
+    if keys is None or values is None or not is_array(keys) or not is_array(values):
+        return None
+    return pa.map_(keys.value_type, values.value_type)
+
+
+def _struct(call: Call) -> pa.DataType | None:
+    array = first(call)
+    kind = array.value_type if array is not None and is_array(array) else None
+    return kind if kind is not None and pa.types.is_struct(kind) and kind.num_fields == 2 else None
+
+
+def _array_of_entries(call: Call) -> str | None:
+    struct = _struct(call)
+    if struct is None or folded(struct.field(0).name) == folded(struct.field(1).name):
+        return f"{call.name} of {types.name(call.type(0))}: it takes an array of structs of two fields with different names"
+    trouble = key_trouble(struct.field(0).type, few=is_written_out(call.args[0]))
+    return None if trouble is None else f"{call.name} with {trouble}"
+
+
+def _of_entries(call: Call) -> str:
+    struct = _struct(call)
+    assert struct is not None
+    keys = f"transform(p, e -> e.{column_sql((struct.field(0).name,))})"
+    return bound(call.args[0].sql, if_keys_differ(keys, "map_from_entries(p)"))
+
+
+def _map_of_entries(call: Call) -> pa.DataType | None:
+    struct = _struct(call)
+    return None if struct is None else pa.map_(struct.field(0).type, struct.field(1).type)
+
+
+def _same_maps(call: Call) -> str | None:
+    kinds = set(call.kinds) - {pa.null()}
+    if len(kinds) != 1 or None in kinds:
+        return f"map_concat of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
+    trouble = key_trouble(next(iter(kinds)).key_type, few=all(map(is_written_out, call.args)))
+    return None if trouble is None else f"map_concat of {trouble}"
+
+
+def _of_maps(call: Call) -> str:
+    places = [f"p.{name}" for name in names(len(call.args))]
+    keys = f"concat({', '.join(f'map_keys({place})' for place in places)})"
+    return bound_together([arg.sql for arg in call.args], if_keys_differ(keys, f"map_concat({', '.join(places)})"))
+
+
+def _common_map(call: Call) -> pa.DataType | None:
+    return next((kind for kind in call.kinds if kind is not None and is_map(kind)), None)
+
+
+def _of_text(call: Call) -> str:
+    between, within = (call.args[i].sql if len(call.args) > i else default for i, default in ((1, "','"), (2, "':'")))
+    keys = f"transform(split(p, {between}, -1), e -> split(e, {within}, 2)[0])"
+    return bound(call.args[0].sql, if_keys_differ(keys, f"str_to_map(p, {between}, {within})"))
+
+
+def _table() -> dict[str, Function]:
+    delimiters: Check = every(regular_expression(1), regular_expression(2))
+    return {
+        "map": Function(0, MANY, "x", _map_of_arguments, _arguments, joined, _of_arguments, fails=True),
+        "map_from_arrays": Function(2, 2, "y", _map_of_arrays, _arrays, joined, _of_arrays, fails=True),
+        "map_from_entries": Function(1, 1, "y", _map_of_entries, _array_of_entries, spelling=_of_entries),
+        "map_concat": Function(1, MANY, "m", _common_map, _same_maps, joined, _of_maps, fails=True),
+        "str_to_map": Function(
+            1, 3, "S", always(pa.map_(pa.string(), pa.string())), delimiters, times(4), _of_text, fails=True
+        ),
+        "map_contains_key": Function(2, 2, "mx", BOOLEAN, held),
+        "map_keys": Function(1, 1, "m", _keys),
+        "map_values": Function(1, 1, "m", _values),
+        "map_entries": Function(1, 1, "m", _entries),
+    }
+
+
+MAPS = _table()
