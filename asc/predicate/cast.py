@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
+from asc.predicate.interval import Interval
 from asc.predicate.syntax import Node
 
 _MAX_DIGITS = 20_000
@@ -25,6 +26,8 @@ def cast(typer: Typer, node: Node) -> Expression:
         raise typer.source.error_at(
             node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
         )
+    if operand.node.op == "interval" and not _fits(operand.node.value, target):
+        raise typer.source.error_at(node, f"cast to {spelling} of", "it does not fit")
     if pa.types.is_decimal(target) and operand.literal is None:
         # Java takes the square of a text's digits to read them as one number.
         if operand.type is None:
@@ -34,3 +37,11 @@ def cast(typer: Typer, node: Node) -> Expression:
     if types.needs_guard(operand, target) or types.throws_beyond(operand.type, target):
         return Expression(f"TRY_CAST({operand.sql} AS {spelling})", target, node)
     return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
+
+
+def _fits(interval: Interval, target: pa.DataType) -> bool:
+    """Whether a number type holds a constant interval; where it does not, Spark throws, or not if nobody looks."""
+    count = abs(interval.in_last_field)
+    if pa.types.is_decimal(target):
+        return bool(count < 10 ** (target.precision - target.scale))
+    return target not in types.INTEGERS or bool(count < 1 << (target.bit_width - 1))

@@ -51,6 +51,12 @@ class Interval:
     type: IntervalType
     amount: int
 
+    @property
+    def in_last_field(self) -> Decimal:
+        """How many of its type's last field it is: 26 for one of a day and two hours."""
+        unit_sizes = _MONTHS if self.type.of_months else _MICROS
+        return Decimal(self.amount) / unit_sizes[self.type.last]
+
 
 def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
     """The interval of numbers and units, such as ``[("1", "DAY"), ("-2", "HOURS")]``; ValueError for what is none."""

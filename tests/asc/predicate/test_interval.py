@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from asc.predicate.interval import of_range, of_units, of_words
-
 
 DAY = 86_400_000_000
 
@@ -48,6 +49,12 @@ def test_what_are_no_units(parts: list[tuple[str, str]]) -> None:
         of_units(parts)
 
 
+def test_how_many_of_the_last_field() -> None:
+    assert of_range("1 02", "DAY", "HOUR", negative=True).in_last_field == -26
+    assert of_units([("1.5", "SECOND")]).in_last_field == Decimal("1.5")
+    assert of_units([("2", "YEAR")]).in_last_field == 2
+
+
 def test_words() -> None:
     assert of_words("1 day 2 hours").sql == "INTERVAL '1' DAY '2' HOURS"
     assert of_words(" interval -1  month ").sql == "INTERVAL '-1' MONTH"
@@ -76,7 +83,14 @@ def test_ranges(text: str, first: str, last: str, amount: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "first", "last"),
-    [("1-12", "YEAR", "MONTH"), ("1 24", "DAY", "HOUR"), ("1", "DAY", "HOUR"), ("1 1", "HOUR", "DAY"), ("", "A", "B"), ("1", "DAY", "DAY")],
+    [
+        ("1-12", "YEAR", "MONTH"),
+        ("1 24", "DAY", "HOUR"),
+        ("1", "DAY", "HOUR"),
+        ("1 1", "HOUR", "DAY"),
+        ("", "A", "B"),
+        ("1", "DAY", "DAY"),
+    ],
 )
 def test_what_are_no_ranges(text: str, first: str, last: str) -> None:
     with pytest.raises(ValueError, match=r"[a-z]"):

@@ -127,7 +127,7 @@ REFUSED = [
     ("lenght(s) = 1", "did you mean 'length'?", "lenght"),
     ("length() = 1", "takes 1 argument, not 0", "length()"),
     ("length(tags) = 1", "not a string", "length(tags)"),
-    ("hour(day) = 1", "not a timestamp", "hour(day)"),
+    ("hour(n) = 1", "not a date or timestamp", "hour(n)"),
     ("abs(flag) = 1", "not a number", "abs(flag)"),
     ("coalesce(ts, day) > DATE '2013-01-01'", "CAST them", None),
     ("array_contains(ats, day)", "seeks TIMESTAMP, not DATE", None),
