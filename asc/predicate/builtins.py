@@ -24,6 +24,9 @@ _WORDS = MappingProxyType(
         "t": "date or timestamp",
         "z": "date or timestamp",
         "r": "string, date or timestamp",
+        "c": "number, date, timestamp or binary",
+        "e": "integer, date or timestamp",
+        "w": "integer or interval",
         "h": "timestamp",
         "T": "timestamp",
         "D": "date",
@@ -36,7 +39,7 @@ _WORDS = MappingProxyType(
 _SHOWN = 8
 _SAMPLES = MappingProxyType(
     {
-        **dict.fromkeys("xqnNiI", "n"),
+        **dict.fromkeys("xqnNiIcew", "n"),
         **dict.fromkeys("sSB", "s"),
         "Y": "raw",
         **dict.fromkeys("thTzr", "ts"),

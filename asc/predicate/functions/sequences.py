@@ -89,4 +89,4 @@ def _array_of_ends(call: Call) -> pa.DataType | None:
     return None if kind is None else pa.list_(kind)
 
 
-SEQUENCE = Function(2, 3, "x", _array_of_ends, _short_sequence)
+SEQUENCE = Function(2, 3, "eew", _array_of_ends, _short_sequence)

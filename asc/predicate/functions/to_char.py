@@ -49,4 +49,4 @@ def _spelling(call: Call) -> str:
     return plain(call)
 
 
-TO_CHAR = Function(2, 2, "sS", STRING, _trouble, times(3), _spelling)
+TO_CHAR = Function(2, 2, "cS", STRING, _trouble, times(3), _spelling)

@@ -28,7 +28,8 @@ from asc.predicate.expression import Expression
         ),
         ("sequence(DATE '2024-01-01', TIMESTAMP '2024-01-01 00:00:00')", "CAST them to one type"),
         ("sequence(to_date(s), DATE '2024-01-01')", "takes constants"),
-        ("sequence('2024-01-01', '2024-01-02', INTERVAL 1 DAY)", "CAST them to one type"),
+        ("sequence('2024-01-01', '2024-01-02', INTERVAL 1 DAY)", "not an integer, date or timestamp"),
+        ("sequence(1, 5, INTERVAL 1 DAY)", "CAST them to one type"),
     ],
 )
 def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:

@@ -29,7 +29,7 @@ FORMS = (
         ("to_char(raw, 'UTF-16')", "'base64', 'hex' or 'utf-8'"),
         ("to_char(flag, '9')", "to_char of BOOLEAN"),
         ("to_char(coalesce(s, ts), '9')", "a value of unknown type"),
-        ("to_varchar(tags, '9')", "not a string"),
+        ("to_varchar(tags, '9')", "not a number, date, timestamp or binary"),
     ],
 )
 def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:
