@@ -9,6 +9,8 @@ import pyarrow as pa
 
 _MONTH_FIELDS = ("YEAR", "MONTH")
 _DAY_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
+FIELDS = (*_MONTH_FIELDS, *_DAY_FIELDS)
+"""From the largest to the smallest."""
 
 CALENDAR = pa.month_day_nano_interval()
 """Spark's calendar intervals: months, days and microseconds, which do not compare."""
