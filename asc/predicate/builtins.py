@@ -27,6 +27,9 @@ _WORDS = MappingProxyType(
         "t": "date or timestamp",
         "z": "date or timestamp",
         "r": "string, date or timestamp",
+        "c": "number, date, timestamp or binary",
+        "e": "integer, date or timestamp",
+        "w": "integer or interval",
         "h": "timestamp",
         "T": "timestamp",
         "D": "date",
@@ -39,7 +42,7 @@ _WORDS = MappingProxyType(
 _SHOWN = 8
 _SAMPLES = MappingProxyType(
     {
-        **dict.fromkeys("xqnNiIfku", "n"),
+        **dict.fromkeys("xqnNiIfkucew", "n"),
         **dict.fromkeys("sSB", "s"),
         "Y": "raw",
         **dict.fromkeys("thTzr", "ts"),

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
+from asc.predicate.interval import Interval
 from asc.predicate.syntax import Node
 
 _MAX_DIGITS = 20_000
@@ -27,6 +28,8 @@ def cast(typer: Typer, node: Node) -> Expression:
         )
     if types.is_container(target):
         _check_parts(typer, node, operand)
+    if operand.node.op == "interval" and not _fits(operand.node.value, target):
+        raise typer.source.error_at(node, f"cast to {spelling} of", "it does not fit")
     if pa.types.is_decimal(target) and operand.literal is None:
         # Java takes the square of a text's digits to read them as one number.
         if operand.type is None:
@@ -67,3 +70,11 @@ def _text_growth(kind: pa.DataType) -> float:
     if types.is_container(kind):
         return sum(_text_growth(kind.field(i).type) for i in range(kind.num_fields))
     return 24.0 if pa.types.is_decimal(kind) else 8.0
+
+
+def _fits(interval: Interval, target: pa.DataType) -> bool:
+    """Whether a number type holds a constant interval; where it does not, Spark throws, or not if nobody looks."""
+    count = abs(interval.in_last_field)
+    if pa.types.is_decimal(target):
+        return bool(count < 10 ** (target.precision - target.scale))
+    return target not in types.INTEGERS or bool(count < 1 << (target.bit_width - 1))

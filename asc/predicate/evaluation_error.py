@@ -16,6 +16,7 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.functions import CASTING_SORTS, FUNCTIONS, Call
+from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, THROWING_LAMBDA_FUNCTIONS
 from asc.predicate.syntax import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
@@ -166,16 +167,21 @@ def _can_err(typer: Typer, node: Node) -> bool:
         return _cast_can_err(operands[0], node.value[0])
     if node.op in ARITHMETIC or node.op == "neg":
         divides = node.op in DIVISIONS and not _is_other_than_zero(operands[1])
-        return divides or any(_may_be_text(kind) or pa.types.is_decimal(kind) for kind in kinds)
+        spans = any(map(types.is_interval, kinds)) or all(map(types.is_instant, kinds))
+        return divides or spans or any(_may_be_text(kind) or pa.types.is_decimal(kind) for kind in kinds)
     if node.op in COMPARISONS or node.op == "between":
         return node.op != "<=>" and _comparison_can_err(kinds)
+    if node.op == "call" and node.value in INSTANT_FUNCTIONS:
+        return node.value == "timestampadd" or any(map(_may_be_text, kinds[1:]))
+    if node.op == "call" and node.value in ("abs", "negative") and types.is_interval(kinds[0]):
+        return True
     if node.op == "call" and node.value in FUNCTIONS:
         function = FUNCTIONS[node.value]
         cast = [function.sort(i) in CASTING_SORTS for i in range(len(kinds))]
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])
         return (
             divides
-            or function.can_fail(Call(node.value, operands))
+            or (function.can_fail(Call(node.value, operands)) and not any(map(types.is_instant, kinds[:1])))
             or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
         )
     return False

@@ -15,7 +15,7 @@ from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.functions.caught import caught_date, caught_instant, caught_text
 from asc.predicate.interval_arithmetic import TRIED, TRIED_AS, interval_arithmetic
-from asc.predicate.interval_type import CALENDAR, DAY_TIME, DAYS, IntervalType
+from asc.predicate.interval_type import CALENDAR, DAY_TIME, DAYS, FIELDS, IntervalType
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 from asc.predicate.syntax import Node
 
@@ -47,7 +47,6 @@ _INTERVAL_FIELDS = MappingProxyType(
     }
 )
 """The fields of intervals and their types, by each of their names."""
-_CALENDAR_FIELDS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 _DATE_FIELDS = frozenset(_DATE_LIST.split())
 _CLOCK_FIELDS = frozenset(_CLOCK_LIST.split())
 _SECOND_FIELDS = frozenset(_SECOND_LIST.split())
@@ -172,7 +171,7 @@ def _field(typer: Typer, node: Node, word: str, operand: Expression) -> Expressi
     kind = operand.type
     if types.is_interval(kind):
         name, result = _INTERVAL_FIELDS.get(field, ("", None))
-        fields = kind.fields if isinstance(kind, IntervalType) else _CALENDAR_FIELDS
+        fields = kind.fields if isinstance(kind, IntervalType) else FIELDS
         if name not in fields:
             raise typer.source.error_at(node, f"field of {types.name(kind)}", f"it has {', '.join(fields)}")
         return Expression(f"extract({field} FROM {operand.sql})", result, node)

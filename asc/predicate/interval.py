@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from asc.predicate.interval_type import IntervalType, interval_type
+from asc.predicate.interval_type import FIELDS, IntervalType, interval_type
 from asc.predicate.literal import INT64_MAX
 
 _MAX_CHARS = 200
@@ -24,7 +24,6 @@ _MICROS = {
     "MICROSECOND": 1,
 }
 _FIELD_OF = {"WEEK": "DAY", "MILLISECOND": "SECOND", "MICROSECOND": "SECOND"}
-_ORDER = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 UNITS = frozenset(name + plural for name in (*_MONTHS, *_MICROS) for plural in ("", "S"))
 """The units of an interval, upper case, singular and plural."""
 
@@ -51,6 +50,12 @@ class Interval:
     type: IntervalType
     amount: int
 
+    @property
+    def in_last_field(self) -> Decimal:
+        """How many of its type's last field it is: 26 for one of a day and two hours."""
+        unit_sizes = _MONTHS if self.type.of_months else _MICROS
+        return Decimal(self.amount) / unit_sizes[self.type.last]
+
 
 def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
     """The interval of numbers and units, such as ``[("1", "DAY"), ("-2", "HOURS")]``; ValueError for what is none."""
@@ -76,7 +81,7 @@ def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
     if abs(months) > _MAX_MONTHS or abs(micros) > INT64_MAX:
         raise ValueError("it is longer than Spark's intervals")
     sql = " ".join(f"'{_plain(text)}' {unit.upper()}" for text, unit in parts)
-    ordered = [field for field in _ORDER if field in fields]
+    ordered = [field for field in FIELDS if field in fields]
     return Interval(f"INTERVAL {sql}", interval_type(ordered[0], ordered[-1]), months or int(micros))
 
 

@@ -9,14 +9,17 @@ import pyarrow as pa
 
 _MONTH_FIELDS = ("YEAR", "MONTH")
 _DAY_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
+FIELDS = (*_MONTH_FIELDS, *_DAY_FIELDS)
+"""From the largest to the smallest."""
 
 CALENDAR = pa.month_day_nano_interval()
 """Spark's calendar intervals: months, days and microseconds, which do not compare."""
 
 
-class IntervalType(pa.ExtensionType):
-    """An interval from its first to its last field, such as DAY and SECOND. Made by :func:`interval_type` alone, so that
-    Arrow finds the same object again in an array's type.
+class IntervalType(pa.ExtensionType):  # type: ignore[misc]
+    """An interval from its first to its last field, such as DAY and SECOND.
+
+    Made by :func:`interval_type` alone, so that Arrow finds the same object again in an array's type.
     """
 
     def __init__(self, first: str, last: str) -> None:

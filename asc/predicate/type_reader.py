@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from asc.errors import SchemaError
 from asc.predicate import interval
-from asc.predicate.interval_type import CALENDAR, interval_type
+from asc.predicate.interval_type import CALENDAR, FIELDS, interval_type
 from asc.predicate.literal_reader import LiteralReader
 from asc.predicate.syntax import Node, shortened
 from asc.predicate.tokens import END, NUMBER, RAW_STRING, STRING, WORD
@@ -54,7 +54,7 @@ class TypeReader(LiteralReader):
     def _interval_type(self) -> tuple[pa.DataType, str]:
         """INTERVAL, INTERVAL DAY, INTERVAL DAY TO SECOND."""
         start = self._advance().start
-        if self._token.kind != WORD:
+        if self._token.word not in FIELDS:
             return CALENDAR, "INTERVAL"
         first = last = self._advance().word
         if self._accept("TO"):

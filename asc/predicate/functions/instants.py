@@ -12,6 +12,7 @@ from asc.predicate.functions.function import Call, Check, Function, Spelling, pl
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_pattern import time_pattern_trouble
 from asc.predicate.functions.time_zone import is_time_zone
+from asc.predicate.functions.to_char import TO_CHAR
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _READ = (pa.string(), pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
@@ -52,16 +53,6 @@ def _readable(call: Call) -> str | None:
     if len(call.args) > 1 and types.is_number(call.type(0)) and call.name != "to_timestamp_ntz":
         return f"{call.name} reads no {types.name(call.type(0))} with a pattern: CAST it to STRING"
     return _pattern(1, parses=True)(call)
-
-
-def _shown(call: Call) -> str | None:
-    if call.type(0) not in (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ):
-        return f"{call.name} of {types.name(call.type(0))}: use format_number"
-    return _pattern(1, parses=False)(call)
-
-
-def _date_format(call: Call) -> str:
-    return f"date_format({cast_to(TIMESTAMP, call.args[0])}, {call.args[1].sql})"
 
 
 def _read(target: pa.DataType) -> Spelling:
@@ -152,7 +143,7 @@ def _table() -> dict[str, Function]:
         "trunc": Function(2, 2, "ts", DATE, spelling=as_date),
         "date_trunc": Function(2, 2, "st", INSTANT, spelling=as_instant_of(1)),
         "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamp(0)),
-        **dict.fromkeys(("to_char", "to_varchar"), Function(2, 2, "tS", STRING, _shown, spelling=_date_format)),
+        **dict.fromkeys(("to_char", "to_varchar"), TO_CHAR),
         "from_unixtime": Function(1, 2, "nS", STRING, shown),
         "date_from_unix_date": Function(1, 1, "n", DATE),
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),

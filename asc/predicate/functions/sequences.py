@@ -79,4 +79,4 @@ def _type(call: Call) -> pa.DataType | None:
     return None if kind is None else pa.list_(kind)
 
 
-SEQUENCES = {"sequence": Function(2, 3, "x", _type, _trouble, _growth, _spelled, fails=True)}
+SEQUENCES = {"sequence": Function(2, 3, "eew", _type, _trouble, _growth, _spelled, fails=True)}

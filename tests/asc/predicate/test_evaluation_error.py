@@ -59,6 +59,13 @@ def condition_of(text: str) -> str | None:
         "try_divide(n, m)",
         "regexp_extract(s, 'a', 0)",
         "n / NULL",
+        "day + 1",
+        "to_date(ts)",
+        "INTERVAL 1 DAY < INTERVAL '1' HOUR",
+        "try_make_interval(n)",
+        "try_multiply(INTERVAL 1 DAY, n)",
+        "timestampdiff(DAY, day, ts)",
+        "extract(DAY FROM ts)",
     ],
 )
 def test_what_is_never_an_error(text: str) -> None:
@@ -113,6 +120,15 @@ FALLIBLE = (
     "(n / m > 1 AND flag) = TRUE",
     "whole > price",
     "whole BETWEEN price AND price",
+    "INTERVAL 1 DAY / m",
+    "INTERVAL 178000000 YEARS * n > INTERVAL 1 YEAR",
+    "-(INTERVAL 178000000 YEARS * n) > INTERVAL 1 YEAR",
+    "CAST(n AS INTERVAL YEAR) > INTERVAL 1 YEAR",
+    "CAST(s AS INTERVAL DAY)",
+    "CAST(INTERVAL 100 YEARS * n AS TINYINT)",
+    "make_ym_interval(n) > INTERVAL 1 YEAR",
+    "make_dt_interval(n * 100000)",
+    "timestampadd(YEAR, n, ts)",
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from asc.predicate.interval import of_range, of_units, of_words
@@ -45,6 +47,12 @@ def test_units(parts: list[tuple[str, str]], sql: str | None, data_type: str, am
 def test_what_are_no_units(parts: list[tuple[str, str]]) -> None:
     with pytest.raises(ValueError, match=r"[a-z]"):
         of_units(parts)
+
+
+def test_how_many_of_the_last_field() -> None:
+    assert of_range("1 02", "DAY", "HOUR", negative=True).in_last_field == -26
+    assert of_units([("1.5", "SECOND")]).in_last_field == Decimal("1.5")
+    assert of_units([("2", "YEAR")]).in_last_field == 2
 
 
 def test_words() -> None:

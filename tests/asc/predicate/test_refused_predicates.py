@@ -126,7 +126,7 @@ REFUSED = [
     ("lenght(s) = 1", "did you mean 'length'?", "lenght"),
     ("length() = 1", "takes 1 argument, not 0", "length()"),
     ("length(tags) = 1", "not a string", "length(tags)"),
-    ("hour(day) = 1", "not a timestamp", "hour(day)"),
+    ("hour(n) = 1", "not a date or timestamp", "hour(n)"),
     ("abs(flag) = 1", "not a number", "abs(flag)"),
     ("array_contains(ats, day)", "seeks TIMESTAMP, not DATE", None),
     ("array_position(ats, ntz) = 1", "seeks TIMESTAMP, not TIMESTAMP_NTZ", None),

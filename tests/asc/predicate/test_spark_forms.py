@@ -174,6 +174,112 @@ ts - ntz < INTERVAL 5 HOURS
 ts - day < INTERVAL 13 HOURS
 day - DATE '2013-07-01' = INTERVAL 3 DAYS
 (ts2 - ts) IS NULL
+ts2 - ts + INTERVAL 1 HOUR > INTERVAL 1 DAY
+INTERVAL 1 DAY + INTERVAL '02:00' HOUR TO MINUTE < ts2 - ts
+(ts2 - ts) * 2 > INTERVAL 1 DAY
+n * INTERVAL 1 DAY < ts2 - ts
+INTERVAL 3 MONTH * d > INTERVAL 1 YEAR
+INTERVAL 3 MONTH * price = INTERVAL 1 YEAR
+(ts2 - ts) / n > INTERVAL 5 HOURS
+INTERVAL 1 YEAR / s = INTERVAL 2 MONTHS
+(ts2 - ts) / 0 IS NULL
+(ts2 - ts) DIV INTERVAL 1 HOUR > 2
+(ts2 - ts) DIV INTERVAL 0 HOUR IS NULL
+- (ts2 - ts) < INTERVAL 0 SECOND
+-(day - DATE '2013-07-01') = INTERVAL -3 DAYS
++ (ts2 - ts) > INTERVAL 1 HOUR
+abs(ts - ts2) > INTERVAL 1 DAY
+abs(INTERVAL -'1-1' YEAR TO MONTH) = INTERVAL 13 MONTHS
+negative(ts2 - ts) < INTERVAL 1 SECOND AND positive(ts2 - ts) IS NOT NULL
+sign(ts - ts2) = -1 OR signum(day - DATE '2013-07-05') = -1
+try_add(ts2 - ts, INTERVAL 1 DAY) > INTERVAL 1 DAY
+try_subtract(INTERVAL 2 YEAR, INTERVAL 1 MONTH) = INTERVAL 23 MONTH
+try_multiply(INTERVAL 2 YEAR, n) > INTERVAL 3 YEAR
+try_divide(INTERVAL 2 YEAR, m - 5) > INTERVAL 0 YEAR
+day + (day - DATE '2013-07-01') > DATE '2013-07-05'
+day + (ts2 - ts) > ts
+ts - (ts2 - ts) * 2 < ts2
+NULL - ts IS NULL AND day - NULL IS NULL AND INTERVAL 1 DAY + NULL IS NULL
+'2013-07-06' - day = INTERVAL 2 DAYS
+INTERVAL 1 DAY = INTERVAL 24 HOURS AND n = 5
+INTERVAL 1 YEAR <=> INTERVAL 12 MONTHS AND n = 5
+ts2 - ts IN (INTERVAL 5 HOURS, INTERVAL '1 0:0:0.5' DAY TO SECOND, NULL)
+ts2 - ts IN ('INTERVAL \'1 00:00:00.5\' DAY TO SECOND')
+CASE WHEN flag THEN ts2 - ts ELSE INTERVAL 1 HOUR END > INTERVAL 5 HOURS
+coalesce(ts2 - ts, INTERVAL 1 HOUR) <= INTERVAL 1 HOUR
+coalesce(day - DATE '2013-07-01', 'none') = 'none'
+greatest(INTERVAL 1 DAY, ts2 - ts) = INTERVAL 1 DAY
+nullif(ts2 - ts, INTERVAL 5 HOURS) IS NULL
+array_contains(array(INTERVAL 1 DAY, ts - ts2), ts2 - ts)
+CAST(ts2 - ts AS STRING) LIKE 'INTERVAL%'
+ts2 - ts LIKE '%DAY%'
+length(day - DATE '2013-07-01') = 16
+CAST(day - DATE '2013-07-01' AS TINYINT) = 3
+CAST(INTERVAL 127 YEARS AS TINYINT) = 127 AND n = 5
+CAST(ts2 - ts AS BIGINT) > 3600
+CAST(ts2 - ts AS DECIMAL(20, 3)) > 86400.1
+CAST(ts2 - ts AS INTERVAL DAY) >= INTERVAL 1 DAY
+CAST(n AS INTERVAL DAY) > INTERVAL 1 DAY
+n::INTERVAL MONTH = INTERVAL 5 MONTHS
+CAST(big AS INTERVAL DAY) IS NULL
+CAST(price AS INTERVAL SECOND) > INTERVAL 5 SECONDS
+CAST(s AS INTERVAL DAY) = INTERVAL 5 DAYS
+TRY_CAST(s AS INTERVAL YEAR) = INTERVAL 5 YEARS
+CAST('1 2' AS INTERVAL DAY TO HOUR) > INTERVAL 1 DAY AND n = 5
+TRY_CAST(s AS INTERVAL) IS NOT NULL
+CAST(concat(n, ' days') AS INTERVAL) + ts > ts2
+day + CAST(concat(m, ' hours') AS INTERVAL) > DATE '2013-07-03'
+CAST(make_interval(n, m) AS STRING) LIKE '%years%'
+make_interval(n) IS NULL
+ts + make_interval(0, 0, 0, n) > ts2
+day - make_interval(0, m) < DATE '2013-07-01'
+CAST(-make_interval(n) * 2 / 4 AS STRING) <> ''
+CAST(make_interval(n) + make_interval(0, m) AS STRING) LIKE '%m%'
+try_make_interval(n, m) IS NOT NULL
+make_dt_interval(n, m) > INTERVAL 3 DAYS
+make_dt_interval(0, 0, 0, price) > INTERVAL 1 SECOND
+make_ym_interval(n, m) > INTERVAL 3 YEARS
+make_ym_interval(s) = INTERVAL 5 YEARS
+width_bucket(ts2 - ts, INTERVAL 0 HOURS, INTERVAL 2 DAYS, 10) > 3
+width_bucket(INTERVAL 1 YEAR, INTERVAL 0 YEAR, INTERVAL 10 YEARS, n) = 1
+extract(DAY FROM ts2 - ts) = 1
+extract(HOURS FROM ts2 - ts) = 5 OR date_part('SECOND', ts2 - ts) = 0.5
+extract(MONTH FROM INTERVAL '1-2' YEAR TO MONTH) = 2 AND n = 5
+extract(YEAR FROM make_interval(n)) = 5
+date_part(NULL, ts) IS NULL
+extract(DAY FROM s) IS NULL
+TIMESTAMPADD(DAY, n, ts) > ts2
+TIMESTAMPADD(YEAR, n, day) > ts
+DATEADD(HOUR, big, ntz) IS NULL
+DATEADD(MONTH, 1, '2013-07-04') > ts
+TIMESTAMPDIFF(MICROSECOND, ts, ts2) > 100
+TIMESTAMPDIFF(DAY, '2013-07-01', ts) = 3
+TIMESTAMPDIFF(MONTH, ntz, ts2) = 0
+array_contains(sequence(DATE '2013-07-04', DATE '2013-08-04', INTERVAL 1 MONTH), day)
+size(sequence(TIMESTAMP '2013-07-04 00:00:00', TIMESTAMP '2013-07-03 00:00:00', INTERVAL -7 HOURS)) = 4 AND n = 5
+size(sequence(to_date('2013-07-04'), to_date('2013-07-01'))) = 4 AND n = 5
+make_timestamp(2013, m, 4, 8, 0, 0, 'CET') < ts
+from_utc_timestamp(ts, 'EST') > to_utc_timestamp(ts, 'UTC+3')
+convert_timezone('+1:00', 'Japan', ntz) > ntz
+from_utc_timestamp(ts, NULL) IS NULL
+hour(day) = 0
+add_months(day, price) > day
+next_day(day, n) IS NULL
+date_add(day, '5') > DATE '2013-07-05'
+to_date(n) IS NULL
+to_date(n, 'y') IS NULL
+to_timestamp(d) > ts
+to_timestamp(flag) IS NULL
+from_unixtime(d) > '1970'
+make_date(2013.5D, m, price) = DATE '2013-07-05'
+try_make_timestamp(s, 1, 1, 1, 1, '1.5') IS NULL
+CAST('2013-07-04' AS STRING) + INTERVAL 2 DAYS = '2013-07-06 00:00:00'
+to_date(date_format(DATE '2013-07-04', 'yyyy-MM-dd')) = day
+to_char(n, '999') = '  5' OR to_char(price, 'S9.9') IS NULL
+to_char(d, '$99.99') LIKE '$%'
+to_varchar(s, '99') = ' 5'
+to_char(raw, 'HEX') = '616263' OR to_char(raw, 'utf-8') = 'abc'
+to_char(NULL, '99MI') IS NULL
 (n, m) = (5, 7)
 (n, m) <> (5, 7)
 (n, m) < (5, 8)

@@ -45,6 +45,13 @@ SCHEMA = Schema.from_ddl("t TIMESTAMP, u TIMESTAMP_NTZ, d DATE, s STRING, n INT,
         "CASE WHEN n > 1 THEN t > 'now' END",
         "'now' + INTERVAL 1 DAY > s",
         "try_add('today', INTERVAL 1 DAY) > s",
+        "CAST('now' AS STRING) + INTERVAL 1 DAY > s",
+        "'today' - d > INTERVAL 1 DAY",
+        "extract(DAY FROM 'now') = 1",
+        "timestampdiff(DAY, 'now', t) = 1",
+        "timestampadd(DAY, 1, 'now') = t",
+        "to_timestamp('now') = t",
+        "to_date(date_format(d, \"'now'\")) = d OR to_date(date_format(DATE '2020-01-01', \"'now'\")) = d",
     ],
 )
 def test_a_time_word_is_refused(text: str) -> None:
@@ -65,6 +72,9 @@ def test_a_time_word_is_refused(text: str) -> None:
         "(t > CAST(NULL AS STRING)) IS NULL",
         "'5' + 3 = n",
         "s + INTERVAL 1 DAY > '2020-01-01'",
+        "CAST('2020-01-01' AS STRING) + INTERVAL 1 DAY > s",
+        "to_date(date_format(DATE '2020-01-01', 'yyyy-MM-dd')) = d",
+        "timestampadd(DAY, 1, '2020-01-01') > t",
     ],
 )
 def test_where_spark_reads_no_time_it_is_a_string(text: str) -> None:

@@ -21,6 +21,7 @@ from asc.predicate.parser import parse
         ("TRY_CAST(a AS timestamp_ntz)", pa.timestamp("us")),
         ("CAST(a AS INTERVAL)", CALENDAR),
         ("CAST(a AS interval Day to second)", DAY_TIME),
+        ("a::INTERVAL", CALENDAR),
         ("a::INTERVAL YEAR", interval_type("YEAR", "YEAR")),
     ],
 )
@@ -34,6 +35,7 @@ def test_types(text: str, data_type: pa.DataType) -> None:
         ("CAST(a AS ARRAY<INT>)", "one by one"),
         ("CAST(a AS INTERVAL SECOND TO DAY)", "from a larger to a smaller unit"),
         ("CAST(a AS INTERVAL DAY TO)", "expected"),
+        ("CAST(a AS INTERVAL DAYS)", "expected"),
         ("CAST(a AS STRING COLLATE UNICODE)", "lower"),
         ("CAST(a AS VARCHAR)", r"expected \("),
         ("CAST(a AS DECIMAL(39, 0))", "1..38"),
