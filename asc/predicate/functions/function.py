@@ -55,7 +55,8 @@ class Function:
     ``sorts`` has a letter an argument, the last one repeating (see SORTS). Strings pass for numbers, integers and
     instants: Spark casts them. ``check`` says why a call is refused. ``growth`` is how much longer the result may be
     than the text of the record that it is made of, where it may be longer than the longest argument. ``spelling`` is
-    what Spark is given, where that is not the call itself. ``fails``: where its result is NULL and no argument is, that
+    what Spark is given, where that is not the call itself. ``steps``: those that a pattern takes for each character of
+    the first argument. ``fails``: where its result is NULL and no argument is, that
     is an evaluation error.
     """
 
@@ -67,6 +68,7 @@ class Function:
     growth: Growth | None = None
     spelling: Spelling | None = None
     fails: bool = False
+    steps: Callable[[Call], int] | None = None
 
     def sort(self, i: int) -> str:
         """The sort of an argument."""
