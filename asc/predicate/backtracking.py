@@ -250,5 +250,3 @@ def _keep(counts: Ways, shut: int, greatest: dict[int, list[Ways]], waiting: lis
 
 def _below(counts: Ways, other: Ways) -> bool:
     return len(counts) <= len(other) and all(other.get(place, 0) >= ways for place, ways in counts.items())
-
-

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
-from asc.predicate.functions import CASTING_SORTS, FUNCTIONS
+from asc.predicate.functions import CASTING_SORTS, FUNCTIONS, Call
 from asc.predicate.syntax import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
 
@@ -165,7 +165,7 @@ def _can_err(typer: Typer, node: Node) -> bool:
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])
         return (
             divides
-            or function.fails
+            or function.may_fail(Call(node.value, operands))
             or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
         )
     return False

@@ -31,10 +31,6 @@ _NODE_CHARS = 5
 """Characters of generated text that make a node, about."""
 
 
-_STEP = 2
-"""What a step of a pattern weighs, in nodes: it is taken for each character of a text."""
-
-
 class FormulaBuilder:
     """Turns the syntax trees of one predicate into formulas and collects warnings."""
 
@@ -87,8 +83,8 @@ class FormulaBuilder:
                 # A column is what it is; an expression is computed, and that may be an error.
                 error = error_condition(self._typer, expression.node)
                 weight = _ALONE + expression.node.weight + len(error or "") // _NODE_CHARS
-                weight += _STEP * self._typer.pattern_work.of(expression.node)
-                found = PAttribute(expression.sql, data_type, None, error, weight)
+                steps = self._typer.pattern_work.of(expression.node)
+                found = PAttribute(expression.sql, data_type, None, error, weight, steps)
             self._attributes[expression.sql] = found
         return found
 

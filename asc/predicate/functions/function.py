@@ -56,8 +56,8 @@ class Function:
     instants: Spark casts them. ``check`` says why a call is refused. ``growth`` is how much longer the result may be
     than the text of the record that it is made of, where it may be longer than the longest argument. ``spelling`` is
     what Spark is given, where that is not the call itself. ``steps``: those that a pattern takes for each character of
-    the first argument. ``fails``: where its result is NULL and no argument is, that
-    is an evaluation error.
+    the first argument. ``fails``, of all calls or of some: where the result is NULL and no argument is, that is an
+    evaluation error.
     """
 
     least: int
@@ -67,8 +67,12 @@ class Function:
     check: Check | None = None
     growth: Growth | None = None
     spelling: Spelling | None = None
-    fails: bool = False
+    fails: bool | Callable[[Call], bool] = False
     steps: Callable[[Call], int] | None = None
+
+    def may_fail(self, call: Call) -> bool:
+        """Whether a call's result is NULL where it cannot be evaluated."""
+        return self.fails(call) if callable(self.fails) else self.fails
 
     def sort(self, i: int) -> str:
         """The sort of an argument."""

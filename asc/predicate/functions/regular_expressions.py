@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from asc.keys.byte_strings import quoted
 from asc.predicate.functions.checks import constant_integer, every
@@ -17,15 +18,20 @@ _REFERENCE = re.compile(r"\$(\d?)|\\.?", re.DOTALL)
 
 def _sought(call: Call, use: Use) -> Search | None:
     """How the regular expression is sought; None for NULL. ValueError for one that is refused."""
-    if call.is_null(1):
+    if _is_null(call):
         return None
     pattern = call.constant(1)
     if not isinstance(pattern, str):
         raise ValueError("the regular expression must be a constant string")
     if use is Use.ALL and call.name == "regexp_replace" and call.constant(3) not in (None, 1):
         use = Use.ALL_FROM
-    group = call.constant(2) if len(call.args) > 2 else 1
-    return search(pattern, use, group if use is Use.GROUP and isinstance(group, int) and group > 0 else 0)
+    group = _group(call) if call.name == "regexp_extract" else 0
+    return search(pattern, use, group if group > 0 else 0)
+
+
+def _is_null(call: Call) -> bool:
+    """Whether the result is NULL, for the regular expression or what is beside it is."""
+    return any(call.is_null(i) for i in range(1, len(call.args)))
 
 
 def _groups(call: Call) -> int:
@@ -36,18 +42,21 @@ def _groups(call: Call) -> int:
 def _group(call: Call) -> int:
     """The group that is asked for: the first one, where none is named."""
     number = call.constant(2) if len(call.args) > 2 else 1
-    assert isinstance(number, int)
-    return number
+    return number if isinstance(number, int) else 0
 
 
 def _is_there(call: Call) -> bool:
     """Whether the regular expression has the group: Spark throws for one that it has not, where it finds a match."""
-    return 0 <= _group(call) <= _groups(call)
+    return _is_null(call) or 0 <= _group(call) <= _groups(call)
+
+
+def _lacks_group(call: Call) -> bool:
+    return not _is_there(call)
 
 
 def _group_is_constant(call: Call) -> str | None:
     """A group must be a constant, where it is given."""
-    if len(call.args) > 2 and not isinstance(call.constant(2), int):
+    if len(call.args) > 2 and not call.is_null(2) and not isinstance(call.constant(2), int):
         return f"the group given to {call.name} must be a constant integer"
     return None
 
@@ -55,7 +64,7 @@ def _group_is_constant(call: Call) -> str | None:
 def _replacement(call: Call) -> str | None:
     """A replacement is literal text and groups; Spark throws for what is neither."""
     text = call.constant(2)
-    if call.is_null(2) or call.is_null(1):
+    if _is_null(call):
         return None
     if not isinstance(text, str):
         return "the replacement given to regexp_replace must be a constant string"
@@ -90,17 +99,14 @@ def _substring(call: Call) -> str:
 
 
 def _extracted(call: Call) -> str:
-    if call.is_null(1):
-        return plain(call)
     if not _is_there(call):
         return _where_there_is_none(call, "''")
     sought = _sought(call, Use.GROUP)
-    assert sought is not None
-    return _with_pattern(call, sought, str(sought.group))
+    return plain(call) if sought is None else _with_pattern(call, sought, str(sought.group))
 
 
 def _all_extracted(call: Call) -> str:
-    if not call.is_null(1) and not _is_there(call):
+    if not _is_there(call):
         return _where_there_is_none(call, "CAST(array() AS ARRAY<STRING>)")
     return _with_pattern(call, _sought(call, Use.ALL))
 
@@ -121,6 +127,7 @@ def _function(
     least: int = 2,
     growth: Growth | None = None,
     spelling: Spelling | None = None,
+    fails: bool | Callable[[Call], bool] = False,
 ) -> Function:
     """A function whose second argument is a regular expression."""
 
@@ -138,9 +145,7 @@ def _function(
         sought = _sought(call, use)
         return sought.steps if sought else 0
 
-    return Function(
-        least, most, sorts, result, every(trouble, *checks), growth, spelling or spelled, steps=steps
-    )
+    return Function(least, most, sorts, result, every(trouble, *checks), growth, spelling or spelled, fails, steps)
 
 
 def _table() -> dict[str, Function]:
@@ -152,13 +157,11 @@ def _table() -> dict[str, Function]:
         "regexp_count": _function(2, "s", INT, Use.ALL),
         "regexp_instr": _function(3, "ssI", INT, Use.PLACE, constant),
         "regexp_substr": _function(2, "s", STRING, Use.GROUP, spelling=_substring),
-        "regexp_extract": _function(3, "ssI", STRING, Use.GROUP, constant, spelling=_extracted),
+        "regexp_extract": _function(3, "ssI", STRING, Use.GROUP, constant, spelling=_extracted, fails=_lacks_group),
         "regexp_extract_all": _function(
-            3, "ssI", STRINGS, Use.ALL, constant, growth=times(4), spelling=_all_extracted
+            3, "ssI", STRINGS, Use.ALL, constant, growth=times(4), spelling=_all_extracted, fails=_lacks_group
         ),
-        "regexp_replace": _function(
-            4, "sssI", STRING, Use.ALL, _replacement, position, least=3, growth=_replaced
-        ),
+        "regexp_replace": _function(4, "sssI", STRING, Use.ALL, _replacement, position, least=3, growth=_replaced),
         "split": _function(3, "ssI", STRINGS, Use.ALL, limit, growth=times(4)),
     }
 
