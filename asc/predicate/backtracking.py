@@ -13,7 +13,7 @@ from collections.abc import Collection
 from itertools import pairwise
 
 from asc.predicate.automaton import Automaton, Ways
-from asc.predicate.regular_expression import Anchor, Atom, Choice, Group, Part, Repeat, Run
+from asc.predicate.regular_expression import Anchor, Atom, Choice, Group, Part, Run
 
 MAX_STEPS = 500
 """Steps that may be taken for each character of a string; one is ten nanoseconds."""

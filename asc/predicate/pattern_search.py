@@ -11,15 +11,11 @@ As it is written, where the steps of that are bounded. Else in another spelling 
 - ``[a-z]+b``, where the place or the text of the match is asked for: a match that begins within a run of what is
   repeated would have begun before, so it is tried at the beginnings of runs alone: ``(?<![a-z])[a-z]+b``. One match
   may begin where the one before it ended; the expression must match no empty text, for Java goes on one further then.
-
-Java also starts between the two halves of a character beyond U+FFFF, and does not see the first one when it looks back
-from there: ``_WHOLE`` keeps such starts out. They find nothing that is not found one half before, as long as each set
-of characters takes a second half only where it takes all such characters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -27,6 +23,7 @@ from functools import lru_cache
 from asc.predicate.automaton import Automaton
 from asc.predicate.backtracking import MAX_STEPS, steps, ways
 from asc.predicate.character_set import CharacterSet
+from asc.predicate.guarded_loops import LOOKING_BACK, guard, guarded
 from asc.predicate.regular_expression import (
     Anchor,
     Atom,
@@ -42,11 +39,6 @@ from asc.predicate.regular_expression import (
     regular_expression,
     spelled,
 )
-
-_WHOLE = r"(?![\x{dc00}-\x{dfff}])"
-_RETURN, _NEWLINE = CharacterSet.of("\r"), CharacterSet.of("\n")
-_LOOKING_BACK = 3
-"""Steps of a look at the character before."""
 
 
 class Use(Enum):
@@ -83,9 +75,7 @@ def search(pattern: str, use: Use, group: int = 0) -> Search:
     if all(atom.characters.takes_whole_characters for atom in atoms(tree)) and (
         use in (Use.TEST, Use.PLACE) or (use is Use.GROUP and not group) or not _captures_in_turn(tree)
     ):
-        found = _test(tree) if use is Use.TEST else _guarded(tree, use, group)
-        if found is None and use is not Use.TEST:
-            found = _whole_line(tree, group)
+        found = _test(tree) if use is Use.TEST else _at_runs(tree, use, group) or _whole_line(tree, group)
         if found is None and use is Use.GROUP:
             found = _first_head(tree, group)
         if found is not None and found.steps <= MAX_STEPS:
@@ -115,16 +105,11 @@ def _captures_always(part: Part) -> bool:
     return not captures(part)
 
 
-def _attempted(part: Part, guarded: Sequence[Atom] = ()) -> int | None:
+def _attempted(part: Part) -> int | None:
     try:
-        return steps(part, guarded)
+        return steps(part)
     except ValueError:
         return None
-
-
-def _guard(atom: Atom) -> str:
-    """What holds where the character before is none of these, and no character begins before."""
-    return f"(?<!{atom.text})" + (_WHOLE if atom.characters.has_low_halves else "")
 
 
 # -- whether there is a match
@@ -194,16 +179,12 @@ def _is_within(part: Part, characters: CharacterSet) -> bool:
 
 def _heads_once(parts: list[Part]) -> Search | None:
     """``a.*b.*c`` with each head sought once in a run of what stands between them."""
-    loops = [own.part for own in parts if _is_loop(own)]
+    loops = [own.part for own in parts if isinstance(own, Repeat) and own.high is None]
     for loop in {atom.characters: atom for atom in loops if isinstance(atom, Atom)}.values():
         found = _around(loop, parts)
         if found is not None:
             return found
     return None
-
-
-def _is_loop(part: Part) -> bool:
-    return isinstance(part, Repeat) and part.high is None and isinstance(part.part, Atom)
 
 
 def _around(loop: Atom, parts: list[Part]) -> Search | None:
@@ -215,41 +196,44 @@ def _around(loop: Atom, parts: list[Part]) -> Search | None:
             pieces.append([])
         else:
             pieces[-1].append(own)
-    runs: list[Part] = [Run(tuple(piece)) for piece in pieces]
-    start, total = _guard(loop), _LOOKING_BACK
-    if pieces[0] and pieces[0][0] == Anchor("^"):
-        head = Run(tuple(pieces[0][1:]))
-        if has_anchor(head):
+    runs = [Run(tuple(piece)) for piece in pieces]
+    start, total, times = guard(loop), LOOKING_BACK, 1
+    is_anchored = runs[0].parts[:1] == (Anchor("^"),)
+    if is_anchored:
+        begun = _beginning(runs.pop(0))
+        if begun is None:
             return None
-        start, times = f"^{spelled(head, capturing=False)}", ways(head)
-        if times is None and _ends_once(head):
-            start, times = f"^(?>{spelled(head, capturing=False)})", 1
-        own = _attempted(Run(tuple(pieces[0])))
-        if times is None or own is None:
-            return None
-        total, runs = own, runs[1:]
-    else:
-        times = 1
-    *heads, last = runs
-    texts = []
-    for place, head in enumerate(heads):
+        start, total, times = begun
+    for place, head in enumerate(runs[:-1]):
         if not _is_within(head, loop.characters):
             return None
         trimmed = _stripped(head, at_end=True)
-        if place or len(runs) < len(pieces):
+        if place or is_anchored:
             trimmed = _stripped(trimmed, at_end=False)
             if trimmed == Run(()):
                 continue
-        own = _attempted(trimmed)
-        if is_nullable(trimmed) or own is None or not _ends_once(trimmed):
+        seeking = _attempted(trimmed)
+        if is_nullable(trimmed) or seeking is None or not _ends_once(trimmed):
             return None
-        total += times * (own + 1)
-        texts.append(f"(?>{loop.text}*?{spelled(trimmed, capturing=False)})")
-    last = _stripped(last, at_end=False, within=loop.characters)
-    own = _attempted(last)
-    if own is None:
+        total += times * (seeking + 1)
+        start += f"(?>{loop.text}*?{spelled(trimmed, capturing=False)})"
+    last = _stripped(runs[-1], at_end=False, within=loop.characters)
+    following = _attempted(last)
+    if following is None:
         return None
-    return Search(f"{start}{''.join(texts)}{loop.text}*{spelled(last, capturing=False)}", 0, total + times * (own + 1))
+    return Search(f"{start}{loop.text}*{spelled(last, capturing=False)}", 0, total + times * (following + 1))
+
+
+def _beginning(anchored: Run) -> tuple[str, int, int] | None:
+    """The text of what is tried at the start of a text alone, its steps, and the ways in which it may end."""
+    rest = Run(anchored.parts[1:])
+    count = _attempted(anchored)
+    if has_anchor(rest) or count is None:
+        return None
+    text, times = spelled(rest, capturing=False), ways(rest)
+    if times is not None:
+        return f"^{text}", count, times
+    return (f"^(?>{text})", count, 1) if _ends_once(rest) else None
 
 
 def _ends_once(head: Part) -> bool:
@@ -259,8 +243,14 @@ def _ends_once(head: Part) -> bool:
 # -- the place or the text of a match
 
 
+def _at_runs(tree: Part, use: Use, group: int) -> Search | None:
+    """A search that begins the repetitions at its front at the beginnings of their runs."""
+    found = guarded(tree, is_repeated=use in (Use.ALL, Use.ALL_FROM), is_from_start=use is not Use.ALL_FROM)
+    return None if found is None else Search(found[0], group, found[1])
+
+
 def _first_head(tree: Part, group: int) -> Search | None:
-    """``id=(\\d+) .*x(\\d)`` from the first head in each run of what is repeated."""
+    """``id=(..) .*x`` from the first head in each run of what is repeated."""
     parts = _parts(tree)
     for place in range(1, len(parts)):
         loop = parts[place]
@@ -276,8 +266,8 @@ def _first_head(tree: Part, group: int) -> Search | None:
         seeking, following = _attempted(head), _attempted(Run(tuple(parts[place + 1 :])))
         if seeking is None or following is None:
             continue
-        count = _LOOKING_BACK + 2 * seeking + following + 2
-        start = f"{_guard(loop.part)}(?>{loop.part.text}*?"
+        count = LOOKING_BACK + 2 * seeking + following + 2
+        start = f"{guard(loop.part)}(?>{loop.part.text}*?"
         if group:
             return Search(f"{start}{spelled(head)}){spelled(rest)}", group, count)
         text = spelled(head, capturing=False)
@@ -301,112 +291,4 @@ def _whole_line(tree: Part, group: int) -> Search | None:
     own = _attempted(Run(tuple(parts[:-1]))) if _is_within(inner, loop.part.characters) else None
     if own is None:
         return None
-    return Search(f"^(?={loop.part.text}*$){spelled(inner)}$", group, own + _LOOKING_BACK)
-
-
-def _guarded(tree: Part, use: Use, group: int) -> Search | None:
-    """A search that begins the repetitions at its front at the beginnings of their runs."""
-    if is_nullable(tree):
-        return None
-    automaton = Automaton.of(tree)
-    guards: dict[int, str] = {}
-    atoms_guarded = []
-    times = 1
-    loops = list(_front_loops(tree))
-    for loop in loops:
-        atom = loop.part
-        assert isinstance(atom, Atom)
-        if not _is_apart(automaton, atom):
-            continue
-        guard = _guard(atom)
-        if use in (Use.ALL, Use.ALL_FROM) and not _begins_apart(automaton, loop):
-            if len(loops) > 1 or not _is_front(tree, loop):
-                continue
-            guard, times = f"(?:\\G|{guard})", 3
-        elif use is Use.ALL_FROM and atom.characters.has_low_halves:
-            continue
-        guards[id(loop)] = guard
-        atoms_guarded.append(atom)
-    own = _attempted(tree, atoms_guarded) if guards else None
-    if own is None:
-        return None
-    return Search(spelled(_with_guards(tree, guards)), group, times * (own + _LOOKING_BACK * len(guards)))
-
-
-def _front_loops(part: Part) -> Iterator[Repeat]:
-    """The repetitions without bound that a part may begin with."""
-    if isinstance(part, Group):
-        yield from _front_loops(part.part)
-    elif isinstance(part, Choice):
-        for own in part.options:
-            yield from _front_loops(own)
-    elif isinstance(part, Run):
-        for own in part.parts:
-            yield from _front_loops(own)
-            if isinstance(own, Anchor) or not is_nullable(own):
-                break
-    elif isinstance(part, Repeat):
-        if _is_loop(part):
-            yield part
-        elif part.high == 1:
-            yield from _front_loops(part.part)
-
-
-def _is_front(tree: Part, loop: Repeat) -> bool:
-    """Whether every match begins with a repetition."""
-    part = tree
-    while part is not loop:
-        if isinstance(part, Group):
-            part = part.part
-        elif isinstance(part, Run):
-            part = part.parts[0]
-        else:
-            return False
-    return True
-
-
-def _is_apart(automaton: Automaton, atom: Atom) -> bool:
-    """Whether what may stand before a repetition, within a match, is none of its characters."""
-    own = {place for place, other in enumerate(automaton.atom_of) if other is atom}
-    entered = [place for place in own if place in automaton.first]
-    return not any(automaton.is_sink(place) for place in entered) and not any(
-        automaton.characters[place].meets(atom.characters)
-        for place, follow in enumerate(automaton.follow)
-        if place not in own and any(after in follow for after in entered)
-    )
-
-
-def _begins_apart(automaton: Automaton, loop: Repeat) -> bool:
-    """Whether no match can begin with a repetition where the one before it ended within a run of its characters."""
-    atom = loop.part
-    assert isinstance(atom, Atom)
-    ends = set(automaton.last)
-    for place, follow in enumerate(automaton.follow):
-        if any(automaton.atom_of[after] is None for after in follow):
-            ends.add(place)
-    for place in ends:
-        characters = automaton.characters[place]
-        if not characters.meets(atom.characters):
-            continue
-        # What goes on as long as it can leaves none of its characters behind.
-        beyond = [after for after in automaton.follow[place] if automaton.atom_of[after] is not None]
-        if not (loop.low and beyond == [place] and atom.characters <= characters):
-            return False
-        # But for a \r that it takes, of a last \r\n that $ stands before.
-        if characters.meets(_RETURN) and not characters.meets(_NEWLINE):
-            return False
-    return True
-
-
-def _with_guards(part: Part, guards: dict[int, str]) -> Part:
-    if id(part) in guards:
-        return Run((Anchor(guards[id(part)]), part))
-    if isinstance(part, Group):
-        return Group(_with_guards(part.part, guards), part.is_capturing)
-    if isinstance(part, Run):
-        return Run(tuple(_with_guards(own, guards) for own in part.parts))
-    if isinstance(part, Choice):
-        return Choice(tuple(_with_guards(own, guards) for own in part.options))
-    if isinstance(part, Repeat) and isinstance(part.part, Group):
-        return Repeat(_with_guards(part.part, guards), part.low, part.high)
-    return part
+    return Search(f"^(?={loop.part.text}*$){spelled(inner)}$", group, own + LOOKING_BACK)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -158,10 +158,8 @@ pieces = st.sampled_from(
     ]
 )
 patterns = st.lists(pieces, min_size=1, max_size=5).map("".join)
-texts: Callable[..., st.SearchStrategy[str]] = (
-    lambda: st.one_of(  # noqa: E731
-        st.text("abc", max_size=30), st.text("abc", min_size=1, max_size=4).map(lambda unit: (unit * 30)[:40])
-    )
+texts = st.one_of(
+    st.text("abc", max_size=30), st.text("abc", min_size=1, max_size=4).map(lambda unit: (unit * 30)[:40])
 )
 
 
@@ -173,7 +171,7 @@ def count_of(tree: Part, guarded: list[Atom]) -> int | None:
         return int(found[1]) if found else None
 
 
-@given(patterns, texts())
+@given(patterns, texts)
 def test_no_matcher_takes_more_steps_than_are_counted(pattern: str, text: str) -> None:
     tree = regular_expression(pattern)
     count = count_of(tree, [])
@@ -184,7 +182,7 @@ def test_no_matcher_takes_more_steps_than_are_counted(pattern: str, text: str) -
         assert counted.steps <= (count + 1) * (len(text) + 2) + (0 if count else 2_000)
 
 
-@given(st.sampled_from(["a*", "a+", "[ab]+", "[^c]*", "b{2,}"]), patterns, texts())
+@given(st.sampled_from(["a*", "a+", "[ab]+", "[^c]*", "b{2,}"]), patterns, texts)
 def test_a_guarded_loop_reads_each_run_once(loop: str, rest: str, text: str) -> None:
     tree = regular_expression(f"({loop}){rest}")
     assert isinstance(tree, Run)

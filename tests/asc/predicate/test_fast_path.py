@@ -254,7 +254,7 @@ RISKY = r"""
 @pytest.mark.parametrize("pattern", RISKY.split())
 def test_regular_expressions_that_could_stall_or_fail(pattern: str) -> None:
     for use in Use:
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError):  # noqa: PT011
             search(pattern, use)
 
 

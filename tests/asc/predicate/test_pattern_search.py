@@ -92,7 +92,7 @@ class _Maker:
     CLASSES = (".", "[a-z]", "\\d", "\\w", "\\s", "[^a]", "[^,]", "[ab]", "[ \\n]", "\\D", "a", "\U0001f600", "[a\\r]")
 
     def __init__(self, seed: int) -> None:
-        self._random = Random(seed)  # noqa: S311
+        self._random = Random(seed)
 
     def pattern(self) -> str:
         one = self._random.choice
