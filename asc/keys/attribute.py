@@ -19,7 +19,8 @@ class PAttribute:
     Spark computes; ``type`` is the Arrow type of its values (boolean for a predicate that Spark computes whole).
     ``error_condition`` is the condition, as Spark SQL and never NULL, under which its evaluation is an error, and with
     ANSI mode off its value is NULL for it; None where there is none. ``weight`` is what it costs to have Spark compute
-    it, in nodes of its expression; 0 for a column.
+    it, in nodes of its expression, and ``steps`` what its patterns may take for each character of a string; 0 for a
+    column.
     """
 
     sql: str
@@ -27,6 +28,7 @@ class PAttribute:
     path: tuple[str, ...] | None = None
     error_condition: str | None = field(default=None, compare=False)
     weight: int = field(default=0, compare=False)
+    steps: int = field(default=0, compare=False)
 
     @property
     def space(self) -> KeySpace:

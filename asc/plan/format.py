@@ -86,7 +86,7 @@ def from_bytes(buffer: bytes | memoryview) -> Plan:
 
 
 def _origin(attribute: PAttribute) -> bytes:
-    return json.dumps([attribute.path, attribute.error_condition, attribute.weight]).encode()
+    return json.dumps([attribute.path, attribute.error_condition, attribute.weight, attribute.steps]).encode()
 
 
 def _arrays(plan: Plan) -> Iterator[tuple[str, npt.NDArray[Any]]]:
@@ -113,8 +113,9 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
     schema = pa.ipc.read_schema(pa.py_buffer(arrays["p_attributes"]))
     attributes = []
     for own in schema:
-        path, condition, weight = json.loads(own.metadata[b"origin"])
-        attributes.append(PAttribute(own.name, own.type, None if path is None else tuple(path), condition, weight))
+        path, condition, weight, steps = json.loads(own.metadata[b"origin"])
+        path = None if path is None else tuple(path)
+        attributes.append(PAttribute(own.name, own.type, path, condition, weight, steps))
     grids = [
         Grid(arrays[f"grid.{slot}.boundaries"], exact, origin, shift, arrays[f"grid.{slot}.table"])
         for slot, (exact, origin, shift) in enumerate(header["grids"])

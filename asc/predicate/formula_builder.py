@@ -83,7 +83,8 @@ class FormulaBuilder:
                 # A column is what it is; an expression is computed, and that may be an error.
                 error = error_condition(self._typer, expression.node)
                 weight = _ALONE + expression.node.weight + len(error or "") // _NODE_CHARS
-                found = PAttribute(expression.sql, data_type, None, error, weight)
+                steps = self._typer.pattern_work.of(expression.node)
+                found = PAttribute(expression.sql, data_type, None, error, weight, steps)
             self._attributes[expression.sql] = found
         return found
 

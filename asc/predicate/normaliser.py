@@ -10,7 +10,6 @@ from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
 from asc.predicate.parser import parse
-from asc.predicate.pattern_work import check_pattern_work
 from asc.predicate.syntax import shortened
 from asc.predicate.time_words import check_time_words
 from asc.schema import Schema
@@ -37,7 +36,6 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
         raise PredicateError("predicate that repeats its parts:", shortened(text), "nest fewer of them in each other")
     builder = FormulaBuilder(source, schema, time_zone)
     formula = builder.formula(tree)
-    check_pattern_work(builder.typer, tree)
     check_time_words(builder.typer, tree)
     if isinstance(formula, Const) and builder.typer.of(tree).type == pa.null():
         raise source.error_at(tree, "NULL where a condition must stand:", "it would accept no record")

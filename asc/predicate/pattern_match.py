@@ -11,7 +11,7 @@ from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.interval_type import CALENDAR
 from asc.predicate.pattern import like_parts, like_regex, like_text, like_work
-from asc.predicate.regular_expression import rlike_trouble
+from asc.predicate.pattern_search import Use, search
 from asc.predicate.syntax import Node
 
 if TYPE_CHECKING:
@@ -36,20 +36,23 @@ def pattern_match(typer: Typer, node: Node) -> Expression:
     if text is None:
         return typer.operator(node, node.op.upper(), subject, pattern, pa.bool_())
     if node.op == "rlike":
-        trouble = rlike_trouble(text)
-        if trouble:
-            raise typer.source.error_at(pattern.node, "regular expression", trouble)
-        return Expression(f"{subject.argument} RLIKE {quoted(text)}", pa.bool_(), node, atomic=False)
+        try:
+            sought = search(text, Use.TEST)
+        except ValueError as error:
+            raise typer.source.error_at(pattern.node, "regular expression", str(error)) from None
+        typer.pattern_work.add(node, subject, sought.steps)
+        return Expression(f"{subject.argument} RLIKE {quoted(sought.pattern)}", pa.bool_(), node, atomic=False)
     escape = "\\"
     if len(node.args) > 2:
         escape = node.args[2].value.value if node.args[2].op == "literal" else ""
         if not isinstance(escape, str) or len(escape) != 1:
             raise typer.source.error_at(node.args[2], "escape", "it is one character")
     try:
-        like_work(like_parts(text, escape))
+        steps = like_work(like_parts(text, escape))
         regex = like_regex(text, escape)
     except ValueError as error:
         raise typer.source.error_at(pattern.node, "LIKE pattern", str(error)) from None
+    typer.pattern_work.add(node, subject, steps)
     if regex is not None:
         return Expression(f"{subject.argument} RLIKE {quoted(regex)}", pa.bool_(), node, atomic=False)
     suffix = f" ESCAPE {quoted(escape)}" if len(node.args) > 2 else ""

@@ -1,188 +1,238 @@
-"""Regular expressions that can be matched in time linear in the string's length, with a small factor.
+"""Regular expressions as trees: those whose work can be counted.
 
-A stream must not stall on one long string. Spark hands them to Java's backtracking matcher, so an expression may use
-literals, classes, ``.``, anchors, groups, alternatives, and repetition of a single character or class only (never of a
-group). Going back over ``{n,m}``, ``?`` and alternatives takes steps, which are counted (:func:`rlike_work`). An
-unbounded ``*`` or ``+`` needs a leading ``^``, and what follows it must not match what it repeats (then it has one
-place to stop); the last one may be followed by anything. One that ends the expression, or an alternative of it, needs
-none of this: where it is reached, all has matched. No alternatives or groups beside other unbounded repetition. No
-backreferences, lookaround, or inline flags, and no word boundary: where a string is one long run of combining accents,
-Java looks through all of it for each.
+Literals, classes, ``.``, anchors, groups, alternatives and greedy repetition. No backreferences, lookaround, or inline
+flags, and no word boundary: where a string is one long run of combining accents, Java looks through all of it for each.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-_LITERAL_ESCAPES = r"\.[]{}()*+-?^$|/ "
+from asc.predicate.character_set import CharacterSet
+
+MAX_CHARS = 500
+_LITERAL_ESCAPES = r"\.[]{}()*+-?^$|/ " + "'\"&%_#@!~`=:;,<>"
 _CLASS_ESCAPES = {
-    "d": frozenset("0123456789"),
-    "w": frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"),
-    "s": frozenset(" \t\n\x0b\f\r"),
+    "d": CharacterSet([(0x30, 0x39)]),
+    "w": CharacterSet([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]),
+    "s": CharacterSet.of(" \t\n\x0b\f\r"),
 }
-_ASCII = frozenset(map(chr, range(128)))
-_MAX_STEPS_ONCE = 2_000
-"""Steps of an expression that is tried at the start of a string alone."""
-
-MAX_STEPS = 500
-"""Steps that may be taken for each character of a string; one is ten nanoseconds."""
-
+_ANY = ~CharacterSet.of("\n\r\x85\u2028\u2029")
 _REPEAT = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}", re.ASCII)
-
-Characters = tuple[frozenset[str], bool]
-"""The characters one atom matches: its ASCII (and literal) ones, and whether it may match others as well."""
-
-Work = tuple[int, int]
-"""Of a part of an expression tried at one place: the ways in which it may match, and the steps of all of them."""
+_MAX_GROUP_TIMES = 50
+_MAX_NESTED = 20
 
 
-def rlike_trouble(pattern: str) -> str | None:
-    """Why a regular expression is refused, whatever else its predicate holds; None for one that is allowed.
-
-    >>> rlike_trouble("^a[bc]")
-    >>> rlike_trouble("(a+)+$")
-    'a repeated group can take exponential time: repeat single characters or classes only'
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One character of a set; ``cost`` is what looking for it costs: Java goes through a class's members beyond Latin-1
+    one by one.
     """
-    try:
-        rlike_work(pattern)
-    except ValueError as refused:
-        return str(refused)
-    return None
+
+    characters: CharacterSet
+    text: str
+    cost: int = 1
 
 
-def rlike_work(pattern: str) -> int:
-    """The steps at most that a matcher takes for each character of a string; ValueError with the reason for a regular
-    expression that is refused.
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """``^`` or ``$``."""
 
-    >>> rlike_work("^abc"), rlike_work("abc"), rlike_work("a{1,2}b")
-    (0, 3, 4)
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A part ``low`` to ``high`` times; None: without bound."""
+
+    part: Part
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part in parentheses."""
+
+    part: Part
+    is_capturing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Parts, one after the other."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Alternatives."""
+
+    options: tuple[Part, ...]
+
+
+Part = Atom | Anchor | Repeat | Group | Run | Choice
+
+
+def spelled(part: Part, *, capturing: bool = True) -> str:
+    """The text of a part for Java, its groups capturing as they did or not at all.
+
+    ``x{3,}`` becomes ``x{3}x*``: Java goes one call deeper wherever a character of two halves follows one of one half.
+
+    >>> spelled(regular_expression("(ab|c){2}d{3,}"))
+    '(ab|c){2}d{3}d*'
     """
-    if len(pattern) > 500:
-        raise ValueError("at most 500 characters")
-    work = _Checker(pattern).work()
-    if work > MAX_STEPS:
-        raise ValueError(f"it may take {work} steps for each character of a string, more than {MAX_STEPS}")
-    return work
+    if isinstance(part, Atom | Anchor):
+        return part.text
+    if isinstance(part, Group):
+        inner = spelled(part.part, capturing=capturing)
+        return f"({inner})" if part.is_capturing and capturing else f"(?:{inner})"
+    if isinstance(part, Run):
+        return "".join(
+            f"(?:{spelled(own, capturing=capturing)})" if isinstance(own, Choice) else spelled(own, capturing=capturing)
+            for own in part.parts
+        )
+    if isinstance(part, Choice):
+        return "|".join(spelled(own, capturing=capturing) for own in part.options)
+    own, low, high = spelled(part.part, capturing=capturing), part.low, part.high
+    if high is None:
+        if low > 1:
+            # Only of a single character: a repeated group keeps its groups' numbers.
+            return f"{own}{{{low}}}{own}*" if isinstance(part.part, Atom) else f"{own}{{{low},}}"
+        return own + "*+"[low]
+    if (low, high) == (0, 1):
+        return own + "?"
+    return own + (f"{{{low}}}" if low == high else f"{{{low},{high}}}")
 
 
-class _Checker:
-    """One pass over a regular expression.
+def is_nullable(part: Part) -> bool:
+    """Whether a part may match no character at all."""
+    if isinstance(part, Atom | Anchor):
+        return isinstance(part, Anchor)
+    if isinstance(part, Group):
+        return is_nullable(part.part)
+    if isinstance(part, Run):
+        return all(map(is_nullable, part.parts))
+    if isinstance(part, Choice):
+        return any(map(is_nullable, part.options))
+    return part.low == 0 or is_nullable(part.part)
 
-    Of the alternative that is read, from its group's opening or the last unbounded repetition on, ``_own`` is the work;
-    ``_others`` is that of its group's alternatives before. Each way of one part is followed by all steps of the next.
-    """
+
+def atoms(part: Part) -> Iterator[Atom]:
+    """The atoms of a part, as they stand in its text."""
+    if isinstance(part, Atom):
+        yield part
+    elif isinstance(part, Run):
+        for own in part.parts:
+            yield from atoms(own)
+    elif isinstance(part, Choice):
+        for own in part.options:
+            yield from atoms(own)
+    elif not isinstance(part, Anchor):
+        yield from atoms(part.part)
+
+
+def captures(part: Part) -> bool:
+    """Whether a capturing group stands in a part."""
+    if isinstance(part, Run):
+        return any(map(captures, part.parts))
+    if isinstance(part, Choice):
+        return any(map(captures, part.options))
+    if isinstance(part, Group):
+        return part.is_capturing or captures(part.part)
+    return isinstance(part, Repeat) and captures(part.part)
+
+
+def has_anchor(part: Part) -> bool:
+    """Whether ``^`` or ``$`` stands in a part."""
+    if isinstance(part, Run):
+        return any(map(has_anchor, part.parts))
+    if isinstance(part, Choice):
+        return any(map(has_anchor, part.options))
+    return isinstance(part, Anchor) or (not isinstance(part, Atom) and has_anchor(part.part))
+
+
+def regular_expression(pattern: str) -> Part:
+    """The tree of a regular expression; ValueError with the reason for one that is refused."""
+    if len(pattern) > MAX_CHARS:
+        raise ValueError(f"at most {MAX_CHARS} characters")
+    return _Reader(pattern).read()
+
+
+class _Reader:
+    """One pass over the text of a regular expression."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._position = 0
-        self._own: Work = 1, 0
-        self._others: Work = 0, 0
-        self._groups: list[tuple[Work, Work]] = []
-        self._is_anchored = pattern.startswith("^")
-        self._a_character = 0
-        self._cost = 1  # of looking at the last atom: Java goes through a class's members beyond Latin-1 one by one
-        self._unbounded: Characters | None = None
-        self._any_unbounded = False
-        self._ambiguous = False  # something after * or + matches what it repeats: it has several places to stop
-        self._structured = False
+        self._depth = 0
 
-    def work(self) -> int:
-        """The steps for each character of a string; ValueError with the reason for what is refused."""
-        pattern = self._pattern
-        while self._position < len(pattern):
-            character = pattern[self._position]
-            if character == "(":
-                self._structured = True
-                self._groups.append((self._others, self._own))
-                self._others, self._own = (0, 0), (1, 0)
-                self._position += 1
-                if pattern.startswith("?", self._position):
-                    if not pattern.startswith("?:", self._position):
-                        raise ValueError("only plain groups ( ) and (?: ) are allowed")
-                    self._position += 2
-            elif character == ")":
-                self._position += 1
-                if not self._groups:
-                    raise ValueError("a ) has no (")
-                inside = _either(self._others, self._own)
-                self._others, self._own = self._groups.pop()
-                self._then(*inside)
-                if pattern[self._position : self._position + 1] in ("*", "+", "?", "{"):
-                    raise ValueError(
-                        "a repeated group can take exponential time: repeat single characters or classes only"
-                    )
-            elif character == "|":
-                self._structured = True
-                self._others, self._own = _either(self._others, self._own), (1, 0)
-                self._is_anchored &= bool(self._groups)
-                self._position += 1
-            elif character in "^$":
-                self._position += 1
-                self._then(1, 1)
-                if pattern[self._position : self._position + 1] in ("*", "+", "?", "{"):
-                    raise ValueError("an anchor cannot be repeated")
-            else:
-                self._atom()
-        if self._groups:
-            raise ValueError("a ( has no )")
-        if self._any_unbounded and not pattern.startswith("^"):
-            raise ValueError("* and + need a leading ^ , or give a bound: {0,20}")
-        if self._any_unbounded and self._structured:
-            raise ValueError(
-                "* and + beside groups or alternatives: give a bound, {0,20}, or split the condition with OR"
-            )
-        _, steps = _either(self._others, self._own)
-        if self._any_unbounded:
-            return self._a_character + steps
-        if not self._is_anchored:
-            return steps
-        if steps > _MAX_STEPS_ONCE:
-            raise ValueError(f"it may take {steps} steps, more than {_MAX_STEPS_ONCE}")
-        return 0
+    def read(self) -> Part:
+        whole = self._choice()
+        if self._position < len(self._pattern):
+            raise ValueError("a ) has no (")
+        return whole
 
-    def _then(self, ways: int, steps: int) -> None:
-        before, taken = self._own
-        self._own = before * ways, taken + before * steps
+    def _next(self) -> str:
+        return self._pattern[self._position : self._position + 1]
 
-    def _atom(self) -> None:
-        characters = self._characters()
-        cost = self._cost
-        low, high = self._repetition()
-        if self._unbounded is not None and high != 0:
-            before, before_other = self._unbounded
-            ascii_set, other = characters
-            if (before & ascii_set) or (before_other and other):
-                if high is None and not self._is_last():
-                    raise ValueError("two * or + that can match the same characters: give a bound, {0,20}")
-                self._ambiguous = True
-            elif low > 0:
-                self._unbounded = None
-        if high is None and self._is_last():
-            # Where it is reached, the whole expression matches: nothing is gone back over.
-            self._then(1, max(low, 1) * cost)
-        elif high is None:
-            if self._unbounded is not None or self._ambiguous:
-                raise ValueError("what follows * or + must not match what it repeats: give a bound, {0,20}")
-            # What follows is tried wherever this one may stop, once for each character, in each way that led here.
-            self._a_character += self._own[1] if self._any_unbounded else 0
-            self._own = self._own[0], self._own[0] * cost
-            self._any_unbounded = True
-            self._unbounded = characters
+    def _choice(self) -> Part:
+        options = [self._run()]
+        while self._next() == "|":
+            self._position += 1
+            options.append(self._run())
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def _run(self) -> Part:
+        parts: list[Part] = []
+        while (character := self._next()) and character not in "|)":
+            parts.append(self._repeated())
+        return parts[0] if len(parts) == 1 else Run(tuple(parts))
+
+    def _repeated(self) -> Part:
+        character = self._next()
+        if character == "(":
+            part: Part = self._group()
+        elif character in "^$":
+            self._position += 1
+            if self._next() and self._next() in "*+?{":
+                raise ValueError("an anchor cannot be repeated")
+            return Anchor(character)
         else:
-            self._then(high - low + 1, max(high, 1) * cost)
+            part = self._atom()
+        bounds = self._bounds()
+        if bounds is None:
+            return part
+        if isinstance(part, Group):
+            _check_repeated(part, *bounds)
+        return Repeat(part, *bounds)
 
-    def _is_last(self) -> bool:
-        """Whether nothing but the ends of groups follows, or another alternative of the whole."""
-        rest = self._pattern[self._position :]
-        return not rest.strip(")") or (rest.startswith("|") and not self._groups)
+    def _group(self) -> Group:
+        self._position += 1
+        is_capturing = self._next() != "?"
+        if not is_capturing:
+            if not self._pattern.startswith("?:", self._position):
+                raise ValueError("only plain groups ( ) and (?: ) are allowed")
+            self._position += 2
+        self._depth += 1
+        if self._depth > _MAX_NESTED:
+            raise ValueError(f"groups inside groups, more than {_MAX_NESTED} deep")
+        inner = self._choice()
+        if self._next() != ")":
+            raise ValueError("a ( has no )")
+        self._position += 1
+        self._depth -= 1
+        return Group(inner, is_capturing)
 
-    def _repetition(self) -> tuple[int, int | None]:
-        """Least and greatest number of repetitions; None without bound."""
-        following = self._pattern[self._position : self._position + 1]
-        bounds: tuple[int, int | None] = (1, 1)
+    def _bounds(self) -> tuple[int, int | None] | None:
+        """Least and greatest number of repetitions, the latter None without bound; None where nothing is repeated."""
+        following = self._next()
         if following and following in "*+?":
             self._position += 1
-            bounds = {"*": (0, None), "+": (1, None), "?": (0, 1)}[following]
+            bounds: tuple[int, int | None] = {"*": (0, None), "+": (1, None), "?": (0, 1)}[following]
         elif following == "{":
             match = _REPEAT.match(self._pattern, self._position)
             if match is None:
@@ -194,86 +244,107 @@ class _Checker:
                 raise ValueError("a repetition {n,m} with m < n")
             bounds = (low, high)
         else:
-            return bounds
-        if self._pattern[self._position : self._position + 1] in ("*", "+", "?", "{"):
+            return None
+        if self._next() and self._next() in "*+?{":
             raise ValueError("lazy, possessive and doubled repetitions are not allowed")
         return bounds
 
-    def _characters(self) -> Characters:
-        character = self._pattern[self._position]
+    def _atom(self) -> Atom:
+        start = self._position
+        character = self._next()
         self._position += 1
-        self._cost = 1
+        cost = 1
         if character == ".":
-            return _ASCII, True
-        if character == "[":
-            return self._class()
-        if character == "\\":
-            return self._escape()
-        if character in "*+?{":
+            characters = _ANY
+        elif character == "[":
+            characters = self._class()
+            cost += sum(c > "\xff" for c in self._pattern[start : self._position])
+        elif character == "\\":
+            characters = self._escape()
+        elif character in "*+?{":
             raise ValueError(f"{character} repeats nothing")
-        if character in "]}":
+        elif character in "]}":
             raise ValueError(f"write \\{character}")
-        return frozenset(character), ord(character) > 127
+        else:
+            characters = CharacterSet.of(character)
+        return Atom(characters, self._pattern[start : self._position], cost)
 
-    def _escape(self) -> Characters:
-        character = self._pattern[self._position : self._position + 1]
+    def _escape(self) -> CharacterSet:
+        character = self._next()
         self._position += 1
-        if character and character in _CLASS_ESCAPES:
-            return _CLASS_ESCAPES[character], False
-        if character and character.lower() in _CLASS_ESCAPES:
-            return _ASCII - _CLASS_ESCAPES[character.lower()], True
+        if character in _CLASS_ESCAPES:
+            return _CLASS_ESCAPES[character]
+        if character.lower() in _CLASS_ESCAPES:
+            return ~_CLASS_ESCAPES[character.lower()]
         if character and character in "tnr":
-            return frozenset({"t": "\t", "n": "\n", "r": "\r"}[character]), False
-        if character and character in _LITERAL_ESCAPES + "'\"&%_#@!~`=:;,<>":
-            return frozenset(character), False
+            return CharacterSet.of({"t": "\t", "n": "\n", "r": "\r"}[character])
+        if character and character in _LITERAL_ESCAPES:
+            return CharacterSet.of(character)
         if character and character in "bB":
             remedy = "write (^|[^A-Za-z0-9_]) before a word and ([^A-Za-z0-9_]|$) after it"
             raise ValueError(f"\\{character} can take very long on accents: {remedy}")
         raise ValueError(f"\\{character} is not allowed")
 
-    def _class(self) -> Characters:
+    def _class(self) -> CharacterSet:
         pattern = self._pattern
-        start = self._position
-        negated = pattern.startswith("^", self._position)
-        self._position += negated
-        found: set[str] = set()
-        other = False
-        empty = True
+        is_negated = pattern.startswith("^", self._position)
+        self._position += is_negated
+        found: list[tuple[int, int]] = []
+        is_empty = True
         while True:
-            character = pattern[self._position : self._position + 1]
+            character = self._next()
             self._position += 1
             if not character:
                 raise ValueError("a [ has no ]")
-            if character == "]" and not empty:
+            if character == "]" and not is_empty:
                 break
             if character in "[]" or (character == "&" and pattern.startswith("&", self._position)):
                 raise ValueError("classes inside classes are not allowed: write \\[ or \\]")
-            empty = False
+            is_empty = False
+            low = ord(character)
             if character == "\\":
-                escaped = self._escape()
-                found |= escaped[0]
-                other |= escaped[1]
-                if len(escaped[0]) > 1 or escaped[1]:
+                escaped = self._escape().ranges
+                if len(escaped) > 1 or escaped[0][0] < escaped[0][1]:
+                    found += escaped
                     continue
-                (character,) = escaped[0]
+                low = escaped[0][0]
             if pattern.startswith("-", self._position) and pattern[self._position + 1 : self._position + 2] not in (
                 "]",
                 "",
             ):
                 end = pattern[self._position + 1]
-                if end in "\\[" or end < character:
-                    raise ValueError(f"a range {character}-{end} that is none")
+                if end in "\\[" or ord(end) < low:
+                    raise ValueError(f"a range {chr(low)}-{end} that is none")
                 self._position += 2
-                found |= {chr(c) for c in range(ord(character), min(ord(end), 127) + 1)}
-                other |= ord(end) > 127
+                found.append((low, ord(end)))
             else:
-                found.add(character)
-                other |= ord(character) > 127
-        self._cost = 1 + sum(c > "\xff" for c in pattern[start : self._position])
-        if negated:
-            return _ASCII - found, True
-        return frozenset(found), other
+                found.append((low, low))
+        return ~CharacterSet(found) if is_negated else CharacterSet(found)
 
 
-def _either(one: Work, other: Work) -> Work:
-    return one[0] + other[0], one[1] + other[1]
+def _check_repeated(group: Group, low: int, high: int | None) -> None:
+    """ValueError where Java would go one call deeper for each time a group is repeated, as often as it may be."""
+    if high == 1:
+        return
+    if is_nullable(group):
+        raise ValueError("a repeated group that may match nothing: make what it holds mandatory")
+    if _is_rigid(group.part):
+        return
+    if high is None:
+        raise ValueError(
+            "a repeated group goes as deep as it is often repeated, and may take exponential time: repeat a class,"
+            f" or give the group a bound, {{0,{min(20, max(low, 1) * 20)}}}"
+        )
+    if high > _MAX_GROUP_TIMES:
+        raise ValueError(f"a group may be repeated {_MAX_GROUP_TIMES} times at most")
+
+
+def _is_rigid(part: Part) -> bool:
+    """Whether a part is always as long, in one way, and of characters that are one of Java's: Java counts its times."""
+    if isinstance(part, Atom):
+        return not part.characters.has_beyond
+    if isinstance(part, Group):
+        return _is_rigid(part.part)
+    if isinstance(part, Run):
+        return all(map(_is_rigid, part.parts))
+    return isinstance(part, Repeat) and part.low == part.high and isinstance(part.part, Atom) and _is_rigid(part.part)

@@ -18,6 +18,7 @@ from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interva
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.pattern_match import pattern_match
+from asc.predicate.pattern_work import PatternWork
 from asc.predicate.refusals import refusal
 from asc.predicate.row import row
 from asc.predicate.syntax import Node, Source
@@ -39,6 +40,7 @@ class Typer:
         self.source = source
         self.schema = schema
         self.warnings: dict[str, None] = {}
+        self.pattern_work = PatternWork(source)
         self._cache: dict[Node, Expression] = {}
         self._joined = 0
         self._grown = 0.0
@@ -336,6 +338,8 @@ class Typer:
         if trouble:
             raise self.source.error_at(node, "call of a function", trouble)
         made = Expression(function.sql(call), function.result(call), node)
+        if function.steps is not None:
+            self.pattern_work.add(node, args[0], function.steps(call))
         if function.growth is joined:
             made.growth = self._count_joined(node, args)
         elif function.growth is not None:

@@ -138,6 +138,7 @@ class LimitsConfig(Section):
     spark_nodes: int = Field(default=Limits.spark_nodes, ge=1, strict=True)
     spark_attributes: int = Field(default=200, ge=0, strict=True)
     stream_spark_nodes: int = Field(default=20_000, ge=0, strict=True)
+    stream_pattern_steps: int = Field(default=5_000, ge=0, strict=True)
 
     def of_predicates(self) -> Limits:
         """Those that bound one predicate."""

@@ -26,6 +26,23 @@ class Candidate:
     predicate: Predicate
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What expressions ask of Spark: their number, operators and operands, and steps of patterns a character."""
+
+    expressions: int
+    nodes: int
+    steps: int
+
+    @classmethod
+    def of(cls, attributes: Collection[PAttribute]) -> _Work:
+        nodes = sum(attribute.weight for attribute in attributes)
+        return cls(len(attributes), nodes, sum(attribute.steps for attribute in attributes))
+
+    def __add__(self, other: _Work) -> _Work:
+        return _Work(self.expressions + other.expressions, self.nodes + other.nodes, self.steps + other.steps)
+
+
 class Planning:
     """The rules by which queries become plans: the configuration's, and what Spark says of expressions.
 
@@ -151,20 +168,15 @@ class Planning:
             asked = list(first)[: 2 * self.options.spark_attributes]
             by_attribute = analyser.refusals(asked, patiently=patiently)
             attributes = set(computed.get(stream, ()))
-            nodes = sum(attribute.weight for attribute in attributes)
+            work = _Work.of(attributes)
             for position, candidate in own:
                 needed = _spark_attributes(candidate.predicate.p_attributes)
                 more = needed - attributes
-                weight = sum(attribute.weight for attribute in more)
+                together = work + _Work.of(more)
                 is_served = not candidate.query.paused and bool(more)
-                if is_served and len(attributes) + len(more) > self.options.spark_attributes:
-                    what = f"{self.options.spark_attributes} expressions: reuse one that stands"
-                    refused[position] = _too_much(candidate, what, "spark_attributes")
-                    continue
-                if is_served and nodes + weight > self._config.limits.stream_spark_nodes:
-                    most = self._config.limits.stream_spark_nodes
-                    what = f"{most} operators and operands: reuse an expression that stands"
-                    refused[position] = _too_much(candidate, what, "stream_spark_nodes")
+                excess = self._excess(together) if is_served else None
+                if excess is not None:
+                    refused[position] = _too_much(candidate, *excess)
                     continue
                 bad = by_attribute if needed.issubset(asked) else analyser.refusals(needed, patiently=patiently)
                 found = [bad[attribute] for attribute in needed if attribute in bad]
@@ -172,8 +184,21 @@ class Planning:
                     refused[position] = found[0]
                 elif is_served:
                     attributes |= more
-                    nodes += weight
+                    work = together
         return refused
+
+    def _excess(self, work: _Work) -> tuple[str, str] | None:
+        """What the expressions of a stream are too much of together, and by which limit; None where they may stand."""
+        limits = self._config.limits
+        if work.expressions > limits.spark_attributes:
+            return f"{limits.spark_attributes} expressions: reuse one that stands", "spark_attributes"
+        if work.nodes > limits.stream_spark_nodes:
+            what = f"{limits.stream_spark_nodes} operators and operands: reuse an expression that stands"
+            return what, "stream_spark_nodes"
+        if work.steps > limits.stream_pattern_steps:
+            what = f"{limits.stream_pattern_steps} steps of patterns for each character of a string: reuse a pattern"
+            return f"{what} that stands, begin it with ^", "stream_pattern_steps"
+        return None
 
     def _loops(
         self, candidates: Sequence[Candidate], standing: Collection[RegisteredQuery], refused: Collection[int]

@@ -75,8 +75,9 @@ class Function:
     ``sorts`` has a letter an argument, the last one repeating (see SORTS). Strings pass for numbers, integers and
     instants: Spark casts them. ``check`` says why a call is refused. ``growth`` is how much longer the result may be
     than the text of the record that it is made of, where it may be longer than the longest argument. ``spelling`` is
-    what Spark is given, where that is not the call itself. ``fails``: where a call that is spelled otherwise is NULL
-    and no argument is, that is an evaluation error.
+    what Spark is given, where that is not the call itself. ``steps``: those that a pattern takes for each character of
+    the first argument. ``fails``, of all calls or of some: where a call that is spelled otherwise is NULL and no
+    argument is, that is an evaluation error.
     """
 
     least: int
@@ -86,7 +87,8 @@ class Function:
     check: Check | None = None
     growth: Growth | None = None
     spelling: Spelling | None = None
-    fails: bool = False
+    fails: bool | Callable[[Call], bool] = False
+    steps: Callable[[Call], int] | None = None
 
     def sort(self, i: int) -> str:
         """The sort of an argument."""
@@ -107,7 +109,8 @@ class Function:
 
     def can_fail(self, call: Call) -> bool:
         """Whether the result can be NULL where the call as it stands throws, or takes too long."""
-        return self.fails and self.sql(call) != plain(call)
+        fails = self.fails(call) if callable(self.fails) else self.fails
+        return fails and self.sql(call) != plain(call)
 
     def sql(self, call: Call) -> str:
         """The call as Spark is given it."""

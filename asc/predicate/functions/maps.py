@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from asc.keys.byte_strings import quoted
 from asc.predicate import types
 from asc.predicate.expression import column_sql
 from asc.predicate.functions.array_sets import is_written_out
 from asc.predicate.functions.binding import bound, bound_together, names
-from asc.predicate.functions.checks import every, held, unified
-from asc.predicate.functions.function import MANY, Call, Check, Function, is_array, is_map, plain
+from asc.predicate.functions.checks import held, unified
+from asc.predicate.functions.function import MANY, Call, Function, is_array, is_map, plain
 from asc.predicate.functions.growth import joined, times
-from asc.predicate.functions.regular_expressions import regular_expression
 from asc.predicate.functions.results import BOOLEAN, always, first
+from asc.predicate.pattern_search import Search, Use, search
 from asc.spark_types import folded
 
 
@@ -119,7 +120,8 @@ def _struct(call: Call) -> pa.DataType | None:
 def _array_of_entries(call: Call) -> str | None:
     struct = _struct(call)
     if struct is None or folded(struct.field(0).name) == folded(struct.field(1).name):
-        return f"{call.name} of {types.name(call.type(0))}: it takes an array of structs of two fields with different names"
+        remedy = "it takes an array of structs of two fields with different names"
+        return f"{call.name} of {types.name(call.type(0))}: {remedy}"
     trouble = key_trouble(struct.field(0).type, few=is_written_out(call.args[0]))
     return None if trouble is None else f"{call.name} with {trouble}"
 
@@ -140,7 +142,9 @@ def _same_maps(call: Call) -> str | None:
     kinds = set(call.kinds) - {pa.null()}
     if len(kinds) != 1 or None in kinds:
         return f"map_concat of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
-    trouble = key_trouble(next(iter(kinds)).key_type, few=all(map(is_written_out, call.args)))
+    kind = kinds.pop()
+    assert kind is not None
+    trouble = key_trouble(kind.key_type, few=all(map(is_written_out, call.args)))
     return None if trouble is None else f"map_concat of {trouble}"
 
 
@@ -154,21 +158,48 @@ def _common_map(call: Call) -> pa.DataType | None:
     return next((kind for kind in call.kinds if kind is not None and is_map(kind)), None)
 
 
+def _delimiters(call: Call) -> list[Search]:
+    """How the regular expressions between entries and within them are sought; ValueError for one that is refused."""
+    patterns = [call.constant(i) if i < len(call.args) else default for i, default in ((1, ","), (2, ":"))]
+    if not all(isinstance(pattern, str) for pattern in patterns):
+        raise ValueError("the delimiters given to str_to_map must be constant strings")
+    return [search(str(pattern), Use.ALL) for pattern in patterns]
+
+
+def _refused_delimiter(call: Call) -> str | None:
+    try:
+        _delimiters(call)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _steps_of_delimiters(call: Call) -> int:
+    return sum(delimiter.steps for delimiter in _delimiters(call))
+
+
 def _of_text(call: Call) -> str:
-    between, within = (call.args[i].sql if len(call.args) > i else default for i, default in ((1, "','"), (2, "':'")))
+    between, within = (quoted(delimiter.pattern) for delimiter in _delimiters(call))
     keys = f"transform(split(p, {between}, -1), e -> split(e, {within}, 2)[0])"
     return bound(call.args[0].sql, if_keys_differ(keys, f"str_to_map(p, {between}, {within})"))
 
 
 def _table() -> dict[str, Function]:
-    delimiters: Check = every(regular_expression(1), regular_expression(2))
     return {
         "map": Function(0, MANY, "x", _map_of_arguments, _arguments, joined, _of_arguments, fails=True),
         "map_from_arrays": Function(2, 2, "y", _map_of_arrays, _arrays, joined, _of_arrays, fails=True),
         "map_from_entries": Function(1, 1, "y", _map_of_entries, _array_of_entries, spelling=_of_entries),
         "map_concat": Function(1, MANY, "m", _common_map, _same_maps, joined, _of_maps, fails=True),
         "str_to_map": Function(
-            1, 3, "S", always(pa.map_(pa.string(), pa.string())), delimiters, times(4), _of_text, fails=True
+            1,
+            3,
+            "S",
+            always(pa.map_(pa.string(), pa.string())),
+            _refused_delimiter,
+            times(4),
+            _of_text,
+            fails=True,
+            steps=_steps_of_delimiters,
         ),
         "map_contains_key": Function(2, 2, "mx", BOOLEAN, held),
         "map_keys": Function(1, 1, "m", _keys),

@@ -3,57 +3,68 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from asc.keys.byte_strings import quoted
 from asc.predicate.functions.checks import constant_integer, every
-from asc.predicate.functions.function import Call, Check, Function
+from asc.predicate.functions.function import Call, Check, Function, Growth, Result, Spelling, plain
 from asc.predicate.functions.growth import longest, times
 from asc.predicate.functions.results import BOOLEAN, INT, STRING, STRINGS
-from asc.predicate.regular_expression import rlike_trouble
+from asc.predicate.pattern_search import Search, Use, search
 
 _GROUP = re.compile(r"\\.|\[(?:\\.|[^\\\]])*\]|(\()(?!\?)", re.DOTALL)
 _REFERENCE = re.compile(r"\$(\d?)|\\.?", re.DOTALL)
 
 
-def regular_expression(place: int) -> Check:
-    """An argument must be a constant regular expression that is matched in linear time, where it is given."""
+def _sought(call: Call, use: Use) -> Search | None:
+    """How the regular expression is sought; None for NULL. ValueError for one that is refused."""
+    if _is_null(call):
+        return None
+    pattern = call.constant(1)
+    if not isinstance(pattern, str):
+        raise ValueError("the regular expression must be a constant string")
+    if use is Use.ALL and call.name == "regexp_replace" and call.constant(3) not in (None, 1):
+        use = Use.ALL_FROM
+    group = _group(call) if call.name == "regexp_extract" else 0
+    return search(pattern, use, group if group > 0 else 0)
 
-    def check(call: Call) -> str | None:
-        pattern = call.constant(place)
-        if place >= len(call.args) or call.is_null(place):
-            return None
-        if not isinstance(pattern, str):
-            return "the regular expression must be a constant string"
-        return rlike_trouble(pattern)
 
-    return check
+def _is_null(call: Call) -> bool:
+    """Whether the result is NULL, for the regular expression or what is beside it is."""
+    return any(call.is_null(i) for i in range(1, len(call.args)))
 
 
 def _groups(call: Call) -> int:
     """The groups of the regular expression, which is an allowed one."""
-    pattern = call.constant(1)
-    assert isinstance(pattern, str)
-    return sum(match.group(1) is not None for match in _GROUP.finditer(pattern))
+    return sum(match.group(1) is not None for match in _GROUP.finditer(str(call.constant(1))))
 
 
-def _group(place: int, default: int) -> Check:
-    """Spark throws for a group that the regular expression has not."""
+def _group(call: Call) -> int:
+    """The group that is asked for: the first one, where none is named."""
+    number = call.constant(2) if len(call.args) > 2 else 1
+    return number if isinstance(number, int) else 0
 
-    def check(call: Call) -> str | None:
-        if call.is_null(1) or call.is_null(place):
-            return None
-        number = call.constant(place) if place < len(call.args) else default
-        groups = _groups(call)
-        if not isinstance(number, int) or not 0 <= number <= groups:
-            return f"{call.name} takes group {number}: the regular expression has {groups}, and group 0 is all of it"
-        return None
 
-    return check
+def _is_there(call: Call) -> bool:
+    """Whether the regular expression has the group: Spark throws for one that it has not, where it finds a match."""
+    return _is_null(call) or 0 <= _group(call) <= _groups(call)
+
+
+def _lacks_group(call: Call) -> bool:
+    return not _is_there(call)
+
+
+def _group_is_constant(call: Call) -> str | None:
+    """A group must be a constant, where it is given."""
+    if len(call.args) > 2 and not call.is_null(2) and not isinstance(call.constant(2), int):
+        return f"the group given to {call.name} must be a constant integer"
+    return None
 
 
 def _replacement(call: Call) -> str | None:
     """A replacement is literal text and groups; Spark throws for what is neither."""
     text = call.constant(2)
-    if call.is_null(1) or call.is_null(2):
+    if _is_null(call):
         return None
     if not isinstance(text, str):
         return "the replacement given to regexp_replace must be a constant string"
@@ -72,21 +83,87 @@ def _replaced(call: Call) -> float:
     return longest(call) * (1.0 + references + len(_REFERENCE.sub("", text).encode()))
 
 
+def _with_pattern(call: Call, sought: Search | None, *more: str) -> str:
+    """The call with the regular expression as it is sought."""
+    if sought is None:
+        return plain(call)
+    rest = more or tuple(arg.sql for arg in call.args[2:])
+    return f"{call.name}({', '.join((call.args[0].sql, quoted(sought.pattern), *rest))})"
+
+
+def _substring(call: Call) -> str:
+    """Spark's own is such an extraction, whose empty text is no match; a group of another number may be it here."""
+    sought = _sought(call, Use.GROUP)
+    if sought is None or not sought.group:
+        return _with_pattern(call, sought)
+    return f"nullif(regexp_extract({call.args[0].sql}, {quoted(sought.pattern)}, {sought.group}), '')"
+
+
+def _extracted(call: Call) -> str:
+    if not _is_there(call):
+        return _where_there_is_none(call, "''")
+    sought = _sought(call, Use.GROUP)
+    return plain(call) if sought is None else _with_pattern(call, sought, str(sought.group))
+
+
+def _all_extracted(call: Call) -> str:
+    if not _is_there(call):
+        return _where_there_is_none(call, "CAST(array() AS ARRAY<STRING>)")
+    return _with_pattern(call, _sought(call, Use.ALL))
+
+
+def _where_there_is_none(call: Call, nothing: str) -> str:
+    """What an extraction of a group that is not there gives: NULL where there is a match, for Spark throws there."""
+    sought = _sought(call, Use.TEST)
+    assert sought is not None
+    return f"CASE WHEN NOT ({call.args[0].argument} RLIKE {quoted(sought.pattern)}) THEN {nothing} END"
+
+
+def _function(
+    most: int,
+    sorts: str,
+    result: Result,
+    use: Use,
+    *checks: Check,
+    least: int = 2,
+    growth: Growth | None = None,
+    spelling: Spelling | None = None,
+    fails: bool | Callable[[Call], bool] = False,
+) -> Function:
+    """A function whose second argument is a regular expression."""
+
+    def trouble(call: Call) -> str | None:
+        try:
+            _sought(call, use)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def spelled(call: Call) -> str:
+        return _with_pattern(call, _sought(call, use))
+
+    def steps(call: Call) -> int:
+        sought = _sought(call, use)
+        return sought.steps if sought else 0
+
+    return Function(least, most, sorts, result, every(trouble, *checks), growth, spelling or spelled, fails, steps)
+
+
 def _table() -> dict[str, Function]:
-    regular = regular_expression(1)
-    searches = every(regular, _group(2, 0))
-    extracts = every(regular, _group(2, 1))
-    replaces = every(regular, _replacement, constant_integer(3, "position", 1, 1_000_000))
+    position = constant_integer(3, "position", 1, 1_000_000)
     limit = constant_integer(2, "limit", -(1 << 31), (1 << 31) - 1)
+    constant = _group_is_constant
     return {
-        **dict.fromkeys(("rlike", "regexp", "regexp_like"), Function(2, 2, "s", BOOLEAN, regular)),
-        "regexp_count": Function(2, 2, "s", INT, regular),
-        "regexp_instr": Function(2, 3, "ssI", INT, searches),
-        "regexp_substr": Function(2, 2, "s", STRING, regular),
-        "regexp_extract": Function(2, 3, "ssI", STRING, extracts),
-        "regexp_extract_all": Function(2, 3, "ssI", STRINGS, extracts, times(4)),
-        "regexp_replace": Function(3, 4, "sssI", STRING, replaces, _replaced),
-        "split": Function(2, 3, "ssI", STRINGS, every(regular, limit), times(4)),
+        **dict.fromkeys(("rlike", "regexp", "regexp_like"), _function(2, "s", BOOLEAN, Use.TEST)),
+        "regexp_count": _function(2, "s", INT, Use.ALL),
+        "regexp_instr": _function(3, "ssI", INT, Use.PLACE, constant),
+        "regexp_substr": _function(2, "s", STRING, Use.GROUP, spelling=_substring),
+        "regexp_extract": _function(3, "ssI", STRING, Use.GROUP, constant, spelling=_extracted, fails=_lacks_group),
+        "regexp_extract_all": _function(
+            3, "ssI", STRINGS, Use.ALL, constant, growth=times(4), spelling=_all_extracted, fails=_lacks_group
+        ),
+        "regexp_replace": _function(4, "sssI", STRING, Use.ALL, _replacement, position, least=3, growth=_replaced),
+        "split": _function(3, "ssI", STRINGS, Use.ALL, limit, growth=times(4)),
     }
 
 

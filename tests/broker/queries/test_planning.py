@@ -126,3 +126,25 @@ def test_expressions_that_are_too_heavy_together_are_refused(spark: SparkSession
     refused = rules.refusals(candidates, (), (), {})
     assert list(refused) == [4]
     assert "more than 100 operators and operands" in str(refused[4])
+
+
+def test_patterns_that_take_too_many_steps_together_are_refused(spark: SparkSession) -> None:
+    rules = planning(spark, {"a": "source-a"}, stream_pattern_steps=1_500)
+
+    def candidate(name: str, where: str) -> Candidate:
+        return Candidate(RegisteredQuery(name, "a", where, "to"), rules._analysers["a"].normalise(where))
+
+    heavy = [candidate(f"q{i}", f"n > {i} AND s RLIKE '[0-9]{{400}}x{i}'") for i in range(5)]
+    refused = rules.refusals(heavy, (), (), {})
+    assert list(refused) == [3, 4]
+    assert "more than 1500 steps of patterns for each character of a string" in str(refused[3])
+    assert "limits.stream_pattern_steps" in str(refused[3])
+    # What stands counts, the same pattern counts once, and what is tried at one place counts nothing.
+    plans, unserved = rules.plans([one.query for one in heavy], 1)
+    assert set(unserved) == {"q3", "q4"}
+    newcomers = [
+        candidate("again", "s RLIKE '[0-9]{400}x0' AND n < 0"),
+        candidate("anchored", "s RLIKE '^[0-9]{400}y'"),
+        candidate("one more", "s RLIKE '[0-9]{400}y'"),
+    ]
+    assert list(rules.refusals(newcomers, (), (), plans)) == [2]

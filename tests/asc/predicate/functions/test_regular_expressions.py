@@ -15,9 +15,9 @@ from asc.predicate.expression import Expression
     [
         ("rlike(s, t)", "must be a constant string"),
         ("rlike(s, '(a+)+$')", "a repeated group"),
-        ("regexp_extract(s, 'a')", "takes group 1: the regular expression has 0"),
-        ("regexp_extract(s, '(a)[(](?:b)\\\\(', 2)", "has 1"),
-        ("regexp_instr(s, '(a)', n)", "takes group None"),
+        ("regexp_extract(s, '(a)', n)", "must be a constant integer"),
+        ("regexp_instr(s, '(a)', n)", "must be a constant integer"),
+        ("regexp_replace(s, 'x.*y', '')", "read the text again"),
         ("regexp_replace(s, 'a', t)", "must be a constant string"),
         ("regexp_replace(s, 'a', '$1')", "the groups $0..$9"),
         ("regexp_replace(s, 'a', 'x$')", "no other $"),
@@ -45,3 +45,30 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
 )
 def test_types_of_results(text: str, result: pa.DataType | None, expression_of: Callable[[str], Expression]) -> None:
     assert expression_of(text).type == result
+
+
+@pytest.mark.parametrize(
+    ("text", "sql"),
+    [
+        ("rlike(s, '[a-z]+b')", "rlike(s, '[a-z]b')"),
+        ("regexp_replace(s, '\\\\w+y', '$0')", "regexp_replace(s, '(?:\\\\G|(?<!\\\\w))\\\\w+y', '$0')"),
+        ("regexp_replace(s, '[^a]+a', '')", "regexp_replace(s, '(?<![^a])(?![\\\\x{dc00}-\\\\x{dfff}])[^a]+a', '')"),
+        ("regexp_substr(s, 'a+b')", "regexp_substr(s, '(?<!a)a+b')"),
+        (
+            "regexp_substr(s, 'ab*c.*d')",
+            "nullif(regexp_extract(s, '(?<!.)(?![\\\\x{dc00}-\\\\x{dfff}])(?>.*?(?=ab*c))((?>ab*c).*d)', 1), '')",
+        ),
+        ("regexp_extract(s, '(a)')", "regexp_extract(s, '(a)', 1)"),
+        ("regexp_extract(s, 'x(ab)+y', 0)", "regexp_extract(s, 'x(ab)+y', 0)"),
+        ("regexp_instr(s, NULL)", "regexp_instr(s, NULL)"),
+        ("regexp_extract(s, 'a', NULL)", "regexp_extract(s, 'a', NULL)"),
+        ("regexp_replace(s, 'a', NULL)", "regexp_replace(s, 'a', NULL)"),
+        ("regexp_instr(s, 'a', 9)", "regexp_instr(s, 'a', 9)"),
+        # Spark throws for a group that is not there, where it finds a match.
+        ("regexp_extract(s, '[(](?:b)')", "CASE WHEN NOT (s RLIKE '[(](?:b)') THEN '' END"),
+        ("regexp_extract(s, '(a)', -1)", "CASE WHEN NOT (s RLIKE '(a)') THEN '' END"),
+        ("regexp_extract_all(s, 'a', 1)", "CASE WHEN NOT (s RLIKE 'a') THEN CAST(array() AS ARRAY<STRING>) END"),
+    ],
+)
+def test_what_spark_is_given(text: str, sql: str, expression_of: Callable[[str], Expression]) -> None:
+    assert expression_of(text).sql == sql

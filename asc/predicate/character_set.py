@@ -1,0 +1,76 @@
+"""Sets of characters, as a class of a regular expression names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_LAST = 0x10FFFF
+_LOW_HALVES = (0xDC00, 0xDFFF)
+_BEYOND = (0x10000, _LAST)
+
+
+class CharacterSet:
+    """An immutable set of code points; ``ranges`` are its runs, ends included, in order and apart.
+
+    >>> (CharacterSet.of("ab") | CharacterSet([(0x63, 0x7A)])).ranges
+    ((97, 122),)
+    """
+
+    __slots__ = ("ranges",)
+
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
+        joined: list[tuple[int, int]] = []
+        for low, high in sorted(ranges):
+            if joined and low <= joined[-1][1] + 1:
+                joined[-1] = joined[-1][0], max(high, joined[-1][1])
+            else:
+                joined.append((low, high))
+        self.ranges = tuple(joined)
+
+    @classmethod
+    def of(cls, characters: str) -> CharacterSet:
+        return cls((ord(character), ord(character)) for character in characters)
+
+    def __or__(self, other: CharacterSet) -> CharacterSet:
+        return CharacterSet(self.ranges + other.ranges)
+
+    def __invert__(self) -> CharacterSet:
+        rest, start = [], 0
+        for low, high in self.ranges:
+            if low > start:
+                rest.append((start, low - 1))
+            start = high + 1
+        if start <= _LAST:
+            rest.append((start, _LAST))
+        return CharacterSet(rest)
+
+    def __le__(self, other: CharacterSet) -> bool:
+        """Whether it is a part of the other one."""
+        return all(any(low <= a and b <= high for low, high in other.ranges) for a, b in self.ranges)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CharacterSet) and self.ranges == other.ranges
+
+    def __hash__(self) -> int:
+        return hash(self.ranges)
+
+    def meets(self, other: CharacterSet) -> bool:
+        """Whether the two have a character in common."""
+        return any(a <= high and low <= b for a, b in self.ranges for low, high in other.ranges)
+
+    @property
+    def has_low_halves(self) -> bool:
+        """Whether it matches the second half of a character beyond U+FFFF, where Java starts between the two."""
+        return self.meets(CharacterSet([_LOW_HALVES]))
+
+    @property
+    def has_beyond(self) -> bool:
+        """Whether it matches a character beyond U+FFFF, which is two of Java's."""
+        return self.meets(CharacterSet([_BEYOND]))
+
+    @property
+    def takes_whole_characters(self) -> bool:
+        """Whether it matches every character whose second half it matches: a match is not lost where none starts
+        between the halves.
+        """
+        return not self.has_low_halves or CharacterSet([_BEYOND]) <= self
