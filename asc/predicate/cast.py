@@ -11,9 +11,6 @@ from asc.predicate.expression import Expression
 from asc.predicate.interval import Interval
 from asc.predicate.syntax import Node
 
-_MAX_DIGITS = 20_000
-"""Characters of a text that are read as a decimal; there are no more but in a record made to stall a stream."""
-
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer
 
@@ -31,11 +28,10 @@ def cast(typer: Typer, node: Node) -> Expression:
     if operand.node.op == "interval" and not _fits(operand.node.value, target):
         raise typer.source.error_at(node, f"cast to {spelling} of", "it does not fit")
     if pa.types.is_decimal(target) and operand.literal is None:
-        # Java takes the square of a text's digits to read them as one number.
         if operand.type is None:
             raise typer.source.error_at(node, f"cast of {types.name(None)} to {spelling}:", "CAST it to STRING first")
         if operand.type == pa.string():
-            return Expression(f"{node.op.upper()}(left({operand.sql}, {_MAX_DIGITS}) AS {spelling})", target, node)
+            return Expression(f"{node.op.upper()}(left({operand.sql}, {types.MAX_DIGITS}) AS {spelling})", target, node)
     if target == pa.string() and types.is_container(operand.type):
         made = Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
         made.growth = typer.count_grown(node, operand.growth * _text_growth(operand.type))

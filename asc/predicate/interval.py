@@ -27,19 +27,20 @@ _FIELD_OF = {"WEEK": "DAY", "MILLISECOND": "SECOND", "MICROSECOND": "SECOND"}
 UNITS = frozenset(name + plural for name in (*_MONTHS, *_MICROS) for plural in ("", "S"))
 """The units of an interval, upper case, singular and plural."""
 
-_NUMBER = re.compile(r"\s*([+-]?)\s*([0-9]{1,18}(?:\.[0-9]{1,9})?|\.[0-9]{1,9})\s*\Z")
+_DIGITS = r"(?:[0-9]{1,19}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})"
+_NUMBER = re.compile(rf"\s*([+-]?)\s*({_DIGITS})\s*\Z")
 _CLOCK = r"([0-9]{1,2})"
 _RANGES = {
-    ("YEAR", "MONTH"): r"([0-9]{1,8})-([0-9]{1,2})",
-    ("DAY", "HOUR"): rf"([0-9]{{1,7}}) {_CLOCK}",
-    ("DAY", "MINUTE"): rf"([0-9]{{1,7}}) {_CLOCK}:{_CLOCK}",
-    ("DAY", "SECOND"): rf"([0-9]{{1,7}}) {_CLOCK}:{_CLOCK}:{_CLOCK}(?:\.[0-9]{{1,9}})?",
-    ("HOUR", "MINUTE"): rf"([0-9]{{1,7}}):{_CLOCK}",
-    ("HOUR", "SECOND"): rf"([0-9]{{1,7}}):{_CLOCK}:{_CLOCK}(?:\.[0-9]{{1,9}})?",
-    ("MINUTE", "SECOND"): rf"([0-9]{{1,7}}):{_CLOCK}(?:\.[0-9]{{1,9}})?",
+    ("YEAR", "MONTH"): r"([0-9]{1,9})-([0-9]{1,2})",
+    ("DAY", "HOUR"): rf"([0-9]{{1,10}}) {_CLOCK}",
+    ("DAY", "MINUTE"): rf"([0-9]{{1,10}}) {_CLOCK}:{_CLOCK}",
+    ("DAY", "SECOND"): rf"([0-9]{{1,10}}) {_CLOCK}:{_CLOCK}:{_CLOCK}(?:\.[0-9]{{1,9}})?",
+    ("HOUR", "MINUTE"): rf"([0-9]{{1,10}}):{_CLOCK}",
+    ("HOUR", "SECOND"): rf"([0-9]{{1,10}}):{_CLOCK}:{_CLOCK}(?:\.[0-9]{{1,9}})?",
+    ("MINUTE", "SECOND"): rf"([0-9]{{1,10}}):{_CLOCK}(?:\.[0-9]{{1,9}})?",
 }
 _BELOW = {"MONTH": 12, "HOUR": 24, "MINUTE": 60, "SECOND": 60}
-_WORDS = re.compile(r"([+-]?\s*[0-9]{1,18}(?:\.[0-9]{1,9})?)\s+([A-Za-z]+)\s*")
+_WORDS = re.compile(rf"([+-]?\s*{_DIGITS})\s+([A-Za-z]+)(?:\s+|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,18 @@ def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
     return Interval(f"INTERVAL {sql}", interval_type(ordered[0], ordered[-1]), months or int(micros))
 
 
+def signed(text: str, sign: str) -> str:
+    """A number's text, which may have a sign of its own, with the sign that stands before it.
+
+    >>> signed("5", "-"), signed(" -5", "-"), signed("+5", "")
+    ('-5', '5', '5')
+    """
+    match = re.match(r"\s*([+-]?)(?![+-])", text)
+    if match is None:
+        raise ValueError("write a number and a unit: INTERVAL 1 DAY")
+    return "-" * ((sign == "-") != (match.group(1) == "-")) + text[match.end() :]
+
+
 def of_words(text: str) -> Interval:
     """The interval of one text with its units, such as ``1 day 2 hours``; ValueError for what is none.
 
@@ -101,7 +114,7 @@ def of_words(text: str) -> Interval:
 
 def of_range(text: str, first: str, last: str, negative: bool) -> Interval:
     """The interval of a text such as ``1 12:30`` with its first and last unit; ValueError for what is none."""
-    kind = interval_type(first, last)
+    kind, text = interval_type(first, last), text.strip()
     match = re.fullmatch(rf"([+-]?){_RANGES.get((first, last), '(?!)')}", text)
     if match is None:
         raise ValueError(f"no interval from {first} to {last}: write '1-2' YEAR TO MONTH, '1 02:03:04' DAY TO SECOND")

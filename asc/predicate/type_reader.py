@@ -100,7 +100,7 @@ class TypeReader(LiteralReader):
         tokens, place = self._tokens, self._next + ahead
         if tokens[place].kind in ("+", "-"):
             place += 1
-        if tokens[place].kind not in (NUMBER, STRING):
+        if tokens[place].kind not in (NUMBER, STRING, RAW_STRING):
             return False
         return tokens[place + 1].word in interval.UNITS
 
@@ -119,15 +119,14 @@ class TypeReader(LiteralReader):
                     self._advance()
                     last = self._expect(WORD).word
                     return self._node("interval", (), start, interval.of_range(text, unit, last, sign == "-"))
-                negative = (sign == "-") != text.lstrip().startswith("-")
-                parts.append(("-" * negative + text.strip().lstrip("+-"), unit))
+                parts.append((interval.signed(text, sign), unit))
             return self._node("interval", (), start, interval.of_units(parts))
         except ValueError as error:
             end = self._tokens[self._next - 1].end
             raise self._source.error("interval", shortened(self._text[start:end]), str(error), start, end) from None
 
     def _quantity(self) -> str:
-        if self._token.kind == STRING:
+        if self._token.kind != NUMBER:
             text: str = self._string().value.value
             return text
         token = self._advance()

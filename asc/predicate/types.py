@@ -23,6 +23,10 @@ _NUMERIC_ORDER = (*_INTEGERS, pa.float32(), pa.float64())
 INTEGERS = frozenset(_INTEGERS)
 INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
 """Digits of the decimal that an integer becomes beside a decimal."""
+MAX_DIGITS = 20_000
+"""Characters of a text that are read as a decimal: Java takes the square of its digits to read them as one number, and
+there are no more but in a record made to stall a stream.
+"""
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _MONTHS, _MICROS = "interval of months", "interval of microseconds"
 _WITH_STRINGS = frozenset(("number", "instant", _MONTHS, _MICROS))

@@ -65,6 +65,15 @@ def with_timestamp(place: int) -> Spelling:
     return lambda call: _with(call, place, TIMESTAMP)
 
 
+def with_short_number(call: Call, place: int) -> str:
+    """The call, with the argument at a place no longer than what is read as a decimal, where it may be a text."""
+    args = [
+        f"left({arg.sql}, {types.MAX_DIGITS})" if i == place and arg.type in (None, pa.string()) else arg.sql
+        for i, arg in enumerate(call.args)
+    ]
+    return f"{call.name}({', '.join(args)})"
+
+
 def cast_to(target: pa.DataType, arg: Expression) -> str:
     """An argument that Spark casts to a timestamp, NULL where that cast throws.
 

@@ -7,7 +7,15 @@ import re
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.functions.caught import as_date, as_instant, as_instant_of, cast_to, caught_instant, with_timestamp
+from asc.predicate.functions.caught import (
+    as_date,
+    as_instant,
+    as_instant_of,
+    cast_to,
+    caught_instant,
+    with_short_number,
+    with_timestamp,
+)
 from asc.predicate.functions.function import Call, Check, Function, Spelling, plain
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_pattern import time_pattern_trouble
@@ -113,10 +121,14 @@ def _converted(call: Call) -> str:
     return as_instant_of(len(call.args) - 1, TIMESTAMP_NTZ)(call)
 
 
+def _made(call: Call) -> str:
+    return caught_instant(with_short_number(call, 5))
+
+
 def _of_parts(prefix: str, sorts: str, *, fails: bool) -> dict[str, Function]:
     """What makes timestamps of year, month, day, hour, minute, second and, where they have one, time zone."""
-    zoned = Function(6, 7, sorts, INSTANT, _zone(6), spelling=as_instant, fails=fails)
-    local = Function(6, 6, sorts, LOCAL_INSTANT, spelling=as_instant, fails=fails)
+    zoned = Function(6, 7, sorts, INSTANT, _zone(6), spelling=_made, fails=fails)
+    local = Function(6, 6, sorts, LOCAL_INSTANT, spelling=_made, fails=fails)
     return {
         f"{prefix}make_timestamp": zoned,
         f"{prefix}make_timestamp_ltz": zoned,

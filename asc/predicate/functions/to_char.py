@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.functions.caught import as_text, cast_to
+from asc.predicate.functions.caught import as_text, cast_to, with_short_number
 from asc.predicate.functions.function import Call, Function, plain
 from asc.predicate.functions.growth import times
 from asc.predicate.functions.results import STRING
@@ -19,8 +19,6 @@ _NUMBER = re.compile(
 )
 _OF_BYTES = ("base64", "hex", "utf-8")
 _MAX_CHARS = 100
-_MAX_DIGITS = 20_000
-"""Characters of a text that are read as a number: Java takes the square of them."""
 
 
 def _trouble(call: Call) -> str | None:
@@ -43,7 +41,7 @@ def _spelling(call: Call) -> str:
     if types.is_instant(first.type):
         return f"date_format({cast_to(TIMESTAMP, first)}, {form.sql})"
     if first.type == pa.string():
-        return f"{call.name}(left({first.sql}, {_MAX_DIGITS}), {form.sql})"
+        return with_short_number(call, 0)
     if first.type == pa.binary() and str(call.constant(1)).lower() == "utf-8":
         return as_text(call)
     return plain(call)

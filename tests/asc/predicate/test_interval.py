@@ -38,6 +38,8 @@ def test_units(parts: list[tuple[str, str]], sql: str | None, data_type: str, am
         [("1.5", "DAY")],
         [("1", "MONTH"), ("1", "DAY")],
         [("1" * 30, "DAY")],
+        [("--1", "DAY")],
+        [("1 1", "DAY")],
         [("9" * 18, "DAY")],
         [("9" * 10, "YEAR")],
         [("-" + "9" * 10, "YEAR")],
@@ -57,8 +59,9 @@ def test_how_many_of_the_last_field() -> None:
 
 def test_words() -> None:
     assert of_words("1 day 2 hours").sql == "INTERVAL '1' DAY '2' HOURS"
+    assert of_words(".5 seconds 2. second").sql == "INTERVAL '.5' SECONDS '2.' SECOND"
     assert of_words(" interval -1  month ").sql == "INTERVAL '-1' MONTH"
-    for text in ("", "day", "1day", "1 day 2", "1 day, 2 hours"):
+    for text in ("", "day", "1day", "1 day 2", "1 day, 2 hours", "1 day2 hours"):
         with pytest.raises(ValueError, match="write a number and a unit"):
             of_words(text)
 
@@ -71,6 +74,8 @@ def test_words() -> None:
         ("-1 2:3", "DAY", "MINUTE", -(26 * 60 + 3) * 60_000_000),
         ("1 02:03:04.5", "DAY", "SECOND", DAY + 7_384_500_000),
         ("12:30", "MINUTE", "SECOND", 750_000_000),
+        ("106751991 04:00:54.775807", "DAY", "SECOND", (1 << 63) - 1),
+        ("178956970-7", "YEAR", "MONTH", (1 << 31) - 1),
     ],
 )
 def test_ranges(text: str, first: str, last: str, amount: int) -> None:

@@ -58,6 +58,10 @@ def test_types_of_results(text: str, result: pa.DataType | None, expression_of: 
     [
         ("add_months(day, 1)", "try_add(add_months(day, 1), 0)"),
         ("to_timestamp(s)", "try_add(to_timestamp(s), INTERVAL '0' SECOND)"),
+        (
+            "make_timestamp(n, 1, 1, 1, 1, s)",
+            "try_add(make_timestamp(n, 1, 1, 1, 1, left(s, 20000)), INTERVAL '0' SECOND)",
+        ),
         ("hour(day)", "hour(TRY_CAST(day AS TIMESTAMP))"),
         ("hour(ntz)", "hour(ntz)"),
         ("date_add(day, ' 5 ')", "date_add(day, ' 5 ')"),
