@@ -1,9 +1,9 @@
-"""What the predicate front end knows of Spark, held against Spark: types, text, casts, and that nothing throws."""
+"""What is spelled for Spark, held against Spark: nothing throws, and the types are those inferred."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING
@@ -12,13 +12,11 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import PredicateError
-from asc.predicate.expression import column_sql
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.functions.instants import INSTANTS
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
 from asc.predicate.typer import Typer
-from asc.predicate.types import castable, comparable, is_container, listable
 from asc.schema import Schema
 from asc.spark_types import ddl_of_type
 
@@ -254,8 +252,6 @@ BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL(10,2) DECIMAL(38,18) ST
 TIMESTAMP_NTZ
 """
 CASTS = tuple(CAST_TARGETS.split())
-NULL_OR_TEXT = ("day", "list", "dict", "days", "instants", "by_instant", "place")
-"""Casts refused though Spark makes them: a date's to a number is always NULL, a container's text is for display."""
 
 
 def typed(texts: Iterator[str]) -> dict[str, pa.DataType | None]:
@@ -353,144 +349,3 @@ def test_what_is_caught_is_else_what_the_call_is(spark: SparkSession) -> None:
             assert df.where(" OR ".join(chunk)).count() == 0, chunk
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
-
-
-def analysed(df: DataFrame, *texts: str) -> bool:
-    from pyspark.errors import AnalysisException
-
-    try:
-        df.selectExpr(*texts)
-    except AnalysisException:
-        return False
-    return True
-
-
-def analysed_of(df: DataFrame, texts: Iterable[str], expected: Iterable[bool]) -> list[str]:
-    """The texts that Spark does not take or refuse as expected. Those that it should take are asked fifty at a time."""
-    asked = list(zip(texts, expected, strict=True))
-    wrong = [text for text, takes in asked if not takes and analysed(df, text)]
-    taken = [text for text, takes in asked if takes]
-    for start in range(0, len(taken), 50):
-        chunk = taken[start : start + 50]
-        if not analysed(df, *chunk):
-            wrong += [text for text in chunk if not analysed(df, text)]
-    return wrong
-
-
-def test_refused_comparisons_are_those_spark_refuses(extremes: DataFrame) -> None:
-    """Nothing that Spark compares is refused, and what it refuses is known, container types aside."""
-    expected: dict[str, bool] = {}
-    names = list(EXTREMES)
-    for i, left in enumerate(names):
-        for right in names[i:]:
-            a, b = (SCHEMA.resolve((name,)).type for name in (left, right))
-            for operator in ("=", "<"):
-                if is_container(a) and is_container(b) and a != b:
-                    continue
-                expected[f"{left} {operator} {right}"] = comparable(operator, a, b)
-            if is_container(a) and is_container(b) and a != b:
-                continue
-            expected[f"{left} IN ({right})"] = listable(a, b)
-    assert analysed_of(extremes, expected, expected.values()) == []
-
-
-def test_refused_casts_are_refused_by_spark_or_always_null(extremes: DataFrame) -> None:
-    expected: dict[str, bool] = {}
-    for source, target in product(EXTREMES, CASTS):
-        text = f"CAST({source} AS {target})"
-        tree, _ = parse(text, Limits(), "UTC")
-        allowed = castable(SCHEMA.resolve((source,)).type, tree.value[0])
-        if allowed or source not in NULL_OR_TEXT:
-            expected[text] = allowed
-    assert analysed_of(extremes, expected, expected.values()) == []
-
-
-WORDS = """
-all and any between case current_date date day distinct div end escape exists extract false from group hour if in int
-interval is key left like limit month not null on or order position replace rlike row select start string struct time
-timestamp trim true type user using value values when with year
-"""
-SHAPES = """
-{w} > 5
-5 < {w}
-(({w}) + {w}) * 2 > {w}
-{w} IN ({w}, 3) AND {w} BETWEEN {w} AND {w}
-CASE WHEN {w} > 1 THEN {w} ELSE {w} END = {w}
-{w} IS NULL
-lower({w}) = 'x' OR p.{w} = 7 AND - {w} < 3
-{w} LIKE '7%'
-NOT ({w} = 7)
-{w} = 'x'
-CAST({w} AS INT)
-{w} RLIKE '7'
-if({w} > 1, {w}, {w})
-{w}
-{w} % {w}
-{w} DIV 2
-coalesce({w}, {w})
-p.{w}
-{w} || 'a'
-{w} <=> {w}
-{w} = 7 OR {w} = 8
-"""
-
-
-def test_columns_named_like_keywords_are_read_back(spark: SparkSession) -> None:
-    """The text of a column means the column wherever it stands, quoted or not."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    shapes = SHAPES.strip().splitlines()
-    wrong = []
-    for word in WORDS.split():
-        df = spark.range(7, 8).selectExpr(f"id AS `{word}`", f"named_struct('{word}', id) AS p")
-        both = [[shape.replace("{w}", text) for shape in shapes] for text in (column_sql((word,)), f"`{word}`")]
-        columns = [[F.expr(sql).alias(f"c{i}") for i, sql in enumerate(sqls)] for sqls in both]
-        if df.select(*columns[0]).collect() != df.select(*columns[1]).collect():
-            wrong.append(word)
-    assert wrong == []
-
-
-LIKE_PATTERNS = (
-    "%a%b%",
-    "a%b%c",
-    "%a_b%a%",
-    "_%_%_",
-    "%%a%%b",
-    "a%b_%",
-    "%.%*%",
-    "%\\\\%%\\\\_%a",
-    "%東%a%",
-    "%ab%ab",
-    "%a%",
-    "a%b",
-    "_",
-    "%_",
-    "",
-    "a%a%a",
-)
-"""As they stand between quotes: Spark halves the doubled backslashes."""
-
-
-def test_like_without_backtracking_is_like(spark: SparkSession) -> None:
-    """The regular expressions that stand for LIKE patterns match what LIKE matches."""
-    schema = Schema.from_ddl("s STRING")
-    pieces = ("", "a", "b", "ab", "aab", "\n", "東", "🚀", ".", "*", "%", "_", "\\")
-    rows = sorted({"".join(parts) for parts in product(pieces, repeat=3)})
-    df = spark.createDataFrame([(row,) for row in rows], "s STRING")
-    for pattern in LIKE_PATTERNS:
-        text = f"s LIKE '{pattern}'"
-        tree, source = parse(text, Limits(), "UTC")
-        ours = Typer(source, schema).of(tree).sql
-        rewritten = pattern.strip("%").count("%") > 0 and "RLIKE" in ours
-        differing = df.where(f"NOT (({text}) <=> ({ours}))").limit(3).collect()
-        assert not differing, (text, ours, differing)
-        assert rewritten or "LIKE" in ours
-
-
-def test_a_long_string_does_not_stall_a_pattern(spark: SparkSession) -> None:
-    """A million characters made to backtrack; the pattern as it stands would take hours."""
-    schema = Schema.from_ddl("s STRING")
-    df = spark.range(1).selectExpr("repeat('a', 1000000) AS s")
-    for text in ("s LIKE '%a%a%a%b'", "s LIKE '%a_a%b%c%'", "s LIKE '%a%b%a%'", "s RLIKE '^a*b'"):
-        tree, source = parse(text, Limits(), "UTC")
-        assert df.where(Typer(source, schema).of(tree).sql).count() == 0

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 import pytest
 
 from asc.predicate import types
 from asc.predicate.expression import Expression
+from asc.predicate.limits import Limits
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
+from asc.predicate.parser import parse
 from asc.predicate.syntax import Node
+from asc.predicate.types import castable, comparable, is_container, listable
+from tests.asc.predicate.test_spark_agreement import CASTS, DDL, EXTREMES, SCHEMA
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 NODE = Node("column", (), 0, 1, ("x",))
 D = pa.decimal128
@@ -120,3 +131,61 @@ def test_suspicions_name_what_to_write() -> None:
     assert "write the number without quotes" in (types.suspicion(column, constant) or "")
     assert types.suspicion(constant, column) == types.suspicion(column, constant)
     assert types.suspicion(column, column) is None
+
+
+NULL_OR_TEXT = ("day", "list", "dict", "days", "instants", "by_instant", "place")
+"""Casts refused though Spark makes them: a date's to a number is always NULL, a container's text is for display."""
+
+
+def analysed(df: DataFrame, *texts: str) -> bool:
+    from pyspark.errors import AnalysisException
+
+    try:
+        df.selectExpr(*texts)
+    except AnalysisException:
+        return False
+    return True
+
+
+def analysed_of(df: DataFrame, texts: Iterable[str], expected: Iterable[bool]) -> list[str]:
+    """The texts that Spark does not take or refuse as expected. Those that it should take are asked fifty at a time."""
+    asked = list(zip(texts, expected, strict=True))
+    wrong = [text for text, takes in asked if not takes and analysed(df, text)]
+    taken = [text for text, takes in asked if takes]
+    for start in range(0, len(taken), 50):
+        chunk = taken[start : start + 50]
+        if not analysed(df, *chunk):
+            wrong += [text for text in chunk if not analysed(df, text)]
+    return wrong
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_refused_comparisons_are_those_spark_refuses(spark: SparkSession) -> None:
+    """Nothing that Spark compares is refused, and what it refuses is known, container types aside."""
+    expected: dict[str, bool] = {}
+    names = list(EXTREMES)
+    for i, left in enumerate(names):
+        for right in names[i:]:
+            a, b = (SCHEMA.resolve((name,)).type for name in (left, right))
+            for operator in ("=", "<"):
+                if is_container(a) and is_container(b) and a != b:
+                    continue
+                expected[f"{left} {operator} {right}"] = comparable(operator, a, b)
+            if is_container(a) and is_container(b) and a != b:
+                continue
+            expected[f"{left} IN ({right})"] = listable(a, b)
+    assert analysed_of(spark.createDataFrame([], DDL), expected, expected.values()) == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_refused_casts_are_refused_by_spark_or_always_null(spark: SparkSession) -> None:
+    expected: dict[str, bool] = {}
+    for source, target in product(EXTREMES, CASTS):
+        text = f"CAST({source} AS {target})"
+        tree, _ = parse(text, Limits(), "UTC")
+        allowed = castable(SCHEMA.resolve((source,)).type, tree.value[0])
+        if allowed or source not in NULL_OR_TEXT:
+            expected[text] = allowed
+    assert analysed_of(spark.createDataFrame([], DDL), expected, expected.values()) == []

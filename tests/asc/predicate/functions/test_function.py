@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 
 from asc.predicate.expression import Expression
@@ -27,6 +29,19 @@ def test_a_call_knows_its_constants() -> None:
     assert call.kinds == [pa.int32(), None, pa.date32(), pa.null()]
     assert [call.is_null(i) for i in range(4)] == [False, False, False, True]
     assert plain(call) == "f(5, a, 'x', a)"
+
+
+def test_a_constant_is_the_integer_that_spark_casts_it_to() -> None:
+    values = [5, "7", " -7 ", Decimal("2.9"), -2.9, True, "x", "2.5", 1e300, float("nan"), None]
+    call = Call("f", [argument(None, Literal("?", pa.string(), value)) for value in values])
+    assert [call.integer(i) for i in range(12)] == [5, 7, -7, 2, -2, None, None, None, None, None, None, None]
+    assert [call.is_no_integer(i) for i in range(12)] == [False] * 6 + [True] + [False] * 5
+
+
+def test_only_a_call_that_is_spelled_otherwise_can_fail() -> None:
+    function = Function(1, 1, "s", lambda call: None, spelling=lambda call: "g(a)", fails=True)
+    assert function.can_fail(Call("f", [argument(None)]))
+    assert not function.can_fail(Call("g", [argument(None)]))
 
 
 def test_the_last_sort_repeats_and_null_and_the_unknown_fit_all() -> None:
