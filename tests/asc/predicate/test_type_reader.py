@@ -9,6 +9,8 @@ from asc.errors import PredicateError
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
 
+MAP_OF_STRUCTS = pa.map_(pa.string(), pa.struct([("x", pa.int32()), ("y z", pa.int64())]))
+
 
 @pytest.mark.parametrize(
     ("text", "data_type"),
@@ -18,6 +20,8 @@ from asc.predicate.parser import parse
         ("CAST(a AS VARCHAR(5))", pa.string()),
         ("a::CHAR(3)", pa.string()),
         ("TRY_CAST(a AS timestamp_ntz)", pa.timestamp("us")),
+        ("CAST(a AS array<Array<INT>>)", pa.list_(pa.list_(pa.int32()))),
+        ("a::MAP<STRING, STRUCT<x: INT, `y z` BIGINT>>", MAP_OF_STRUCTS),
     ],
 )
 def test_types(text: str, data_type: pa.DataType) -> None:
@@ -27,7 +31,10 @@ def test_types(text: str, data_type: pa.DataType) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("CAST(a AS ARRAY<INT>)", "one by one"),
+        ("CAST(a AS ARRAY<nonsense>)", "nonsense"),
+        ("CAST(a AS ARRAY<INT)", "ARRAY<INT>"),
+        ("CAST(a AS ARRAY<INT>= 1)", "ARRAY<INT>"),
+        ("CAST(a AS MAP<INT>)", "expected"),
         ("CAST(a AS INTERVAL DAY)", "INTERVAL 1 DAY"),
         ("CAST(a AS STRING COLLATE UNICODE)", "lower"),
         ("CAST(a AS VARCHAR)", r"expected \("),
