@@ -163,7 +163,7 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ("to_char to_varchar", {1: ("'yyyy-MM-dd HH:mm:ss'", "'G yy VV'")}),
         (
             "sequence",
-            {0: ("1", "-5", "n", "day"), 1: ("7", "900", "tiny", "day"), 2: ("1", "6", "n", "INTERVAL 1 MONTH")},
+            {0: ("1", "-5", "n"), 1: ("7", "900", "tiny"), 2: ("1", "6", "n")},
         ),
         ("array_distinct", {0: ("array(n, 5)", "array(d)", "array(s, NULL)", "list", "days", "instants")}),
         ("array_union", {0: ("array(n, 5)", "array(n, NULL)", "list"), 1: ("array(5)", "array(n)", "list")}),

@@ -108,3 +108,5 @@ def test_sorted_is_as_spark_has_it(spark: SparkSession) -> None:
 def test_the_result_is_of_the_arrays_type(expression_of: Callable[[str], Expression]) -> None:
     assert expression_of("array_except(ns, ns)").type == pa.list_(pa.int32())
     assert expression_of("arrays_overlap(ns, ns)").type == pa.bool_()
+    assert expression_of("array_union(ns, array(big))").type == pa.list_(pa.int64())
+    assert expression_of("arrays_overlap(ns, array(1L))").sql == "arrays_overlap(CAST(ns AS ARRAY<BIGINT>), array(1L))"

@@ -18,10 +18,14 @@ from asc.predicate.expression import Expression
         ("sequence(1, 5, 0)", "a step towards its end"),
         ("sequence(1, NULL)", "CAST both"),
         ("sequence(1, n, d)", "takes a step that is one"),
-        ("sequence(day, ts)", "CAST both to one type"),
+        ("sequence(DATE '2020-01-01', ts)", "CAST both to one type"),
+        ("sequence(day, day)", "ends that are constant"),
         ("sequence(s, n)", "CAST both to one type"),
-        ("sequence(ts, ts, INTERVAL 1 HOUR)", "whole days, months or years"),
-        ("sequence(day, day, 1)", "whole days, months or years"),
+        (
+            "sequence(to_timestamp('2020-01-01'), to_timestamp('2020-01-02'), INTERVAL 1 HOUR)",
+            "whole days, months or years",
+        ),
+        ("sequence(to_date('2020-01-01'), to_date('2021-01-01'), 1)", "whole days, months or years"),
     ],
 )
 def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:
@@ -38,8 +42,8 @@ def test_constant_ends_stand_as_they_are(expression_of: Callable[[str], Expressi
     [
         ("sequence(n, 5)", "<= 10000D * 1", pa.int32()),
         ("sequence(n, big, 2)", "10000D * abs(CAST(p.c AS DOUBLE))", pa.int64()),
-        ("sequence(day, day)", "<= 10000,", pa.date32()),
-        ("sequence(day, day, - INTERVAL 1 MONTH)", "<= 280000,", pa.date32()),
+        ("sequence(to_date('2020-01-01'), to_date('2021-01-01'))", "<= 10000,", pa.date32()),
+        ("sequence(to_date('2020-01-01'), to_date('2021-01-01'), - INTERVAL 1 MONTH)", "<= 280000,", pa.date32()),
     ],
 )
 def test_ends_of_the_record_are_bounded(
