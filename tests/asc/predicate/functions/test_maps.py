@@ -79,13 +79,7 @@ CALLS: dict[str, list[object]] = {
     "str_to_map(text)": [{"a": "1", "b": "2"}, None, {"": None}, None, {"a": None, "b": None}],
     "map(d, 1, e, 2)": [{0.0: 1, 1.0: 2}, None, None, None, {1.0: 1, 2.0: 2}],
     "transform_keys(m, (k, v) -> n)": [{1: 1}, {2: 1}, {}, None, {3: 1}],
-    "transform_keys(map('a', 1, 'b', 2), (k, v) -> if(n = 1, k, s))": [
-        {"a": 1, "b": 2},
-        None,
-        {"a": 1, "b": 2},
-        None,
-        None,
-    ],
+    "transform_keys(map(1, 1, 2, 2), (k, v) -> if(n = 1, k, n))": [{1: 1, 2: 2}, None, {1: 1, 2: 2}, None, None],
 }
 
 
