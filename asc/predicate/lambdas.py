@@ -77,7 +77,7 @@ def _variables(typer: Typer, node: Node, given: Sequence[Expression]) -> tuple[l
     """The types of a lambda's variables, and how many it may have."""
     name = node.value
     if name in ("zip_with", "array_sort"):
-        return [_element(typer, node, container) for container in (*given, *given)[:2]], (2,)
+        return [_element(typer, node, container) for container in (given[0], given[-1])], (2,)
     if name in _OF_ARRAY:
         with_index = name in ("filter", "transform") and node.args[-1].op == "lambda" and len(node.args[-1].value) == 2
         return [_element(typer, node, given[0]), *[pa.int32()] * with_index], _OF_ARRAY[name]

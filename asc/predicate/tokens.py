@@ -30,7 +30,7 @@ _KINDS = {
     RAW_STRING: r"""[rR](?:'[^']*'|"[^"]*")""",
 }
 _TOKEN = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()), re.DOTALL)
-_SYMBOL_LIST = "( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! :: ->"
+_SYMBOL_LIST = "( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! : :: ->"
 _SYMBOLS = frozenset(_SYMBOL_LIST.split())
 _JOINED = ("<<", ">>", ">>>", "!<", "!>")
 

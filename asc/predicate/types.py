@@ -197,7 +197,7 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
     if is_container(left) or is_container(right):
         # Of two types of container Spark compares some, casting what they hold: unguarded. Numbers need no guard.
         both = pa.types.is_list(left) and pa.types.is_list(right)
-        return both and is_number(left.value_type) and is_number(right.value_type)
+        return both and left.value_type in _NUMERIC_ORDER and right.value_type in _NUMERIC_ORDER
     if pa.string() in (left, right):
         return True
     if is_number(left) and is_number(right):

@@ -13,9 +13,9 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.functions.binding import bound
-from asc.predicate.functions.function import Call, Function, is_array, plain
+from asc.predicate.functions.function import Call, Function, Spelling, is_array, plain
 from asc.predicate.functions.growth import joined
-from asc.predicate.functions.results import BOOLEAN, first
+from asc.predicate.functions.results import BOOLEAN
 
 _FEW_VALUES = (pa.bool_(), pa.int8(), pa.int16())
 _FLOATS = (pa.float32(), pa.float64())
@@ -42,22 +42,44 @@ def is_written_out(arg: Expression) -> bool:
 
 
 def _comparable_arrays(call: Call) -> str | None:
-    kinds = set(call.kinds) - {pa.null()}
-    if len(kinds) > 1 or None in kinds or not kinds:
+    held = _held(call)
+    if held is None or None in call.kinds:
         return f"{call.name} of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
-    (kind,) = kinds
-    if types.holds_map(kind):
-        return f"{call.name} of {types.name(kind)}: maps cannot be compared"
+    if types.holds_map(held):
+        return f"{call.name} of arrays of {types.name(held)}: maps cannot be compared"
     return None
+
+
+def _held(call: Call) -> pa.DataType | None:
+    """What the arrays hold, as Spark compares it."""
+    return types.common([kind.value_type for kind in call.kinds if kind is not None and is_array(kind)])
+
+
+def _set(call: Call) -> pa.DataType | None:
+    held = _held(call)
+    return None if held is None else pa.list_(held)
+
+
+def _of_one_type(spelling: Spelling) -> Spelling:
+    """A spelling of arrays of the same type."""
+
+    def spelled(call: Call) -> str:
+        kind = _set(call)
+        assert kind is not None
+        return spelling(Call(call.name, [_as(arg, kind) for arg in call.args]))
+
+    return spelled
+
+
+def _as(arg: Expression, kind: pa.DataType) -> Expression:
+    if arg.type in (kind, pa.null()) or types.same_shape(arg.type, kind):
+        return arg
+    return Expression(f"CAST({arg.sql} AS {types.name(kind)})", kind, arg.node)
 
 
 def _as_it_stands(call: Call) -> bool:
     held = _held(call)
     return held in _FEW_VALUES or (not types.is_container(held) and all(map(is_written_out, call.args)))
-
-
-def _held(call: Call) -> pa.DataType:
-    return next(kind.value_type for kind in call.kinds if kind is not None and is_array(kind))
 
 
 def _marked(call: Call, sql: str, array: int) -> str:
@@ -115,10 +137,13 @@ def _overlap(call: Call) -> str:
 
 
 ARRAY_SETS = {
-    "array_distinct": Function(1, 1, "y", first, _comparable_arrays, spelling=_first_of_each),
-    "array_union": Function(2, 2, "y", first, _comparable_arrays, joined, spelling=_first_of_each),
-    "array_except": Function(2, 2, "y", first, _comparable_arrays, spelling=_first_only),
-    "array_intersect": Function(2, 2, "y", first, _comparable_arrays, spelling=_in_both),
-    "arrays_overlap": Function(2, 2, "y", BOOLEAN, _comparable_arrays, spelling=_overlap),
+    name: Function(count, count, "y", result, _comparable_arrays, growth, _of_one_type(spelling))
+    for name, count, result, growth, spelling in (
+        ("array_distinct", 1, _set, None, _first_of_each),
+        ("array_union", 2, _set, joined, _first_of_each),
+        ("array_except", 2, _set, None, _first_only),
+        ("array_intersect", 2, _set, None, _in_both),
+        ("arrays_overlap", 2, BOOLEAN, None, _overlap),
+    )
 }
 """The functions of arrays as sets."""

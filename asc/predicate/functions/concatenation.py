@@ -21,7 +21,9 @@ def concatenation_trouble(kinds: Sequence[pa.DataType | None]) -> str | None:
     if others:
         return f"{types.name(containers[0])} joined with {types.name(others[0])}: join arrays, or strings"
     held = _held(kinds)
-    if not types.unifiable(held, "numbers") or types.mixed_instants(held):
+    # A constant beside instants may be a word for a time.
+    read = pa.string() in held and any(map(types.is_instant, held))
+    if read or not types.unifiable(held, "numbers") or types.mixed_instants(held):
         return f"{' and '.join(dict.fromkeys(map(types.name, containers)))}: CAST them to one type to join them"
     return None
 

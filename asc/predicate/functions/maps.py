@@ -81,8 +81,9 @@ def _of_arguments(call: Call) -> str:
     if _are_constants(call):
         return plain(call)
     places = [f"p.{name}" for name in names(len(call.args))]
-    made = f"map({', '.join(places)})"
-    return bound_together([arg.sql for arg in call.args], if_keys_differ(f"array({', '.join(places[::2])})", made))
+    keys, values = (f"array({', '.join(places[i::2])})" for i in (0, 1))
+    # Where it is not compiled, map() takes -0.0 for 0.0.
+    return bound_together([arg.sql for arg in call.args], if_keys_differ(keys, f"map_from_arrays({keys}, {values})"))
 
 
 def _map_of_arguments(call: Call) -> pa.DataType | None:
@@ -120,8 +121,7 @@ def _struct(call: Call) -> pa.DataType | None:
 def _array_of_entries(call: Call) -> str | None:
     struct = _struct(call)
     if struct is None or folded(struct.field(0).name) == folded(struct.field(1).name):
-        remedy = "it takes an array of structs of two fields with different names"
-        return f"{call.name} of {types.name(call.type(0))}: {remedy}"
+        return f"{call.name} of {types.name(call.type(0))}: it takes an array of structs with two names"
     trouble = key_trouble(struct.field(0).type, few=is_written_out(call.args[0]))
     return None if trouble is None else f"{call.name} with {trouble}"
 
@@ -140,10 +140,9 @@ def _map_of_entries(call: Call) -> pa.DataType | None:
 
 def _same_maps(call: Call) -> str | None:
     kinds = set(call.kinds) - {pa.null()}
-    if len(kinds) != 1 or None in kinds:
+    kind = next(iter(kinds), None)
+    if len(kinds) != 1 or kind is None:
         return f"map_concat of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
-    kind = kinds.pop()
-    assert kind is not None
     trouble = key_trouble(kind.key_type, few=all(map(is_written_out, call.args)))
     return None if trouble is None else f"map_concat of {trouble}"
 

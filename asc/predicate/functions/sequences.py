@@ -10,6 +10,7 @@ from asc.predicate.functions.caught import caught_date
 from asc.predicate.functions.function import Call, Function, plain
 from asc.predicate.interval_type import DAYS, IntervalType
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.syntax import Node
 
 _MAX_CONSTANT = 1_000
 _MAX_ENTRIES = 10_000
@@ -42,6 +43,8 @@ def _constants(call: Call) -> str | None:
 
 
 def _step(call: Call) -> str | None:
+    if not all(map(_is_constant, (arg.node for arg in call.args))):
+        return "sequence of dates and timestamps takes ends that are constant: compare with them instead"
     if len(call.args) < 3:
         return None
     step = call.args[2].node
@@ -49,6 +52,10 @@ def _step(call: Call) -> str | None:
     if step.op != "interval" or not (step.value.type.of_months or step.value.type == DAYS):
         return "sequence of dates and timestamps takes a step of whole days, months or years: INTERVAL 1 DAY"
     return None
+
+
+def _is_constant(node: Node) -> bool:
+    return node.op != "column" and all(map(_is_constant, node.args))
 
 
 def _spelled(call: Call) -> str:

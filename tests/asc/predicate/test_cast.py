@@ -42,3 +42,36 @@ def test_the_cast_of_a_date_to_a_timestamp_is_guarded() -> None:
 def test_refusals(text: str) -> None:
     with pytest.raises(PredicateError, match="Spark has no such cast"):
         typed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "sql"),
+    [
+        ("CAST(xs AS ARRAY<string>)", "CAST(xs AS ARRAY<STRING>)"),
+        ("CAST(NULL AS array<date>)", "CAST(NULL AS ARRAY<DATE>)"),
+        ("TRY_CAST(struct(a, s) AS STRUCT<x: BIGINT, y: INT>)", "TRY_CAST(struct(a, s) AS STRUCT<x: BIGINT, y: INT>)"),
+    ],
+)
+def test_containers_are_cast_by_what_they_hold(text: str, sql: str) -> None:
+    assert typed(text).sql == sql
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CAST(array(day) AS ARRAY<TIMESTAMP>)",
+        "CAST(array('now') AS ARRAY<TIMESTAMP>)",
+        "CAST(array(s) AS ARRAY<DECIMAL(5,2)>)",
+        "CAST(array(xs) AS ARRAY<STRING>)",
+    ],
+)
+def test_what_can_throw_within_a_container_is_refused(text: str) -> None:
+    with pytest.raises(PredicateError, match="one by one"):
+        typed(text)
+
+
+def test_the_text_of_a_container_is_longer_than_the_record() -> None:
+    assert typed("CAST(xs AS STRING)").growth == 8.0
+    wide = ", ".join(f"{i} AS c{i}" for i in range(13))
+    with pytest.raises(PredicateError, match="longer"):
+        typed(f"CAST(struct({wide}) AS STRING)")

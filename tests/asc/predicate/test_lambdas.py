@@ -18,6 +18,8 @@ SCHEMA = Schema.from_ddl(
     " items ARRAY<STRUCT<a: INT, t: STRING, xs: ARRAY<INT>, deep: ARRAY<STRUCT<xs: ARRAY<INT>>>>>"
 )
 
+PAIRS = pa.list_(pa.struct([("t", pa.string()), ("x", pa.int32())]))
+
 
 def typed(text: str) -> Expression:
     node, source = parse(text, Limits(), "UTC")
@@ -39,6 +41,20 @@ def typed(text: str) -> Expression:
         ("map_filter(m, (k, v) -> v > 1)", None, pa.map_(pa.string(), pa.int32())),
         ("transform_values(m, (k, v) -> v > 1)", None, pa.map_(pa.string(), pa.bool_())),
         ("aggregate(xs, 0, (a, x) -> a + x)", None, pa.int32()),
+        ("transform(xs, n)", None, pa.list_(pa.int32())),
+        ("exists(xs, n > 1)", None, pa.bool_()),
+        ("transform(tags, t -> concat(t, t))", None, pa.list_(pa.string())),
+        (
+            "zip_with(xs, tags, (x, t) -> struct(t, x))",
+            None,
+            pa.list_(pa.struct([("t", pa.string()), ("x", pa.int32())])),
+        ),
+        ("transform(sequence(1, 10), x -> x * 2)", None, pa.list_(pa.int32())),
+        (
+            "aggregate(xs, struct(0 AS a, n AS b), (s, x) -> struct(s.a + x, s.b), s -> s.a)",
+            "aggregate(xs, struct(0 AS a, n AS b), (s, x) -> struct(s.a + x, s.b), s -> s.a)",
+            pa.int32(),
+        ),
         ("reduce(xs, 0, (a, x) -> a + x, a -> a > 5)", None, pa.bool_()),
     ],
 )
@@ -70,14 +86,26 @@ def test_text_and_type(text: str, sql: str | None, data_type: pa.DataType) -> No
         ("exists(items, i -> exists(i.xs, x -> i.t LIKE '%a%'))", "bring it out of the lambda"),
         ("exists(items, i -> exists(i.deep, d -> exists(d.xs, x -> x = 1)))", "at most 2 levels"),
         ("exists(xs, x -> " + " OR ".join(f"x = {i}" for i in range(40)) + ")", "at most 100 operations"),
-        ("transform(tags, t -> concat(t, t))", "a part of its variable"),
-        (f"transform(xs, x -> '{'a' * 33}')", "a part of its variable"),
+        ("transform(tags, t -> repeat(t, 2))", "parts of its variables"),
+        (f"transform(xs, x -> '{'a' * 33}')", "parts of its variables"),
         ("transform(xs, x -> xs)", "bring it out of the lambda"),
         ("aggregate(tags, '', (a, t) -> a || t)", "a number, boolean, date or timestamp"),
         ("aggregate(xs, 0, (a, x) -> a + 1L)", "from INT to BIGINT"),
         ("aggregate(xs, 0, a -> a)", "2 variables"),
         ("aggregate(xs, 0, (a, x) -> a, a -> 'x')", "a number, boolean, date or timestamp"),
         ("aggregate(xs, 0)", "write aggregate"),
+        ("transform(xs, s)", "bring it out of the lambda"),
+        ("transform(xs, m)", "bring it out of the lambda"),
+        ("transform(sequence(1, 100), x -> x)", "an array of the record"),
+        ("transform_keys(m, (k, v) -> CAST(v AS DECIMAL(5,2)))", "the square of their number"),
+        ("transform_keys(m, (k, v) -> NULL)", "keys of type VOID"),
+        ("map_zip_with(m, map(1, 2), (k, a, b) -> a)", "the keys must be of one type"),
+        ("map_zip_with(m, m, (k, a) -> a)", "has 3 variables"),
+        ("array_sort(xs, (a, b) -> a < b)", "comparator that gives BOOLEAN"),
+        ("array_sort(xs, (a, b) -> 1L)", "comparator that gives BIGINT"),
+        ("array_sort(tags, (a, b) -> length(a) - length(b))", "compare its variables"),
+        ("array_sort(tags, (a, b) -> CASE WHEN upper(a) < b THEN 1 ELSE 0 END)", "compare its variables"),
+        ("array_sort(xs, (a, b) -> " + "a + " * 20 + "b)", "counted 3 times"),
     ],
 )
 def test_refusals(text: str, part: str) -> None:
@@ -99,3 +127,20 @@ def test_errors_in_a_body_are_not_counted_and_those_beside_it_are() -> None:
     (both,) = normalise("aggregate(xs, 1 / n, (a, x) -> a + x) > 0", SCHEMA).p_attributes
     assert both.error_condition is not None
     assert "a +" not in both.error_condition
+
+
+def test_what_a_lambda_can_make_spark_throw_for_is_null_and_counted() -> None:
+    comparator = typed("array_sort(items, (p, q) -> p.a - q.a)").sql
+    made = "array_sort(p_, (p, q) -> p.a - q.a)"
+    assert comparator == (
+        f"transform(array(items), p_ -> if(try_add(date_from_unix_date(size({made})), 0) IS NOT NULL, {made}, NULL))[0]"
+    )
+    for text in ("array_sort(xs, (a, b) -> b - a)[0] = 1", "transform_keys(m, (k, v) -> v)[1] = 1"):
+        (attribute,) = normalise(text, SCHEMA).p_attributes
+        assert attribute.error_condition is not None
+    (plain,) = normalise("transform(xs, 1 / n)[0] = 1", SCHEMA).p_attributes
+    assert plain.error_condition is None
+
+
+def test_maps_are_put_together_where_they_are_small() -> None:
+    assert "size(p.a) + size(p.b) <= 1000" in typed("map_zip_with(m, m, (k, a, b) -> a + b)").sql

@@ -121,10 +121,10 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ("array_append array_prepend array_remove", {1: ("n", "day", "ts", "NULL")}),
         ("array_insert", {1: ("-100", "-1", "1", "100"), 2: ("n", "day", "ts", "NULL")}),
         ("flatten", {0: ("array(list)", "array(days, NULL)")}),
-        ("array_repeat", {1: ("0", "3")}),
+        ("array_repeat", {1: ("0", "3", "tiny")}),
         ("array_join", {1: ("','", "''"), 2: ("'x'",)}),
         ("array_intersect array_except", {1: ("array(1, NULL)", "array('a')", "array(day)")}),
-        ("slice", {1: ("1", "-1000000000", "1000000000"), 2: ("0", "1000000000")}),
+        ("slice", {1: ("1", "-1000000000", "1000000000", "n"), 2: ("0", "1000000000", "n")}),
         ("sort_array", {1: ("TRUE", "FALSE")}),
         ("get_json_object", {1: ("'$.a[*].b'", "'nonsense'", "'$'")}),
         ("parse_url try_parse_url", {1: ("'HOST'", "'QUERY'", "'USERINFO'"), 2: ("'x'",)}),
@@ -164,9 +164,17 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ("from_json", {1: ("'a INT, b STRUCT<c: DOUBLE, d: STRING>'", "'flag BOOLEAN'")}),
         ("to_json", {0: ("place", "list", "array(d, NULL)", "array(raw)")}),
         ("to_char to_varchar", {1: ("'yyyy-MM-dd HH:mm:ss'", "'G yy VV'")}),
-        ("sequence", {0: ("1", "-5"), 1: ("7", "900"), 2: ("1", "6")}),
-        ("array_distinct", {0: ("array(n, 5)", "array(d)", "array(s, NULL)")}),
-        ("array_union", {0: ("array(n, 5)", "array(n, NULL)"), 1: ("array(5)", "array(n)")}),
+        (
+            "sequence",
+            {0: ("1", "-5", "n"), 1: ("7", "900", "tiny"), 2: ("1", "6", "n")},
+        ),
+        ("array_distinct", {0: ("array(n, 5)", "array(d)", "array(s, NULL)", "list", "days", "instants")}),
+        ("array_union", {0: ("array(n, 5)", "array(n, NULL)", "list"), 1: ("array(5)", "array(n)", "list")}),
+        ("map_from_arrays", {0: ("list", "days", "array(s)"), 1: ("list", "array(n)")}),
+        ("map_from_entries", {0: ("array(struct(n, s))", "array(struct(d, n), NULL)")}),
+        ("str_to_map", {1: ("','", "''"), 2: ("':'", "'[a-c]'")}),
+        ("concat", {0: ("s", "raw", "list", "days"), 1: ("s", "n", "array(big)", "instants"), 2: ("s", "list")}),
+        ("reverse", {0: ("s", "list", "days", "n")}),
         ("try_add", {1: ("n", "big", "d", "price", "wide", "2.5", "f")}),
     )
     for name in names.split()
@@ -244,8 +252,27 @@ def texts_of_operators() -> Iterator[str]:
         yield f"{left} = {right}"
     yield from ("instants[0] > DATE '+294300-01-01'", "ts > DATE '+294300-01-01'", "by_instant[ts]", "by_instant[day]")
     yield from ("day > TIMESTAMP '2020-01-05 00:00:00'", "ntz > TIMESTAMP '2020-01-05 00:00:00'", "days[0] < ntz")
+    for target in ("ARRAY<STRING>", "ARRAY<TINYINT>", "MAP<STRING, DOUBLE>", "STRUCT<a: STRING>", "ARRAY<TIMESTAMP>"):
+        for source in ("list", "dict", "days", "instants", "place", "NULL"):
+            yield f"CAST({source} AS {target})"
+            yield f"TRY_CAST({source} AS {target})"
+    yield from LAMBDAS
     yield from ("list[n]", "list[0]", "dict[s]", "place.x", "dict['a']", "s LIKE '%a%b_'", "s LIKE 'a/%' ESCAPE '/'")
 
+
+LAMBDAS = (
+    "transform(list, n)",
+    "transform(list, (x, i) -> struct(x, i))",
+    "transform_keys(dict, (k, v) -> n)",
+    "transform_keys(map(n, 1, 2, 3), (k, v) -> v)",
+    "map_zip_with(dict, dict, (k, a, b) -> a + b)",
+    "array_sort(list, (a, b) -> b - a)",
+    "array_sort(instants, (a, b) -> CASE WHEN a < b THEN 1 WHEN a > b THEN -1 ELSE 0 END)",
+    "aggregate(list, named_struct('a', 0, 'b', n), (s, x) -> named_struct('a', s.a + x, 'b', s.b), s -> s.a)",
+    "map(n, 1, 3, big)",
+    "map(d, 1, 0.0D, 2)",
+    "list || array(big)",
+)
 
 CAST_TARGETS = """
 BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL(10,2) DECIMAL(38,18) STRING BINARY DATE TIMESTAMP

@@ -38,6 +38,10 @@ def test_shortened(text: str, short: str) -> None:
         ("decode(a, 1, 2, 3, 4, 5, 6, 7) = 1", 13),
         ("regexp_substr(a, 'b') = 'x'", 7),
         ("a IN (1, 2, 3, 4, 5, 6, 7, 8)", 4),
+        ("array_distinct(a) = b", 29),
+        ("transform_keys(a, (k, v) -> v)[1] = b", 37),
+        ("map(a, 1)[b] = 1", 36),
+        ("map('a', 1)[b] = 1", 7),
     ],
 )
 def test_the_weight_is_that_of_what_spark_makes_of_it(text: str, weight: int) -> None:

@@ -10,6 +10,8 @@ from asc.predicate.interval_type import CALENDAR, DAY_TIME, interval_type
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
 
+MAP_OF_STRUCTS = pa.map_(pa.string(), pa.struct([("x", pa.int32()), ("y z", pa.int64())]))
+
 
 @pytest.mark.parametrize(
     ("text", "data_type"),
@@ -23,6 +25,8 @@ from asc.predicate.parser import parse
         ("CAST(a AS interval Day to second)", DAY_TIME),
         ("a::INTERVAL", CALENDAR),
         ("a::INTERVAL YEAR", interval_type("YEAR", "YEAR")),
+        ("CAST(a AS array<Array<INT>>)", pa.list_(pa.list_(pa.int32()))),
+        ("a::MAP<STRING, STRUCT<x: INT, `y z` BIGINT>>", MAP_OF_STRUCTS),
     ],
 )
 def test_types(text: str, data_type: pa.DataType) -> None:
@@ -32,10 +36,13 @@ def test_types(text: str, data_type: pa.DataType) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("CAST(a AS ARRAY<INT>)", "one by one"),
         ("CAST(a AS INTERVAL SECOND TO DAY)", "from a larger to a smaller unit"),
         ("CAST(a AS INTERVAL DAY TO)", "expected"),
         ("CAST(a AS INTERVAL DAYS)", "expected"),
+        ("CAST(a AS ARRAY<nonsense>)", "nonsense"),
+        ("CAST(a AS ARRAY<INT)", "ARRAY<INT>"),
+        ("CAST(a AS ARRAY<INT>= 1)", "ARRAY<INT>"),
+        ("CAST(a AS MAP<INT>)", "expected"),
         ("CAST(a AS STRING COLLATE UNICODE)", "lower"),
         ("CAST(a AS VARCHAR)", r"expected \("),
         ("CAST(a AS DECIMAL(39, 0))", "1..38"),
