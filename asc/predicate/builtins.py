@@ -222,7 +222,7 @@ def _arguments(function: Function) -> str:
 
     >>> from asc.predicate.functions import FUNCTIONS
     >>> _arguments(FUNCTIONS["substring"]), _arguments(FUNCTIONS["concat"]), _arguments(FUNCTIONS["pi"])
-    ('string, integer[, integer]', '[string, ...]', '')
+    ('string, integer[, integer]', '[value, ...]', '')
     """
     words = [_WORDS[function.sort(i)] for i in range(min(function.most, max(function.least, _SHOWN)))]
     if function.most > _SHOWN:

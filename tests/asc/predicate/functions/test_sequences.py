@@ -17,10 +17,10 @@ from asc.predicate.expression import Expression
         ("sequence(1, 1001)", "at most 1,000 entries"),
         ("sequence(1, 5, 0)", "a step towards its end"),
         ("sequence(1, NULL)", "CAST both"),
-        ("sequence(1, n, d)", "takes a step that is one"),
+        ("sequence(1, n, d)", "not an integer or INTERVAL"),
         ("sequence(DATE '2020-01-01', ts)", "CAST both to one type"),
         ("sequence(day, day)", "ends that are constant"),
-        ("sequence(s, n)", "CAST both to one type"),
+        ("sequence(s, n)", "not an integer, date or timestamp"),
         (
             "sequence(to_timestamp('2020-01-01'), to_timestamp('2020-01-02'), INTERVAL 1 HOUR)",
             "whole days, months or years",
