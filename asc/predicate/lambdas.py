@@ -44,6 +44,8 @@ _MAX_SHORT = 50
 _COMPARISONS_OF_ELEMENT = 3
 _JOINING = frozenset(("array", "concat", "named_struct"))
 _CHOOSING = frozenset(("coalesce", "ifnull", "nvl"))
+_MAX_LENGTH = 100
+_LENGTHENING = frozenset(("lpad", "rpad", "repeat", "space"))
 _COMPARED = frozenset(("=", "<=>", "<", "<=", ">", ">=", "in", "between"))
 _SHRINKING_LIST = "lower lcase upper ucase trim btrim ltrim rtrim substr substring left right reverse"
 _SHRINKING = frozenset(_SHRINKING_LIST.split())
@@ -269,6 +271,11 @@ def _check_names(typer: Typer, node: Node, parent: Node | None) -> None:
         if not (_is_fixed(kind) or tested or compared):
             problem = f"{types.name(kind)} in a lambda:"
             raise typer.source.error_at(node, problem, "compare it with text, or bring it out of the lambda")
+    if node.op == "call" and node.value in _LENGTHENING:
+        length = node.args[0 if node.value == "space" else 1]
+        if length.op != "literal" or not (type(length.value.value) is int and length.value.value <= _MAX_LENGTH):
+            remedy = f"a constant up to {_MAX_LENGTH}: each element would become as long"
+            raise typer.source.error_at(length, f"length given to {node.value} in a lambda:", remedy)
     for arg in node.args:
         _check_names(typer, arg, node)
 

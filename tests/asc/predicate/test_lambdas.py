@@ -36,6 +36,7 @@ def typed(text: str) -> Expression:
         ("transform(tags, t -> lower(t))[0]", "transform(tags, t -> lower(t))[0]", pa.string()),
         ("exists(items, `end` -> `end`.a = 1)", "exists(items, `end` -> `end`.a = 1)", pa.bool_()),
         ("exists(items, i -> exists(i.xs, x -> x = i.a))", None, pa.bool_()),
+        ("exists(tags, t -> lpad(t, 5) = s)", "exists(tags, t -> lpad(t, 5) = s)", pa.bool_()),
         ("exists(tags, t -> t = s OR s IS NULL)", "exists(tags, t -> (t = s) OR (s IS NULL))", pa.bool_()),
         ("zip_with(xs, tags, (x, t) -> x)", None, pa.list_(pa.int32())),
         ("map_filter(m, (k, v) -> v > 1)", None, pa.map_(pa.string(), pa.int32())),
@@ -106,6 +107,10 @@ def test_text_and_type(text: str, sql: str | None, data_type: pa.DataType) -> No
         ("array_sort(tags, (a, b) -> length(a) - length(b))", "compare its variables"),
         ("array_sort(tags, (a, b) -> CASE WHEN upper(a) < b THEN 1 ELSE 0 END)", "compare its variables"),
         ("array_sort(xs, (a, b) -> " + "a + " * 20 + "b)", "counted 3 times"),
+        ("exists(tags, t -> lpad(t, 101) = 'x')", "a constant up to 100"),
+        ("exists(xs, x -> space(x) = ' ')", "a constant up to 100"),
+        ("exists(tags, t -> repeat('-', n) = t)", "a constant up to 100"),
+        ("exists(tags, t -> rpad(t, '9999') = 'x')", "a constant up to 100"),
     ],
 )
 def test_refusals(text: str, part: str) -> None:
