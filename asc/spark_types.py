@@ -14,6 +14,9 @@ from asc.errors import SchemaError
 _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _TOKEN = re.compile(rf"\s*(?:(`(?:[^`]|``)*`)|({_TEXT})|(\w+)|([<>(),:])|(\S))", re.DOTALL)
 
+VARIANT = pa.opaque(pa.binary(), "variant", "spark")
+"""Stands for Spark's VARIANT: what functions make of JSON text. No column has it."""
+
 _SIMPLE: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "tinyint": pa.int8(),
@@ -48,6 +51,7 @@ _DDL_NAMES: dict[pa.DataType, str] = {
     pa.timestamp("us", tz="UTC"): "TIMESTAMP",
     pa.timestamp("us"): "TIMESTAMP_NTZ",
     pa.null(): "VOID",
+    VARIANT: "VARIANT",
 }
 _KNOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p,s), STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, STRUCT<...>, ARRAY<...>, MAP<...>"  # noqa: E501
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -123,6 +127,18 @@ def fields_of_ddl(text: str) -> list[pa.Field]:
         fields = reader.fields("", 0)
     reader.expect("")
     return fields
+
+
+def type_of_ddl(text: str) -> pa.DataType:
+    """One type as DDL has it; SchemaError for what is none.
+
+    >>> type_of_ddl("array<int>")
+    ListType(list<item: int32>)
+    """
+    reader = _DdlReader(text)
+    found = reader.type(0)
+    reader.expect("")
+    return found
 
 
 class _DdlReader:
@@ -286,6 +302,6 @@ def normalised_arrow_type(data_type: pa.DataType, where: str) -> pa.DataType:
         return pa.map_(key, item)
     if types.is_list(data_type) or types.is_large_list(data_type) or types.is_fixed_size_list(data_type):
         return pa.list_(normalised_arrow_type(data_type.value_type, where))
-    if data_type in _DDL_NAMES and not types.is_null(data_type):
+    if data_type in _DDL_NAMES and not types.is_null(data_type) and data_type != VARIANT:
         return data_type
     raise SchemaError(f"attribute {where} has type", str(data_type), f"cast it to what one of these holds: {_KNOWN}")

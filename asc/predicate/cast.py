@@ -9,6 +9,7 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.syntax import Node
+from asc.spark_types import VARIANT
 
 _MAX_DIGITS = 20_000
 """Characters of a text that are read as a decimal; there are no more but in a record made to stall a stream."""
@@ -31,6 +32,6 @@ def cast(typer: Typer, node: Node) -> Expression:
             raise typer.source.error_at(node, f"cast of {types.name(None)} to {spelling}:", "CAST it to STRING first")
         if operand.type == pa.string():
             return Expression(f"{node.op.upper()}(left({operand.sql}, {_MAX_DIGITS}) AS {spelling})", target, node)
-    if types.needs_guard(operand, target):
+    if types.needs_guard(operand, target) or operand.type == VARIANT:
         return Expression(types.guarded(operand.sql, target), target, node)
     return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)

@@ -26,6 +26,8 @@ _OF_INTEGERS, _OF_FLOATS = frozenset("dxXo"), frozenset("feE")
 def format_trouble(call: Call) -> str | None:
     """Why a call of format_string is refused: Java throws for a value that its conversion does not take."""
     text = call.constant(0)
+    if call.is_null(0):
+        return None
     if not isinstance(text, str):
         return f"the format given to {call.name} must be a constant string"
     following = 1
@@ -67,6 +69,7 @@ def _value_trouble(call: Call, specifier: str, conversion: str, place: int) -> s
 def formatted(call: Call) -> float:
     """Each value may be put in more than once."""
     text = call.constant(0)
-    assert isinstance(text, str)
+    if not isinstance(text, str):
+        return 1.0
     used = sum(1 for _ in _SPECIFIER.finditer(text))
     return joined(call) * max(1, used - len(call.args) + 2)

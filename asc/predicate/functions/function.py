@@ -11,6 +11,7 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.spark_types import VARIANT
 
 MANY = 100
 """The arguments of a function that takes any number of them."""
@@ -135,6 +136,7 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "a": ("an array or map", lambda t: is_array(t) or is_map(t)),
         "y": ("an array", is_array),
         "m": ("a map", is_map),
+        "V": ("a VARIANT", lambda t: bool(t == VARIANT)),
     }
 )
 """What an argument may be, by its letter: in words, and of which types."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from zoneinfo import ZoneInfo
-
 import pyarrow as pa
 
 from asc.predicate import types
@@ -12,10 +9,10 @@ from asc.predicate.functions.caught import as_date, as_instant, as_instant_of, c
 from asc.predicate.functions.function import Call, Check, Function, Spelling, plain
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_pattern import time_pattern_trouble
+from asc.predicate.functions.time_zone import is_time_zone
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
-_OFFSET = re.compile(r"(?:UTC|GMT)?[+-](?:0\d|1[0-7]):[0-5]\d\Z", re.ASCII)
 
 
 def _pattern(place: int, *, parses: bool) -> Check:
@@ -33,20 +30,11 @@ def _pattern(place: int, *, parses: bool) -> Check:
 def _zone(place: int) -> Check:
     def check(call: Call) -> str | None:
         name = call.constant(place)
-        if place >= len(call.args) or (isinstance(name, str) and _is_zone(name)):
+        if place >= len(call.args) or (isinstance(name, str) and is_time_zone(name)):
             return None
         return f"the time zone given to {call.name} must be a constant such as 'Europe/Berlin' or '+01:00'"
 
     return check
-
-
-def _is_zone(name: str) -> bool:
-    if _OFFSET.match(name):
-        return True
-    try:
-        return ("/" in name and bool(ZoneInfo(name).key)) or name in ("UTC", "GMT")
-    except (ValueError, OSError, LookupError):
-        return False
 
 
 def _readable(call: Call) -> str | None:
@@ -54,16 +42,6 @@ def _readable(call: Call) -> str | None:
     if call.type(0) is None:
         return f"{call.name} of {types.name(None)}: CAST it to STRING or TIMESTAMP"
     return _pattern(1, parses=True)(call)
-
-
-def _shown(call: Call) -> str | None:
-    if call.type(0) not in (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ):
-        return f"{call.name} of {types.name(call.type(0))}: use format_number"
-    return _pattern(1, parses=False)(call)
-
-
-def _date_format(call: Call) -> str:
-    return f"date_format({cast_to(TIMESTAMP, call.args[0])}, {call.args[1].sql})"
 
 
 def _read(target: pa.DataType) -> Spelling:
@@ -139,7 +117,6 @@ def _table() -> dict[str, Function]:
         "trunc": Function(2, 2, "tS", DATE, spelling=as_date),
         "date_trunc": Function(2, 2, "St", INSTANT, spelling=as_instant_of(1)),
         "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamp(0)),
-        **dict.fromkeys(("to_char", "to_varchar"), Function(2, 2, "tS", STRING, _shown, spelling=_date_format)),
         "from_unixtime": Function(1, 2, "iS", STRING, shown),
         "date_from_unix_date": Function(1, 1, "i", DATE),
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),
