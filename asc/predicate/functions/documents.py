@@ -42,6 +42,8 @@ def _type_of_schema(call: Call) -> pa.DataType | None:
 
 def _record_schema(call: Call) -> str | None:
     if _type_of_schema(call) is None:
+        if str(call.constant(1)).strip().lower() == "variant":
+            return "from_json of a VARIANT throws for bad text: use try_parse_json"
         return f"the schema given to from_json must be a constant such as 'a INT, b ARRAY<STRING>', of {HELD}"
     return None
 

@@ -94,8 +94,6 @@ def options_of(call: Call, place: int) -> Mapping[str, str] | None:
     node = call.args[place].node
     if node.op != "call" or node.value != "map" or not node.args or len(node.args) % 2:
         return None
-    texts = [arg.value.value if arg.op == "literal" else None for arg in node.args]
-    names, values = texts[::2], texts[1::2]
-    if not all(isinstance(text, str) for text in texts) or len({name.lower() for name in names}) < len(names):
-        return None
-    return {name.lower(): value for name, value in zip(names, values, strict=True)}
+    texts = [arg.value.value for arg in node.args if arg.op == "literal" and isinstance(arg.value.value, str)]
+    given = {name.lower(): value for name, value in zip(texts[::2], texts[1::2], strict=False)}
+    return given if 2 * len(given) == len(node.args) else None

@@ -24,8 +24,6 @@ from asc.predicate.expression import Expression
         ("to_utc_timestamp(ts, 'PST')", "must be a constant such as"),
         ("convert_timezone(s, ntz)", "must be a constant such as"),
         ("unix_timestamp()", "takes 1 to 2 arguments, not 0"),
-        ("to_char(s, 'yyyy')", "to_char of STRING"),
-        ("to_char(ts, 'YYYY')", "has no letter Y"),
         ("try_to_timestamp(n)", "not a string, date or timestamp"),
         ("timestamp_seconds(s)", "not a number"),
         ("make_timestamp(1, 2, 3, 4, 5, 6, s)", "the time zone given to"),
