@@ -117,9 +117,12 @@ def ddl_of_type(data_type: pa.DataType) -> str:
     return _DDL_NAMES[data_type]
 
 
-def fields_of_ddl(text: str) -> list[pa.Field]:
-    """The fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them."""
-    reader = _DdlReader(text)
+def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
+    """The fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them.
+
+    ``variants``: whether VARIANT is a type as well.
+    """
+    reader = _DdlReader(text, variants)
     if reader.peek().upper() == "STRUCT" and reader.peek(1) == "<":
         struct = reader.type(0)
         fields = [struct.field(i) for i in range(struct.num_fields)]
@@ -130,12 +133,12 @@ def fields_of_ddl(text: str) -> list[pa.Field]:
 
 
 def type_of_ddl(text: str) -> pa.DataType:
-    """One type as DDL has it; SchemaError for what is none.
+    """One type as DDL has it, VARIANT among them; SchemaError for what is none.
 
     >>> type_of_ddl("array<int>")
     ListType(list<item: int32>)
     """
-    reader = _DdlReader(text)
+    reader = _DdlReader(text, variants=True)
     found = reader.type(0)
     reader.expect("")
     return found
@@ -144,8 +147,9 @@ def type_of_ddl(text: str) -> pa.DataType:
 class _DdlReader:
     """Recursive descent over the tokens of a DDL text; depth is bounded by MAX_TYPE_DEPTH."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, variants: bool) -> None:
         self._text = text
+        self._variants = variants
         self._tokens: list[str] = []
         for match in _TOKEN.finditer(text):
             if match.group(5):
@@ -222,7 +226,7 @@ class _DdlReader:
                 scale = self._integer()
                 self.expect(")")
             return decimal_type(precision, scale)
-        found = simple_type(name)
+        found = VARIANT if self._variants and lowered == "variant" else simple_type(name)
         if found is None:
             remedy = "use STRING" if lowered in ("char", "varchar", "character") else f"use one of {_KNOWN}"
             raise SchemaError("unknown type", name, remedy)

@@ -66,7 +66,6 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     ),
     ("throwing", _TWICE, "map_concat map_from_arrays map_from_entries str_to_map"),
     ("throwing", _SKETCH, "hll_sketch_estimate hll_union"),
-    ("unbounded", "use split", "sentences"),
     ("unsupported", _LAMBDA, "map_zip_with transform_keys"),
     ("unsupported", _INTERVAL, "make_dt_interval make_interval make_ym_interval try_make_interval"),
     ("unsupported", "strings compare by their bytes: use lower", "collate collation"),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate import types
+from asc.predicate.expression import Expression
 from asc.predicate.functions.function import Call, Check
 
 _MAX_SOUGHT = 1_000
+_OF_ABOUT_THE_LENGTH = frozenset(("encode", "unhex", "unbase64", "to_binary", "lower", "upper"))
+"""Calls whose result is not much longer than their first argument."""
 
 
 def unified(kinds: list[pa.DataType | None], name: str, strings_with: str) -> str | None:
@@ -42,10 +45,17 @@ def searched(call: Call) -> str | None:
     """One string sought in another takes the product of their lengths: one of the two must be short."""
     if len(call.args) == 1:
         return None
-    constants = [arg.literal.value for arg in call.args[:2] if arg.literal is not None]
-    if not any(len(str(constant)) <= _MAX_SOUGHT for constant in constants):
+    if not any(_is_short(arg) for arg in call.args[:2]):
         return f"one of the strings given to {call.name} must be a constant of at most {_MAX_SOUGHT} characters"
     return None
+
+
+def _is_short(arg: Expression) -> bool:
+    """Whether an argument is a constant of few characters, itself or as other bytes."""
+    literal, node = arg.literal, arg.node
+    if literal is None and node.op == "call" and node.value in _OF_ABOUT_THE_LENGTH and node.args:
+        literal = node.args[0].value if node.args[0].op == "literal" else None
+    return literal is not None and len(str(literal.value)) <= _MAX_SOUGHT
 
 
 def constant_integer(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:

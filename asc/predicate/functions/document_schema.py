@@ -35,16 +35,11 @@ def record_type(call: Call, place: int = 1) -> pa.DataType | None:
         return None
     try:
         whole = _WHOLE.match(text) is not None
-        kind = type_of(text) if whole else pa.struct(fields_of_ddl(text))
+        kind = type_of_ddl(text) if whole else pa.struct(fields_of_ddl(text, variants=True))
     except SchemaError:
         return None
     # As a whole a variant is read without fail or not at all: Spark throws.
     return None if kind == VARIANT else read_safely(kind)
-
-
-def type_of(text: str) -> pa.DataType:
-    """The type that a text names, VARIANT among them; SchemaError for none."""
-    return VARIANT if text.strip().lower() == "variant" else type_of_ddl(text)
 
 
 def read_safely(kind: pa.DataType) -> pa.DataType | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate.functions.caught import renamed
-from asc.predicate.functions.checks import constant_integer, searched
+from asc.predicate.functions.checks import constant_integer, constant_string, searched
 from asc.predicate.functions.format_string import format_trouble, formatted
 from asc.predicate.functions.function import MANY, Call, Function
 from asc.predicate.functions.growth import joined, longest, times
-from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, part_of_string, string_or_binary
+from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, always, part_of_string, string_or_binary
 
 _MAX_REPEATED = 100
 _MAX_SPACES = 1_000
@@ -89,6 +89,8 @@ def _table() -> dict[str, Function]:
         **dict.fromkeys(("lpad", "rpad"), Function(2, 3, "sis", part_of_string, padding)),
         "instr": Function(2, 2, "s", INT, searched),
         **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", INT, searched)),
+        # In what a record holds, the end of a sentence may be sought beyond measure.
+        "sentences": Function(1, 3, "S", always(pa.list_(pa.list_(pa.string()))), constant_string(0, "text")),
         "soundex": Function(1, 1, "S", STRING),
         "reverse": Function(1, 1, "s", part_of_string),
         "concat": Function(0, MANY, "s", string_or_binary, growth=joined),

@@ -10,12 +10,12 @@ from asc.errors import SchemaError
 from asc.predicate import types
 from asc.predicate.functions.caught import renamed
 from asc.predicate.functions.checks import every
-from asc.predicate.functions.document_schema import places_of_repeated, read_safely, type_of
+from asc.predicate.functions.document_schema import places_of_repeated, read_safely
 from asc.predicate.functions.function import Call, Function
 from asc.predicate.functions.growth import longest, times
 from asc.predicate.functions.results import BOOLEAN, STRING, always
 from asc.predicate.syntax import Node
-from asc.spark_types import VARIANT
+from asc.spark_types import VARIANT, type_of_ddl
 
 _MAX_PATH_CHARS = 1_000
 _PATH = re.compile(r"""\$(?:\.[^.\[\s][^.\[]*|\['[^'?]+'\]|\["[^"?]+"\]|\[[0-9]{1,9}\])*""")
@@ -36,7 +36,7 @@ def _part(call: Call) -> pa.DataType | None:
     if not isinstance(text, str) or len(text) > _MAX_TYPE_CHARS:
         return None
     try:
-        kind = read_safely(type_of(text))
+        kind = read_safely(type_of_ddl(text))
     except SchemaError:
         return None
     return None if kind == pa.binary() else kind

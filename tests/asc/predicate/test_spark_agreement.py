@@ -133,6 +133,7 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ("split_part", {1: ("'ab'", "'7'"), 2: ("-1",)}),
         ("locate position", {1: ("'ab'", "s", "n")}),
         ("repeat", {1: ("0", "100", "-1")}),
+        ("sentences", {0: ("'Hi there! A day.'", "''"), 1: ("'en'", "s"), 2: ("'US'", "s")}),
         ("space", {0: ("0", "1000")}),
         ("date_part datepart extract", {0: ("'YEAR'", "'second'", "'DOW_ISO'", "'YEAROFWEEK'", "'HOUR'")}),
         ("date_trunc", {0: ("'YEAR'", "'WEEK'", "'MICROSECOND'", "'DAY'", "'x'", "s")}),

@@ -38,8 +38,20 @@ def test_it_is_what_spark_finds(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [None, 1, "", "{", "1", '"x"', "{}", '[{"a": {}}]', '{"a": 1, "a": 2}', '{"a": 9223372036854775808}', "[" * 1_900]
-    + [json.dumps({"a": "x" * 2_000})],
+    [
+        None,
+        1,
+        "",
+        "{",
+        "1",
+        '"x"',
+        "{}",
+        '[{"a": {}}]',
+        '{"a": 1, "a": 2}',
+        '{"a": 9223372036854775808}',
+        "[" * 1900,
+        json.dumps({"a": "x" * 2000}),
+    ],
 )
 def test_what_is_not_plain(text: object) -> None:
     assert inferred_type(text) is None

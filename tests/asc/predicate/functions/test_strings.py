@@ -18,6 +18,9 @@ from asc.predicate.expression import Expression
         ("replace(s, t, 'x')", "replace needs constants"),
         ("replace(s, '', 'x')", "not empty"),
         ("instr(s, t)", "must be a constant of at most 1000 characters"),
+        ("trim(TRAILING t FROM s)", "must be a constant of at most 1000 characters"),
+        ("btrim(raw, encode(s, 'utf-8'))", "must be a constant of at most 1000 characters"),
+        ("sentences(s)", "must be a constant string"),
         ("split_part(s, ',', 0)", "other than 0"),
         ("levenshtein(s, t)", "at most 64 characters"),
         (
@@ -49,6 +52,9 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("substring(raw, 1, 2)", None),
         ("mask(s, NULL, 'x')", pa.string()),
         ("luhn_check(s)", pa.bool_()),
+        ("btrim(raw, encode('ab', 'utf-8'))", pa.string()),
+        ("trim(raw)", pa.string()),
+        ("sentences('One. Two.', 'en')", pa.list_(pa.list_(pa.string()))),
     ],
 )
 def test_types_of_results(text: str, result: pa.DataType | None, expression_of: Callable[[str], Expression]) -> None:
