@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 
 from asc.keys.byte_strings import quoted
@@ -50,10 +52,18 @@ def _writable(call: Call) -> str | None:
     return None
 
 
+def _not_blank(call: Call) -> str | None:
+    """What has no record ends the planning of a query."""
+    text = call.constant(0)
+    if isinstance(text, str) and not re.match(r"[^\s\x00]", text):
+        return f"the text given to {call.name} must begin with a record"
+    return None
+
+
 def _table() -> dict[str, Function]:
     read = every(_schema, options(2, CSV_READ, parses=True))
     write = every(_writable, options(1, CSV_WRITTEN, parses=False))
-    infer = every(constant_string(0, "text", _MAX_CSV_CHARS), options(1, CSV_INFERRED, parses=True))
+    infer = every(constant_string(0, "text", _MAX_CSV_CHARS), _not_blank, options(1, CSV_INFERRED, parses=True))
     return {
         "from_csv": Function(2, 3, "SSm", _fields, read, times(4), _read),
         "to_csv": Function(1, 2, "xm", STRING, write, times(8), as_text),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 
 from asc.predicate.functions.caught import renamed
-from asc.predicate.functions.checks import constant_integer, constant_string, searched
+from asc.predicate.functions.checks import constant_integer, searched
 from asc.predicate.functions.format_string import format_trouble, formatted
 from asc.predicate.functions.function import MANY, Call, Function
 from asc.predicate.functions.growth import joined, longest, times
@@ -14,6 +16,8 @@ from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, always
 _MAX_REPEATED = 100
 _MAX_SPACES = 1_000
 _MAX_DISTANT = 64
+_CODE = re.compile(r"[A-Za-z]{0,3}")
+_BY_DICTIONARY = ("th", "tha", "lo", "lao", "km", "khm", "my", "mya")
 
 
 def _replacement(call: Call) -> str | None:
@@ -59,6 +63,15 @@ def _masks(call: Call) -> str | None:
     return None
 
 
+def _language(call: Call) -> str | None:
+    """Java seeks the words of some languages in a dictionary, back and forth."""
+    for place in range(1, len(call.args)):
+        code = call.constant(place)
+        if not isinstance(code, str) or not _CODE.fullmatch(code) or code.lower() in _BY_DICTIONARY:
+            return "sentences takes language and country as constants such as 'en', 'US'"
+    return None
+
+
 def _same_kind_of_text(call: Call) -> str | None:
     kinds = set(call.kinds[:2]) - {pa.null()}
     if pa.binary() in kinds and kinds != {pa.binary()}:
@@ -89,8 +102,7 @@ def _table() -> dict[str, Function]:
         **dict.fromkeys(("lpad", "rpad"), Function(2, 3, "sis", part_of_string, padding)),
         "instr": Function(2, 2, "s", INT, searched),
         **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", INT, searched)),
-        # In what a record holds, the end of a sentence may be sought beyond measure.
-        "sentences": Function(1, 3, "S", always(pa.list_(pa.list_(pa.string()))), constant_string(0, "text")),
+        "sentences": Function(1, 3, "S", always(pa.list_(pa.list_(pa.string()))), _language, times(4)),
         "soundex": Function(1, 1, "S", STRING),
         "reverse": Function(1, 1, "s", part_of_string),
         "concat": Function(0, MANY, "s", string_or_binary, growth=joined),

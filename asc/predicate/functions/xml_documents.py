@@ -7,6 +7,7 @@ declares can be made to expand without measure.
 from __future__ import annotations
 
 import re
+from xml.parsers.expat import ExpatError, ParserCreate
 
 import pyarrow as pa
 
@@ -34,6 +35,17 @@ def _constant_xml(call: Call) -> str | None:
             f"the XML given to {call.name} must be a constant of at most {_MAX_XML_CHARS:,} characters, without <! :"
             " reading that of a record is unbounded work, or can end Spark"
         )
+    return None
+
+
+def _well_formed(call: Call) -> str | None:
+    """Spark throws for any other, and Java writes of each attempt to the log."""
+    text = call.constant(0)
+    try:
+        if text:
+            ParserCreate().Parse(str(text), True)
+    except ExpatError as error:
+        return f"the XML given to {call.name} is not well-formed: {error}"
     return None
 
 
@@ -82,7 +94,7 @@ def _is_written(kind: pa.DataType | None) -> bool:
 
 
 def _table() -> dict[str, Function]:
-    find = every(_constant_xml, _path)
+    find = every(_constant_xml, _well_formed, _path)
     read = every(_constant_xml, _schema, options(2, XML_READ, parses=True))
     write = every(_writable, options(1, XML_WRITTEN, parses=False))
     infer = every(constant_string(0, "XML", _MAX_XML_CHARS), _constant_xml, options(1, XML_READ, parses=True))

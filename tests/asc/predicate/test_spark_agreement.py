@@ -133,7 +133,7 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ("split_part", {1: ("'ab'", "'7'"), 2: ("-1",)}),
         ("locate position", {1: ("'ab'", "s", "n")}),
         ("repeat", {1: ("0", "100", "-1")}),
-        ("sentences", {0: ("'Hi there! A day.'", "''"), 1: ("'en'", "s"), 2: ("'US'", "s")}),
+        ("sentences", {1: ("'en'", "''", "'de'"), 2: ("'US'", "''")}),
         ("space", {0: ("0", "1000")}),
         ("date_part datepart extract", {0: ("'YEAR'", "'second'", "'DOW_ISO'", "'YEAROFWEEK'", "'HOUR'")}),
         ("date_trunc", {0: ("'YEAR'", "'WEEK'", "'MICROSECOND'", "'DAY'", "'x'", "s")}),
@@ -194,7 +194,7 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
             },
         ),
         ("schema_of_json", {0: ("'{\"a\": [1, 2.5]}'", "'{'"), 1: ("map('prefersDecimal', 'true')",)}),
-        ("schema_of_csv", {0: ("'1,a'", "''"), 1: ("map('sep', '|')",)}),
+        ("schema_of_csv", {0: ("'1,a'", "'\"'", "','"), 1: ("map('sep', '|')",)}),
         ("schema_of_xml", {0: ("'<r><a>1</a></r>'", "'<r>'"), 1: ("map('rowTag', 'r')",)}),
         (
             "from_csv",
@@ -229,7 +229,7 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ),
         (
             "xpath xpath_string xpath_boolean xpath_short xpath_int xpath_long xpath_float xpath_double xpath_number",
-            {0: ("'<r><a>1</a><a>x</a></r>'", "'<r>'", "''"), 1: ("'r/a/text()'", "'sum(//a)'", "'r[('", "'1 div 0'")},
+            {0: ("'<r><a>1</a><a>x</a></r>'", "''"), 1: ("'r/a/text()'", "'sum(//a)'", "'r[('", "'1 div 0'")},
         ),
         (
             "variant_get try_variant_get",

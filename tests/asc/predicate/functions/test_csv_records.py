@@ -21,6 +21,8 @@ from asc.predicate.expression import Expression
         ("to_csv(tags)", "it takes structs"),
         ("to_csv(named_struct('a', tags))", "it takes structs"),
         ("schema_of_csv(s)", "must be a constant string"),
+        ("schema_of_csv('')", "must begin with a record"),
+        ("schema_of_csv('\\n1,2')", "must begin with a record"),
     ],
 )
 def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:

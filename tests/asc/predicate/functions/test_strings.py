@@ -20,7 +20,8 @@ from asc.predicate.expression import Expression
         ("instr(s, t)", "must be a constant of at most 1000 characters"),
         ("trim(TRAILING t FROM s)", "must be a constant of at most 1000 characters"),
         ("btrim(raw, encode(s, 'utf-8'))", "must be a constant of at most 1000 characters"),
-        ("sentences(s)", "must be a constant string"),
+        ("sentences(s, t)", "language and country as constants"),
+        ("sentences(s, 'th')", "language and country as constants"),
         ("split_part(s, ',', 0)", "other than 0"),
         ("levenshtein(s, t)", "at most 64 characters"),
         (
@@ -54,7 +55,7 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("luhn_check(s)", pa.bool_()),
         ("btrim(raw, encode('ab', 'utf-8'))", pa.string()),
         ("trim(raw)", pa.string()),
-        ("sentences('One. Two.', 'en')", pa.list_(pa.list_(pa.string()))),
+        ("sentences(s, 'en', 'US')", pa.list_(pa.list_(pa.string()))),
     ],
 )
 def test_types_of_results(text: str, result: pa.DataType | None, expression_of: Callable[[str], Expression]) -> None:

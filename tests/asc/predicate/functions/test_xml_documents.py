@@ -15,6 +15,7 @@ from asc.predicate.expression import Expression
     [
         ("xpath_int(s, 'a')", "must be a constant of at most 2,000 characters"),
         ("xpath_int('<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>', 'a')", "without <!"),
+        ("xpath_int('<a>', '//a')", "not well-formed"),
         ("xpath_int('<a/>', t)", "must be a constant XPath"),
         ("xpath_int('<a/>', 'java:lang.Runtime.exec(1)')", "without names of spaces"),
         ("xpath_int('<a/>', '$x')", "without names of spaces"),
