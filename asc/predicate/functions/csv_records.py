@@ -49,6 +49,8 @@ def _writable(call: Call) -> str | None:
     kind = call.type(0)
     if kind is None or not pa.types.is_struct(kind) or not all(_is_single(field.type) for field in kind):
         return f"to_csv of {types.name(kind)}: it takes structs of {HELD}"
+    if kind.num_fields < 2:
+        return "to_csv of one field: where that is NULL, what Spark gives is neither a text nor NULL"
     return None
 
 

@@ -16,6 +16,8 @@ from asc.predicate.literal import TIMESTAMP
 _MAX_DIGITS = 38
 _MAX_TEXT_CHARS = 20_000
 """Characters of a text that are read as a number: Java takes the square of them."""
+_MAX_NUMBER_CHARS = 1_000
+"""Of a text that is held against a format, which is far shorter: Spark takes the square of them."""
 _FORMAT = re.compile(r"(MI|S)?(\$)?([09](?:[09G,]*[09])?)(?:[.D]([09]*))?(\$)?(PR|MI|S)?", re.IGNORECASE)
 _BINARY_FORMATS = ("base64", "hex", "utf-8")
 
@@ -80,7 +82,8 @@ def _number(call: Call) -> pa.DataType | None:
 
 def _read(call: Call) -> str:
     """Spark throws even from try_to_number, for numbers of fewer digits than their format."""
-    text = caught_text(f"CAST(try_to_number({call.args[0].sql}, {call.args[1].sql}) AS STRING)")
+    number = f"left({call.args[0].sql}, {_MAX_NUMBER_CHARS})"
+    text = caught_text(f"CAST(try_to_number({number}, {call.args[1].sql}) AS STRING)")
     precision, scale = _digits(call.constant(1)) or (_MAX_DIGITS, 0)
     return f"CAST({text} AS DECIMAL({precision},{scale}))"
 

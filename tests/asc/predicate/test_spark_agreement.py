@@ -203,7 +203,7 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         (
             "to_csv",
             {
-                0: ("place", "named_struct('t', ts, 'l', ntz, 'd', day)", "named_struct('a', s, 'b', d, 'c', wide)"),
+                0: ("named_struct('t', ts, 'l', ntz, 'd', day)", "named_struct('a', s, 'b', d, 'c', wide)"),
                 1: ("map('quoteAll', 'true')", "map('dateFormat', 'HH')"),
             },
         ),

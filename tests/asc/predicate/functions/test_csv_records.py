@@ -19,6 +19,7 @@ from asc.predicate.expression import Expression
         ("from_csv(s, 'a DECIMAL(10,2)')", "must be a constant such as"),
         ("from_csv(n, 'a INT')", "not a string"),
         ("to_csv(tags)", "it takes structs"),
+        ("to_csv(place)", "neither a text nor NULL"),
         ("to_csv(named_struct('a', tags))", "it takes structs"),
         ("schema_of_csv(s)", "must be a constant string"),
         ("schema_of_csv('')", "must begin with a record"),
