@@ -14,6 +14,9 @@ from asc.errors import SchemaError
 _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _TOKEN = re.compile(rf"\s*(?:(`(?:[^`]|``)*`)|({_TEXT})|(\w+)|([<>(),:])|(\S))", re.DOTALL)
 
+VARIANT = pa.opaque(pa.binary(), "variant", "spark")
+"""Stands for Spark's VARIANT: what functions make of JSON text. No column has it."""
+
 _SIMPLE: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "tinyint": pa.int8(),
@@ -49,6 +52,7 @@ _DDL_NAMES: dict[pa.DataType, str] = {
     pa.timestamp("us"): "TIMESTAMP_NTZ",
     pa.null(): "VOID",
     pa.month_day_nano_interval(): "INTERVAL",
+    VARIANT: "VARIANT",
 }
 _KNOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p,s), STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, STRUCT<...>, ARRAY<...>, MAP<...>"  # noqa: E501
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -111,14 +115,17 @@ def ddl_of_type(data_type: pa.DataType) -> str:
         return f"MAP<{ddl_of_type(data_type.key_type)}, {ddl_of_type(data_type.item_type)}>"
     if pa.types.is_list(data_type):
         return f"ARRAY<{ddl_of_type(data_type.value_type)}>"
-    if isinstance(data_type, pa.BaseExtensionType):
+    if data_type not in _DDL_NAMES and isinstance(data_type, pa.BaseExtensionType):
         return str(data_type)  # an interval: a value within a predicate, never a column
     return _DDL_NAMES[data_type]
 
 
-def fields_of_ddl(text: str) -> list[pa.Field]:
-    """The fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them."""
-    reader = _DdlReader(text)
+def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
+    """The fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them.
+
+    ``variants``: whether VARIANT is a type as well.
+    """
+    reader = _DdlReader(text, variants)
     if reader.peek().upper() == "STRUCT" and reader.peek(1) == "<":
         struct = reader.type(0)
         fields = [struct.field(i) for i in range(struct.num_fields)]
@@ -128,11 +135,24 @@ def fields_of_ddl(text: str) -> list[pa.Field]:
     return fields
 
 
+def type_of_ddl(text: str) -> pa.DataType:
+    """One type as DDL has it, VARIANT among them; SchemaError for what is none.
+
+    >>> type_of_ddl("array<int>")
+    ListType(list<item: int32>)
+    """
+    reader = _DdlReader(text, variants=True)
+    found = reader.type(0)
+    reader.expect("")
+    return found
+
+
 class _DdlReader:
     """Recursive descent over the tokens of a DDL text; depth is bounded by MAX_TYPE_DEPTH."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, variants: bool) -> None:
         self._text = text
+        self._variants = variants
         self._tokens: list[str] = []
         for match in _TOKEN.finditer(text):
             if match.group(5):
@@ -209,7 +229,7 @@ class _DdlReader:
                 scale = self._integer()
                 self.expect(")")
             return decimal_type(precision, scale)
-        found = simple_type(name)
+        found = VARIANT if self._variants and lowered == "variant" else simple_type(name)
         if found is None:
             remedy = "use STRING" if lowered in ("char", "varchar", "character") else f"use one of {_KNOWN}"
             raise SchemaError("unknown type", name, remedy)
@@ -289,6 +309,6 @@ def normalised_arrow_type(data_type: pa.DataType, where: str) -> pa.DataType:
         return pa.map_(key, item)
     if types.is_list(data_type) or types.is_large_list(data_type) or types.is_fixed_size_list(data_type):
         return pa.list_(normalised_arrow_type(data_type.value_type, where))
-    if data_type in _DDL_NAMES and not types.is_null(data_type):
+    if data_type in _DDL_NAMES and not types.is_null(data_type) and data_type != VARIANT:
         return data_type
     raise SchemaError(f"attribute {where} has type", str(data_type), f"cast it to what one of these holds: {_KNOWN}")

@@ -37,6 +37,7 @@ _WORDS = MappingProxyType(
         "a": "array or map",
         "y": "array",
         "m": "map",
+        "V": "variant",
     }
 )
 _SHOWN = 8
@@ -51,6 +52,7 @@ _SAMPLES = MappingProxyType(
         "a": "tags",
         "y": "tags",
         "m": "labels",
+        "V": "parse_json(s)",
     }
 )
 _EXAMPLES: Mapping[str, str] = MappingProxyType(
@@ -58,6 +60,7 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
         call.partition("(")[0]: call
         for call in """
 add_months(day, 1)
+aes_encrypt(s, '0123456789abcdef', 'ECB')
 array('a', s)
 array_append(tags, 'x')
 array_contains(tags, 'x')
@@ -89,9 +92,11 @@ find_in_set(s, 'a,b,c')
 flatten(array(tags))
 format_number(d, 2)
 format_string('%s-%05d', s, n)
+from_csv(s, 'a INT, b STRING')
 from_json(s, 'a INT, b STRING')
 from_unixtime(n, 'yyyy-MM-dd')
 from_utc_timestamp(ts, 'Europe/Berlin')
+from_xml('<r><a>1</a></r>', 'a INT')
 get(tags, 0)
 get_json_object(s, '$.a.b')
 getbit(n, 0)
@@ -138,6 +143,10 @@ rlike(s, '^a[bc]')
 round(d, 2)
 bround(d, 2)
 rpad(s, 5, ' ')
+schema_of_csv('1,a')
+schema_of_json('{"a": 1}')
+schema_of_variant(parse_json('{"a": 1}'))
+schema_of_xml('<r><a>1</a></r>')
 sequence(1, n)
 sha2(s, 256)
 shiftleft(n, 1)
@@ -153,15 +162,21 @@ substr(s, 1, 3)
 substring(s, 1, 3)
 substring_index(s, '.', 1)
 to_binary(s, 'hex')
-to_char(ts, 'yyyy-MM')
+to_char(d, '999.99')
+to_csv(named_struct('a', n, 'b', s))
 to_date(s, 'dd.MM.yyyy')
 to_json(tags)
+to_number(s, '999.99')
 to_timestamp(s, 'dd.MM.yyyy HH:mm')
 to_timestamp_ltz(s, 'dd.MM.yyyy HH:mm')
 to_timestamp_ntz(s, 'dd.MM.yyyy HH:mm')
-to_unix_timestamp(s, 'dd.MM.yyyy HH:mm')
+to_try_variant_get(parse_json(s), '$.a', 'int')
+unix_timestamp(s, 'dd.MM.yyyy HH:mm')
+variant_get(parse_json(s), '$.a', 'int')
 to_utc_timestamp(ts, 'Europe/Berlin')
 to_varchar(ts, 'yyyy-MM')
+to_variant_object(tags)
+to_xml(named_struct('a', n, 'b', s))
 translate(s, 'abc', 'xyz')
 trim(s)
 trunc(day, 'MONTH')
@@ -172,9 +187,21 @@ try_make_timestamp_ltz(2024, n, 1, 12, 30, 0)
 try_make_timestamp_ntz(2024, n, 1, 12, 30, 0)
 try_parse_url(s, 'HOST')
 try_to_binary(s, 'hex')
+try_to_number(s, '999.99')
 try_to_timestamp(s, 'dd.MM.yyyy HH:mm')
+try_variant_get(parse_json(s), '$.a', 'int')
 unix_timestamp(s, 'dd.MM.yyyy HH:mm')
+variant_get(parse_json(s), '$.a', 'int')
 width_bucket(n, 0, 100, 10)
+xpath('<a><b>1</b></a>', 'a/b/text()')
+xpath_boolean('<a><b>1</b></a>', 'a/b')
+xpath_double('<a><b>1</b></a>', 'sum(a/b)')
+xpath_float('<a><b>1</b></a>', 'sum(a/b)')
+xpath_int('<a><b>1</b></a>', 'sum(a/b)')
+xpath_long('<a><b>1</b></a>', 'sum(a/b)')
+xpath_number('<a><b>1</b></a>', 'sum(a/b)')
+xpath_short('<a><b>1</b></a>', 'sum(a/b)')
+xpath_string('<a><b>1</b></a>', 'a/b')
 """.strip().splitlines()
     }
 )

@@ -10,6 +10,7 @@ from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.interval import Interval
 from asc.predicate.syntax import Node
+from asc.spark_types import VARIANT
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer
@@ -36,7 +37,7 @@ def cast(typer: Typer, node: Node) -> Expression:
         made = Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
         made.growth = typer.count_grown(node, operand.growth * _text_growth(operand.type))
         return made
-    if types.needs_guard(operand, target) or types.throws_beyond(operand.type, target):
+    if types.needs_guard(operand, target) or types.throws_beyond(operand.type, target) or operand.type == VARIANT:
         return Expression(f"TRY_CAST({operand.sql} AS {spelling})", target, node)
     return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
 

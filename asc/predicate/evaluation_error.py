@@ -20,6 +20,7 @@ from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, THROWING_LAMBDA_FUNCTIONS
 from asc.predicate.syntax import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
+from asc.spark_types import VARIANT
 
 CONDITION_CHARS = 5_000
 """Of a longer condition none is made: errors there are not counted."""
@@ -204,9 +205,12 @@ def _may_be_text(kind: pa.DataType | None) -> bool:
 
 
 def _cast_can_err(operand: Expression, target: pa.DataType) -> bool:
-    """With ANSI mode off a number that does not fit an integer or a float becomes another one, not NULL."""
+    """With ANSI mode off a number that does not fit an integer or a float becomes another one, not NULL.
+
+    A variant may hold NULL, which is NULL whatever it is cast to.
+    """
     source = operand.type
-    if source == target or target in (pa.string(), pa.binary()):
+    if source in (target, VARIANT) or target in (pa.string(), pa.binary()):
         return False
     if target == pa.date32():
         return _may_be_text(source)

@@ -12,8 +12,6 @@ from asc.predicate.functions import FUNCTIONS
 _RECORD = "a predicate sees one record at a time"
 _SESSION = "a predicate depends on the record alone"
 _REACH = "functions that reach the JVM, files or the session are not allowed"
-_VARIANT = "VARIANT is not supported: use get_json_object"
-_XML = "an XML text can make Spark throw, or work without bound"
 _SKETCH = "Spark throws for bytes that are no sketch"
 _PACKAGE = "it needs a package that the broker does not have"
 
@@ -60,30 +58,11 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         "forbidden",
         _REACH,
         """
-        aes_decrypt aes_encrypt assert_true java_method raise_error reflect try_aes_decrypt try_reflect
+        assert_true java_method raise_error reflect try_reflect
         """,
     ),
-    ("throwing", "use CAST(replace(text, ',', '') AS DECIMAL(...))", "to_number try_to_number"),
     ("throwing", _SKETCH, "hll_sketch_estimate hll_union"),
-    ("unbounded", "use split", "sentences"),
-    ("unbounded", _XML, "from_xml schema_of_xml to_xml"),
-    (
-        "unbounded",
-        _XML,
-        """
-        xpath xpath_boolean xpath_double xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
-        """,
-    ),
-    ("unsupported", "use get_json_object", "schema_of_json"),
-    ("unsupported", "use split_part", "from_csv schema_of_csv to_csv"),
     ("unsupported", "strings compare by their bytes: use lower", "collate collation"),
-    (
-        "unsupported",
-        _VARIANT,
-        """
-        is_variant_null parse_json schema_of_variant to_variant_object try_parse_json try_variant_get variant_get
-        """,
-    ),
     ("unsupported", _PACKAGE, "from_avro from_protobuf schema_of_avro to_avro to_protobuf"),
     ("unsupported", "write CASE WHEN", "when"),
 )

@@ -14,7 +14,7 @@ import pyarrow as pa
 from asc.predicate.expression import Expression
 from asc.predicate.interval_type import CALENDAR, IntervalType, spanned
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
-from asc.spark_types import ddl_of_type
+from asc.spark_types import VARIANT, ddl_of_type
 
 Type: TypeAlias = "pa.DataType | None"
 
@@ -31,6 +31,7 @@ _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _MONTHS, _MICROS = "interval of months", "interval of microseconds"
 _WITH_STRINGS = frozenset(("number", "instant", _MONTHS, _MICROS))
 """The families that become strings beside strings."""
+_OF_VARIANTS = frozenset((*_NUMERIC_ORDER, *_INSTANTS, pa.bool_(), pa.string()))
 
 
 def name(data_type: Type) -> str:
@@ -52,7 +53,8 @@ def is_number(data_type: Type) -> bool:
 
 
 def is_container(data_type: Type) -> bool:
-    return data_type is not None and pa.types.is_nested(data_type)
+    """An array, map or struct, or a variant, which may hold any of them: no single value."""
+    return data_type is not None and (pa.types.is_nested(data_type) or data_type == VARIANT)
 
 
 def may_be_number(data_type: Type) -> bool:
@@ -224,10 +226,10 @@ def same_shape(left: pa.DataType, right: pa.DataType) -> bool:
 
 
 def holds_map(data_type: Type) -> bool:
-    """Whether values of the type are maps or hold maps: Spark neither compares nor hashes them."""
+    """Whether values of the type are maps or variants, or hold such: Spark neither compares nor hashes them."""
     if data_type is None or not is_container(data_type):
         return False
-    if pa.types.is_map(data_type):
+    if pa.types.is_map(data_type) or data_type == VARIANT:
         return True
     return any(holds_map(data_type.field(i).type) for i in range(data_type.num_fields))
 
@@ -255,6 +257,8 @@ def listable(subject: Type, value: Type) -> bool:
 def comparison_remedy(left: Expression, right: Expression) -> str:
     """What to write instead of a comparison that Spark refuses."""
     pair = {left.type, right.type}
+    if VARIANT in pair:
+        return "compare a part of it: variant_get(v, '$.key', 'string')"
     if any(pa.types.is_map(t) for t in pair if t is not None):
         return "compare an entry: column['key']"
     if any(is_interval(t) for t in pair):
@@ -303,6 +307,8 @@ def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
         return _container_castable(source, target, attempt)
     if is_container(target):
         return False
+    if source == VARIANT:
+        return target in _OF_VARIANTS
     if attempt and ({source, target} == {pa.bool_(), TIMESTAMP} or (target == pa.binary() and source != pa.string())):
         return False
     if target == pa.string():

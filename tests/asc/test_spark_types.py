@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from asc.errors import SchemaError
 from asc.spark_types import (
     MAX_TYPE_DEPTH,
+    VARIANT,
     ddl_of_type,
     decimal_type,
     fields_of_ddl,
@@ -17,6 +18,7 @@ from asc.spark_types import (
     normalised_arrow_type,
     quoted_name,
     simple_type,
+    type_of_ddl,
     type_of_json,
 )
 
@@ -95,3 +97,14 @@ def test_folded_is_the_same_in_any_case_that_spark_takes_for_the_same(name: str)
     assert folded(folded(name)) == folded(name)
     if name.isascii():
         assert folded(name.upper()) == folded(name)
+
+
+def test_variants_are_of_functions_alone() -> None:
+    assert type_of_ddl("array<struct<a: variant>>") == pa.list_(pa.struct([("a", VARIANT)]))
+    assert fields_of_ddl("a VARIANT", variants=True) == [pa.field("a", VARIANT)]
+    with pytest.raises(SchemaError, match="unknown type"):
+        fields_of_ddl("a VARIANT")
+    with pytest.raises(SchemaError):
+        type_of_ddl("int, b int")
+    with pytest.raises(SchemaError, match="attribute x"):
+        normalised_arrow_type(VARIANT, "x")

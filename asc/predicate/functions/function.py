@@ -14,6 +14,7 @@ from asc.predicate import types
 from asc.predicate.expression import Expression
 from asc.predicate.interval_type import CALENDAR
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.spark_types import VARIANT
 
 _INTEGER = re.compile(r" *[+-]?\d{1,9} *\Z", re.ASCII)
 _BEYOND_INT = 1 << 31
@@ -173,6 +174,7 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "a": ("an array or map", lambda t: is_array(t) or is_map(t)),
         "y": ("an array", is_array),
         "m": ("a map", is_map),
+        "V": ("a VARIANT", lambda t: bool(t == VARIANT)),
     }
 )
 """What an argument may be, by its letter: in words, and of which types."""

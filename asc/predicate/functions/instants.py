@@ -20,7 +20,6 @@ from asc.predicate.functions.function import Call, Check, Function, Spelling, pl
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_pattern import time_pattern_trouble
 from asc.predicate.functions.time_zone import is_time_zone
-from asc.predicate.functions.to_char import TO_CHAR
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _READ = (pa.string(), pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
@@ -155,7 +154,6 @@ def _table() -> dict[str, Function]:
         "trunc": Function(2, 2, "ts", DATE, spelling=as_date),
         "date_trunc": Function(2, 2, "st", INSTANT, spelling=as_instant_of(1)),
         "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamp(0)),
-        **dict.fromkeys(("to_char", "to_varchar"), TO_CHAR),
         "from_unixtime": Function(1, 2, "nS", STRING, shown),
         "date_from_unix_date": Function(1, 1, "n", DATE),
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),

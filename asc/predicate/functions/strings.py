@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 
 from asc.predicate.functions.bounded import (
@@ -21,11 +23,13 @@ from asc.predicate.functions.concatenation import CONCATENATION
 from asc.predicate.functions.format_string import format_trouble, formatted
 from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.growth import joined, longest, times
-from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, part_of_string, string_or_binary
+from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, always, part_of_string, string_or_binary
 
 _MAX_REPEATED = 100
 _MAX_REPLACEMENT_CHARS = 25
 _MAX_DISTANT = 64
+_CODE = re.compile(r"[A-Za-z]{0,3}")
+_BY_DICTIONARY = ("th", "tha", "lo", "lao", "km", "khm", "my", "mya")
 
 
 def _replaced(call: Call) -> float:
@@ -78,6 +82,15 @@ def _masks(call: Call) -> str | None:
     return None
 
 
+def _language(call: Call) -> str | None:
+    """Java seeks the words of some languages in a dictionary, back and forth."""
+    for place in range(1, len(call.args)):
+        code = call.constant(place)
+        if not isinstance(code, str) or not _CODE.fullmatch(code) or code.lower() in _BY_DICTIONARY:
+            return "sentences takes language and country as constants such as 'en', 'US'"
+    return None
+
+
 def _same_kind_of_text(call: Call) -> str | None:
     kinds = set(call.kinds[:2]) - {pa.null()}
     if pa.binary() in kinds and kinds != {pa.binary()}:
@@ -124,6 +137,7 @@ def _table() -> dict[str, Function]:
         **dict.fromkeys(("lpad", "rpad"), Function(2, 3, "sis", part_of_string, padding, None, padded, True)),
         "instr": Function(2, 2, "s", INT, second_in_first, spelling=second, fails=True),
         **dict.fromkeys(("locate", "position"), Function(2, 3, "ssi", INT, first_in_second, None, first, True)),
+        "sentences": Function(1, 3, "S", always(pa.list_(pa.list_(pa.string()))), _language, times(4)),
         "soundex": Function(1, 1, "S", STRING),
         **CONCATENATION,
         "concat_ws": Function(1, MANY, "s", STRING, growth=joined),

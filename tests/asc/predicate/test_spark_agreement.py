@@ -90,6 +90,7 @@ BY_SORT = {
     "m": ("dict", "list", "by_instant"),
     "b": ("flag", "n > 1"),
     "a": ("list", "dict"),
+    "V": ("parse_json(s)", "n", "NULL"),
     "x": ("n", "big", "d", "wide", "s", "day", "ts", "flag", "NULL", "place", "list", "ntz"),
     "q": ("n", "big", "d", "wide", "s", "day", "flag", "NULL", "place", "ts", "ntz"),
 }
@@ -135,6 +136,7 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ("split_part", {1: ("'ab'", "'7'", "s", "''"), 2: ("-1", "n", "d", "wide", "s", "NULL")}),
         ("locate position", {1: ("'ab'", "s", "n", "raw")}),
         ("repeat", {0: ("s", "'ab'", "raw"), 1: ("0", "100", "-1", "n", "big", "d", "wide", "s", "NULL")}),
+        ("sentences", {1: ("'en'", "''", "'de'"), 2: ("'US'", "''")}),
         ("space", {0: ("0", "10000", "n", "big", "d", "wide", "s", "NULL")}),
         ("date_part datepart extract", {0: ("'YEAR'", "'second'", "'DOW_ISO'", "'YEAROFWEEK'", "'HOUR'")}),
         ("date_trunc", {0: ("'YEAR'", "'WEEK'", "'MICROSECOND'", "'DAY'", "'x'", "s")}),
@@ -161,9 +163,101 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ),
         ("to_binary", {1: ("'hex'", "'base64'", "'utf-8'", "NULL")}),
         ("format_string printf", {0: ("'%5s|%-7s'", "'%s'", "'%2$s %%'", "NULL"), 2: ("s", "n")}),
-        ("from_json", {1: ("'a INT, b STRUCT<c: DOUBLE, d: STRING>'", "'flag BOOLEAN'")}),
-        ("to_json", {0: ("place", "list", "array(d, NULL)", "array(raw)")}),
-        ("to_char to_varchar", {1: ("'yyyy-MM-dd HH:mm:ss'", "'G yy VV'")}),
+        (
+            "from_json",
+            {
+                1: (
+                    "'a INT, b STRUCT<c: DOUBLE, d: STRING>'",
+                    "'flag BOOLEAN NOT NULL'",
+                    "'ARRAY<MAP<STRING, DATE>>'",
+                    "'map<string, array<struct<t: timestamp, n: timestamp_ntz, b: binary>>>'",
+                    "'a VARIANT'",
+                    'schema_of_json(\'[{"b": 1.5, "a": [null]}, {"c": true}]\')',
+                ),
+                2: ("map('timestampFormat', 'dd/MM/yyyy', 'mode', 'PERMISSIVE')", "map('primitivesAsString', 'true')"),
+            },
+        ),
+        (
+            "to_json",
+            {
+                0: (
+                    "place",
+                    "list",
+                    "array(d, NULL)",
+                    "array(raw)",
+                    "dict",
+                    "days",
+                    "instants",
+                    "by_instant",
+                    "named_struct('t', ts, 'l', ntz, 'd', day)",
+                    "parse_json(s)",
+                    "map(1, map('a', day))",
+                ),
+                1: ("map('timestampFormat', 'yyyy VV', 'dateFormat', 'HH')", "map('ignoreNullFields', 'false')"),
+            },
+        ),
+        ("schema_of_json", {0: ("'{\"a\": [1, 2.5]}'", "'{'"), 1: ("map('prefersDecimal', 'true')",)}),
+        ("schema_of_csv", {0: ("'1,a'", "'\"'", "','"), 1: ("map('sep', '|')",)}),
+        ("schema_of_xml", {0: ("'<r><a>1</a></r>'", "'<r>'"), 1: ("map('rowTag', 'r')",)}),
+        (
+            "from_csv",
+            {1: ("'a INT, b STRING, c DATE'", "'t TIMESTAMP'"), 2: ("map('sep', '|')", "map('mode', 'permissive')")},
+        ),
+        (
+            "to_csv",
+            {
+                0: ("named_struct('t', ts, 'l', ntz, 'd', day)", "named_struct('a', s, 'b', d, 'c', wide)"),
+                1: ("map('quoteAll', 'true')", "map('dateFormat', 'HH')"),
+            },
+        ),
+        (
+            "to_xml",
+            {
+                0: (
+                    "place",
+                    "named_struct('t', ts, 'l', ntz, 'd', day)",
+                    "named_struct('a b', s)",
+                    "named_struct('a', s, 'b', list, 'c', dict, 'd', raw, 'e', d, 'f', by_instant)",
+                ),
+                1: ("map('rowTag', 'r', 'nullValue', '-')", "map('timestampFormat', 'yyyy')"),
+            },
+        ),
+        (
+            "from_xml",
+            {
+                0: ("'<r><a>1</a><b><c>x</c></b></r>'", "'<r>'", "''"),
+                1: ("'a INT, b STRUCT<c: STRING>'", "'a ARRAY<DATE>, b MAP<STRING, STRING>'", "'a TIMESTAMP'"),
+                2: ("map('rowTag', 'r', 'mode', 'PERMISSIVE')",),
+            },
+        ),
+        (
+            "xpath xpath_string xpath_boolean xpath_short xpath_int xpath_long xpath_float xpath_double xpath_number",
+            {0: ("'<r><a>1</a><a>x</a></r>'", "''"), 1: ("'r/a/text()'", "'sum(//a)'", "'r[('", "'1 div 0'")},
+        ),
+        (
+            "variant_get try_variant_get",
+            {1: ("'$'", "'$.a[0][\"b\"]'"), 2: ("'int'", "'date'", "'array<string>'", "'timestamp'")},
+        ),
+        ("schema_of_variant", {0: ("parse_json('[1, {}]')", "parse_json('[')")}),
+        ("to_variant_object", {0: ("list", "dict", "place", "instants", "array(day, NULL)", "named_struct('a', raw)")}),
+        (
+            "aes_encrypt",
+            {
+                1: ("'0123456789abcdef'", "raw", "'short'"),
+                2: ("'ECB'", "'cbc'"),
+                3: ("'PKCS'", "'x'"),
+                4: ("X'000102030405060708090a0b0c0d0e0f'", "unhex('00')"),
+            },
+        ),
+        ("aes_decrypt try_aes_decrypt", {2: ("'ECB'", "s"), 3: ("'PKCS'", "s")}),
+        (
+            "to_char to_varchar",
+            {
+                0: ("n", "tiny", "big", "f", "d", "price", "wide", "s", "NULL", "day", "ts", "ntz", "raw"),
+                1: ("'yyyy-MM-dd HH:mm:ss'", "'G yy VV'", "'999'", "'S$9,990.00'", "'0G0D0PR'", "'hex'", "'UTF-8'"),
+            },
+        ),
+        ("to_number try_to_number", {1: ("'999'", "'S99G990.00'", "'0.99PR'", "'MI$9D'")}),
         (
             "sequence",
             {0: ("1", "-5", "n"), 1: ("7", "900", "tiny"), 2: ("1", "6", "n")},

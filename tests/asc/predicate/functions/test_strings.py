@@ -18,6 +18,8 @@ from asc.predicate.expression import Expression
         (f"instr(s, '{'a' * 1001}')", "at most 1,000 characters"),
         (f"trim('{'a' * 1001}', s)", "at most 1,000 characters"),
         (f"replace(s, t, '{'a' * 101}')", "made longer"),
+        ("sentences(s, t)", "language and country as constants"),
+        ("sentences(s, 'th')", "language and country as constants"),
         ("split_part(s, ',', 0)", "other than 0"),
         (
             "levenshtein(s, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')",
@@ -55,6 +57,9 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("substring(raw, 1, 2)", None),
         ("mask(s, NULL, 'x')", pa.string()),
         ("luhn_check(s)", pa.bool_()),
+        ("btrim(raw, encode('ab', 'utf-8'))", pa.string()),
+        ("trim(raw)", pa.string()),
+        ("sentences(s, 'en', 'US')", pa.list_(pa.list_(pa.string()))),
     ],
 )
 def test_types_of_results(text: str, result: pa.DataType | None, expression_of: Callable[[str], Expression]) -> None:

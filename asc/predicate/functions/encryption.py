@@ -1,0 +1,51 @@
+"""Encryption with AES, where nothing of it is left to chance."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+
+from asc.predicate.expression import Expression
+from asc.predicate.functions.caught import as_bytes, renamed
+from asc.predicate.functions.function import Call, Function
+from asc.predicate.functions.growth import times
+from asc.predicate.functions.results import BINARY
+
+_HEX = re.compile(r"(?:[0-9A-Fa-f]{2})+")
+
+
+def _without_chance(call: Call) -> str | None:
+    """Spark draws an initialisation vector where none is given, or an empty one."""
+    mode = call.constant(2)
+    if len(call.args) < 3 or not isinstance(mode, str):
+        return "aes_encrypt draws a random vector, and a predicate depends on the record alone: give it the mode 'ECB'"
+    if mode.upper() != "ECB" and not (len(call.args) > 4 and _is_constant_vector(call.args[4])):
+        return (
+            f"aes_encrypt draws a random vector in mode {mode}, and a predicate depends on the record alone: give it"
+            " one as a constant such as X'...', or the mode 'ECB'"
+        )
+    return None
+
+
+def _is_constant_vector(arg: Expression) -> bool:
+    """Whether an argument is a constant that is not empty: itself, or as hexadecimal digits."""
+    literal = arg.literal
+    if literal is not None:
+        return literal.type == pa.null() or (literal.known and bool(literal.value))
+    node = arg.node
+    if node.op != "call" or node.value != "unhex" or node.args[0].op != "literal":
+        return False
+    digits = node.args[0].value.value
+    return isinstance(digits, str) and bool(_HEX.fullmatch(digits))
+
+
+def _table() -> dict[str, Function]:
+    return {
+        "aes_encrypt": Function(2, 6, "BBSSBB", BINARY, _without_chance, times(2), as_bytes, fails=True),
+        "aes_decrypt": Function(2, 5, "BBSSB", BINARY, spelling=renamed("try_aes_decrypt"), fails=True),
+        "try_aes_decrypt": Function(2, 5, "BBSSB", BINARY),
+    }
+
+
+ENCRYPTION = _table()

@@ -1,0 +1,101 @@
+"""Functions that write numbers, instants and binary by a format, and read numbers by one."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+
+from asc.predicate import types
+from asc.predicate.functions.caught import cast_to, caught_text
+from asc.predicate.functions.function import Call, Function
+from asc.predicate.functions.results import STRING
+from asc.predicate.functions.time_pattern import time_pattern_trouble
+from asc.predicate.literal import TIMESTAMP
+
+_MAX_DIGITS = 38
+_MAX_TEXT_CHARS = 20_000
+"""Characters of a text that are read as a number: Java takes the square of them."""
+_MAX_NUMBER_CHARS = 1_000
+"""Of a text that is held against a format, which is far shorter: Spark takes the square of them."""
+_FORMAT = re.compile(r"(MI|S)?(\$)?([09](?:[09G,]*[09])?)(?:[.D]([09]*))?(\$)?(PR|MI|S)?", re.IGNORECASE)
+_BINARY_FORMATS = ("base64", "hex", "utf-8")
+
+
+def _digits(text: object) -> tuple[int, int] | None:
+    """Precision and scale of the numbers that a format is for; None for what is no format.
+
+    >>> _digits("$99,990.99S"), _digits("9,,9"), _digits("PR")
+    ((7, 2), None, None)
+    """
+    match = _FORMAT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        return None
+    first, currency, whole, fraction, late_currency, last = match.groups()
+    if (first and last) or (currency and late_currency) or re.search("[G,]{2}", whole, re.IGNORECASE):
+        return None
+    scale = len(fraction or "")
+    precision = len(re.sub("[G,]", "", whole, flags=re.IGNORECASE)) + scale
+    return (precision, scale) if precision <= _MAX_DIGITS else None
+
+
+def _format_trouble(call: Call) -> str | None:
+    if _digits(call.constant(1)) is None:
+        return f"the format given to {call.name} must be a constant such as '$99,990.99S', of at most 38 digits"
+    return None
+
+
+def _shown(call: Call) -> str | None:
+    kind, text = call.type(0), call.constant(1)
+    if types.is_instant(kind):
+        if not isinstance(text, str):
+            return f"the pattern given to {call.name} must be a constant string such as 'yyyy-MM-dd HH:mm:ss'"
+        return time_pattern_trouble(text, parses=False)
+    if kind == pa.binary():
+        if str(text).lower() in _BINARY_FORMATS:
+            return None
+        return f"{call.name} of BINARY takes one of the formats {', '.join(_BINARY_FORMATS)}"
+    if types.is_number(kind) or kind in (pa.string(), pa.null()):
+        return _format_trouble(call)
+    return f"argument 1 of {call.name} is {types.name(kind)}, not a number, date, timestamp or binary"
+
+
+def _show(call: Call) -> str:
+    value, text = call.args[0], call.args[1].sql
+    if types.is_instant(value.type):
+        return f"date_format({cast_to(TIMESTAMP, value)}, {text})"
+    if value.type == pa.string():
+        number = f"CAST(left({value.sql}, {_MAX_TEXT_CHARS}) AS DECIMAL(38,18))"
+        return caught_text(f"{call.name}({number}, {text})")
+    return caught_text(f"{call.name}({value.sql}, {text})")
+
+
+def _grown(call: Call) -> float:
+    """Of binary alone: other texts are as long as their format."""
+    return 2.0 * call.args[0].growth if call.type(0) == pa.binary() else 1.0
+
+
+def _number(call: Call) -> pa.DataType | None:
+    digits = _digits(call.constant(1))
+    return None if digits is None else pa.decimal128(*digits)
+
+
+def _read(call: Call) -> str:
+    """Spark throws even from try_to_number, for numbers of fewer digits than their format."""
+    number = f"left({call.args[0].sql}, {_MAX_NUMBER_CHARS})"
+    text = caught_text(f"CAST(try_to_number({number}, {call.args[1].sql}) AS STRING)")
+    precision, scale = _digits(call.constant(1)) or (_MAX_DIGITS, 0)
+    return f"CAST({text} AS DECIMAL({precision},{scale}))"
+
+
+def _table() -> dict[str, Function]:
+    show = Function(2, 2, "xS", STRING, _shown, _grown, _show)
+    return {
+        "to_char": show,
+        "to_varchar": show,
+        "to_number": Function(2, 2, "sS", _number, _format_trouble, spelling=_read, fails=True),
+        "try_to_number": Function(2, 2, "sS", _number, _format_trouble, spelling=_read),
+    }
+
+
+NUMBER_FORMATS = _table()
