@@ -29,7 +29,7 @@ from asc.spark_types import VARIANT
         ("parse_json(s) = 'x'", "variant_get"),
         ("parse_json(s) IN (1)", "VARIANT IN INT"),
         ("parse_json(s) LIKE 'a'", "patterns match strings"),
-        ("parse_json(s) || 'a'", "join strings"),
+        ("parse_json(s) || 'a'", "join arrays, or strings"),
         ("lower(parse_json(s))", "not a string"),
         ("hash(parse_json(s))", "can be compared"),
         ("coalesce(parse_json(s), s)", "CAST them to one type"),
