@@ -44,8 +44,8 @@ def test_a_head_that_may_be_of_several_lines() -> None:
     inside, ends = "[\\x{61}-\\x{62}]", "[\\x{a}-\\x{a}]"
     start = "(?<![ab])(?>[ab]*?a"
     assert search("a[ab\\n][ab]*b", Use.TEST).pattern == f"{start}{inside})[ab]*b|a{ends}[ab]*b"
-    assert (
-        search("a[ab\\n]*ba[ab]*b", Use.TEST).pattern == f"{start}{inside}*ba)[ab]*b|a[ab\\n]*{ends}{inside}*ba[ab]*b"
+    assert search("x[ab\\n]+,[abx,]*b", Use.TEST).pattern == (
+        f"(?<![abx,])(?>[abx,]*?x{inside}+,)[abx,]*b|x[ab\\n]*{ends}{inside}*,[abx,]*b"
     )
     assert search("https?://[^/]+/.*x", Use.TEST).steps < 50
 
