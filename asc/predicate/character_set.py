@@ -34,6 +34,9 @@ class CharacterSet:
     def __or__(self, other: CharacterSet) -> CharacterSet:
         return CharacterSet(self.ranges + other.ranges)
 
+    def __and__(self, other: CharacterSet) -> CharacterSet:
+        return ~(~self | ~other)
+
     def __invert__(self) -> CharacterSet:
         rest, start = [], 0
         for low, high in self.ranges:
@@ -53,6 +56,11 @@ class CharacterSet:
 
     def __hash__(self) -> int:
         return hash(self.ranges)
+
+    @property
+    def text(self) -> str:
+        """The set as a class of a regular expression of Java's."""
+        return "[" + "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in self.ranges) + "]"
 
     def meets(self, other: CharacterSet) -> bool:
         """Whether the two have a character in common."""

@@ -6,7 +6,8 @@ As it is written, where the steps of that are bounded. Else in another spelling 
   is found where ``[a-z]b`` is.
 - ``error.*timeout``: of several heads in one run of what is repeated, the one that ends first is as good as any other,
   so a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``. The head may not hold itself so that one
-  could end before another one that begins first, and has to be of the repeated characters.
+  could end before another one that begins first. Where it may be of other characters than the repeated ones, as the
+  end of a line, the search is one of several: all of the head is within a run, or its last other character is here.
 - ``^(.*)-(.*)$``: whether the end of the text can be reached is looked at first: ``^(?=.*$)(.*)-(.*)$``.
 - ``[a-z]+b``, where the place or the text of the match is asked for: a match that begins within a run of what is
   repeated would have begun before, so it is tried at the beginnings of runs alone: ``(?<![a-z])[a-z]+b``. One match
@@ -181,10 +182,64 @@ def _heads_once(parts: list[Part]) -> Search | None:
     """``a.*b.*c`` with each head sought once in a run of what stands between them."""
     loops = [own.part for own in parts if isinstance(own, Repeat) and own.high is None]
     for loop in {atom.characters: atom for atom in loops if isinstance(atom, Atom)}.values():
-        found = _around(loop, parts)
+        found = _around(loop, parts) or _across(loop, parts)
         if found is not None:
             return found
     return None
+
+
+def _across(loop: Atom, parts: list[Part]) -> Search | None:
+    """The search where the first head may also be of other characters than the loop's: within one run, or with a last
+    character that is none of the loop's, in each place of the head where one may be.
+    """
+    length = next(i for i, own in enumerate(parts) if isinstance(own, Repeat) and own.part == loop and own.high is None)
+    narrow = [_narrowed(own, loop.characters) for own in parts[:length]]
+    if None in narrow:
+        return None
+    kept = [own for own in narrow if own is not None]
+    within = _around(loop, [*kept, *parts[length:]])
+    if within is None:
+        return None
+    found = [within]
+    for place, own in enumerate(parts[:length]):
+        crossing = _crossing(own, loop.characters)
+        if not crossing:
+            continue
+        after = _stripped(Run(tuple(kept[place + 1 :])), at_end=True)
+        if after == Run(()):
+            crossing = crossing[:2]  # what is left is the loop's
+        whole = _stripped(Run((*parts[:place], *crossing, after, *parts[length:])), at_end=False)
+        count = _attempted(whole)
+        if count is None:
+            return None
+        found.append(Search(spelled(whole, capturing=False), 0, count))
+    return Search("|".join(one.pattern for one in found), 0, sum(one.steps for one in found))
+
+
+def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
+    """A part of the characters of a set alone; None where that cannot be said."""
+    if _is_within(part, characters):
+        return part
+    if isinstance(part, Atom):
+        common = part.characters & characters
+        return Atom(common, common.text, len(common.ranges)) if common.ranges else None
+    if isinstance(part, Repeat) and isinstance(part.part, Atom) and part.low <= 1 and part.high in (1, None):
+        inner = _narrowed(part.part, characters)
+        return None if inner is None else Repeat(inner, part.low, part.high)
+    return None
+
+
+def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
+    """A part with a last character that is none of a set; empty where it has none."""
+    atom = part.part if isinstance(part, Repeat) else part
+    if _is_within(part, characters) or not isinstance(atom, Atom):
+        return []
+    others = atom.characters & ~characters
+    last = Atom(others, others.text, len(others.ranges))
+    inner = _narrowed(atom, characters)
+    if not isinstance(part, Repeat) or part.high is not None or inner is None:
+        return [last]
+    return [Repeat(atom, 0, None), last, Repeat(inner, 0, None)]
 
 
 def _around(loop: Atom, parts: list[Part]) -> Search | None:

@@ -20,6 +20,7 @@ def members(characters: CharacterSet) -> set[int]:
 @given(sets, sets)
 def test_operations_are_those_of_sets(one: CharacterSet, other: CharacterSet) -> None:
     assert members(one | other) == members(one) | members(other)
+    assert members(one & other) == members(one) & members(other)
     assert members(~one) == set(POINTS) - members(one)
     assert ~~one == one
     assert one <= one | other
@@ -38,3 +39,7 @@ def test_halves_of_characters() -> None:
     assert but_a.takes_whole_characters
     assert not CharacterSet([(0xE9, 0xFFFF)]).takes_whole_characters
     assert CharacterSet.of("\U0001f600").takes_whole_characters
+
+
+def test_the_text_of_a_class() -> None:
+    assert CharacterSet.of("ab\n").text == "[\\x{a}-\\x{a}\\x{61}-\\x{62}]"

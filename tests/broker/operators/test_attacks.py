@@ -53,6 +53,10 @@ TAKEN = {
     "many wildcards": "s LIKE '" + "_" * 490 + "%'",
     "anchored": "s RLIKE '^[0-9]*x'",
     "alternatives": "s RLIKE 'error|warning|[0-9]{2,3}x'",
+    "loops at the front and in the middle": (
+        "s RLIKE '[a-z]+X' OR s RLIKE 'a.*b.*X' OR regexp_extract(s, '([^,]+)(X)', 2) = 'X'"
+        " OR regexp_replace(s, '\\\\w+X', '') = 'x'"
+    ),
     "exclusions": " AND ".join(f"n <> {i}" for i in range(1_500)) + " AND n < 0",
 }
 
