@@ -54,6 +54,8 @@ def sought(call: Call) -> str | None:
     if container is None or container == pa.null():
         return None
     held = container.key_type if pa.types.is_map(container) else container.value_type
+    if call.name == "array_contains" and types.is_number(held) and types.is_number(value):
+        return None  # decimals as well
     if not types.searchable(held, value):
         return f"{call.name} seeks {types.name(held)}, not {types.name(value)}: CAST it"
     return None
