@@ -235,12 +235,12 @@ def holds_map(data_type: Type) -> bool:
 
 
 def searchable(held: Type, sought: Type) -> bool:
-    """Whether a value may be sought among the elements of an array or the keys of a map: of their own type, or a number
-    among numbers. Spark would cast others unguarded, or not at all.
+    """Whether a value may be sought among the elements of an array or the keys of a map: of their own type, or an
+    integer or float among such. Spark would cast others unguarded, or not at all.
     """
     if held is None or sought is None or sought in (pa.null(), held):
         return not holds_map(held)
-    return is_number(held) and is_number(sought)
+    return held in _NUMERIC_ORDER and sought in _NUMERIC_ORDER
 
 
 def listable(subject: Type, value: Type) -> bool:

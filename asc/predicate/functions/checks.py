@@ -40,6 +40,8 @@ def held(call: Call) -> str | None:
     if container is None or container == pa.null():
         return None
     kind = container.key_type if pa.types.is_map(container) else container.value_type
+    if call.name == "array_contains" and types.is_number(kind) and types.is_number(value):
+        return None  # decimals as well
     if not types.searchable(kind, value):
         return f"{call.name} seeks {types.name(kind)}, not {types.name(value)}: CAST it"
     return None

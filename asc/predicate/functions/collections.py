@@ -103,7 +103,7 @@ def _sliced(call: Call) -> str:
 def _count(call: Call) -> str | None:
     if _is_constant(call, 1):
         return constant_integer(1, "count", 0, _MAX_REPEATED)(call)
-    if call.type(1) not in _PLACES:
+    if call.type(1) != pa.int32():
         return f"{call.name} takes a count that is an INT, not {types.name(call.type(1))}"
     if call.type(0) is None or types.is_container(call.type(0)):
         return f"{call.name} repeats {types.name(call.type(0))} a constant number of times"

@@ -51,7 +51,7 @@ def _entries(call: Call) -> pa.DataType | None:
     kind = first(call)
     if kind is None:
         return None
-    return pa.list_(pa.struct([pa.field("key", kind.key_type, nullable=False), ("value", kind.item_type)]))
+    return pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)]))
 
 
 # -- map

@@ -122,7 +122,7 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ("array_append array_prepend array_remove", {1: ("n", "day", "ts", "NULL")}),
         ("array_insert", {1: ("-100", "-1", "1", "100"), 2: ("n", "day", "ts", "NULL")}),
         ("flatten", {0: ("array(list)", "array(days, NULL)")}),
-        ("array_repeat", {1: ("0", "3", "tiny")}),
+        ("array_repeat", {1: ("0", "3", "n", "n % 20")}),
         ("array_join", {1: ("','", "''"), 2: ("'x'",)}),
         ("array_intersect array_except", {1: ("array(1, NULL)", "array('a')", "array(day)")}),
         ("slice", {1: ("1", "-1000000000", "1000000000", "n"), 2: ("0", "1000000000", "n")}),
