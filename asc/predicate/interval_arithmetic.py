@@ -53,9 +53,10 @@ def interval_arithmetic(typer: Typer, node: Node, op: str, left: Expression, rig
 
 
 def _sum(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | None:
-    """The type of a sum of intervals, or of one and NULL; None where they do not go together."""
+    """The type of a sum of intervals, or of NULL and one of fields; None where they do not go together."""
     if pa.null() in (left, right):
-        return left if right == pa.null() else right
+        other = left if right == pa.null() else right
+        return other if isinstance(other, IntervalType) else None
     if left == right:
         return left
     if isinstance(left, IntervalType) and isinstance(right, IntervalType):

@@ -275,7 +275,7 @@ to_date(date_format(DATE '2013-07-04', 'yyyy-MM-dd')) = day
 to_char(n, '999') = '  5' OR to_char(price, 'S9.9') IS NULL
 to_char(d, '$99.99') LIKE '$%'
 to_varchar(s, '99') = ' 5'
-to_char(raw, 'HEX') = '616263' OR to_char(raw, 'utf-8') = 'abc'
+to_char(raw, 'HEX') = '616263' OR to_char(raw, 'base64') = '/wA='
 to_char(NULL, '99MI') IS NULL
 (n, m) = (5, 7)
 (n, m) <> (5, 7)
@@ -389,6 +389,7 @@ to_timestamp(d) > ts AND from_unixtime(d) > s
 from_utc_timestamp(ts, s) IS NULL
 convert_timezone(s, city, ntz) IS NULL
 make_timestamp(n, m, m, m, m, s, s) IS NULL
+to_char(raw, 'utf-8') = 'abc'
 """
 """What makes Spark's own filter throw on some of these rows."""
 
