@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
@@ -23,6 +23,8 @@ from broker.matching.worker import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Out
 
 QUERIES_COLUMN = "queries"
 DELIVERIES_COLUMN = "__asc_deliveries"
+
+_MATCHES_COLUMN = "__asc_matches"
 
 
 def match(
@@ -79,6 +81,19 @@ def match_plan(
         return accepted.withColumn(QUERIES_COLUMN, sf.split(raw, BETWEEN_IDS)).drop(raw)
 
 
+def delivering(
+    spark: SparkSession, shipped: ShippedPlan, tallying: Tallying, dead_letters: Column, kept: Sequence[str]
+) -> tuple[tuple[Column, ...], ...]:
+    """What :func:`match_plan` selects for ``deliveries``, one projection over the other, of a frame of attributes with
+    the columns ``kept``: made once for all frames alike. Spark analyses with ANSI mode off.
+    """
+    columns = tuple(map(sf.col, kept))
+    with own_interpreter(spark.sparkContext):
+        matches = _matches(shipped, "deliveries", tallying, dead_letters)
+    deliveries = _deliveries(_MATCHES_COLUMN)
+    return (*columns, matches.alias(_MATCHES_COLUMN)), (*columns, deliveries.alias(DELIVERIES_COLUMN))
+
+
 def schema_of(df: DataFrame) -> Schema:
     """The attributes of a DataFrame that predicates may name: columns of a type no predicate knows are left out."""
     representable = StructType([field for field in df.schema.fields if _is_representable(field.jsonValue())])
@@ -105,7 +120,7 @@ def _check_frame(df: DataFrame, column: str) -> None:
 
 def _free_name(df: DataFrame) -> str:
     taken = {name.lower() for name in df.columns}
-    name = "__asc_matches"
+    name = _MATCHES_COLUMN
     while name in taken:
         name += "_"
     return name
