@@ -40,7 +40,7 @@ class Pipeline:
         """The pipeline of a plan; ``limits``: the largest record of each topic it sends to, in bytes."""
         from broker.matching.dataframe import DELIVERIES_COLUMN, delivering
 
-        matching = delivering(spark, shipped, tallying, decoder.reason_number(), (RECORD, ERROR))
+        matching = delivering(spark, shipped, (RECORD, ERROR), tallying, decoder.reason_number())
         return Pipeline((*decoder.projections(), *matching, *routing(DELIVERIES_COLUMN, dead_letter_topic, limits)))
 
     def outgoing(self, records: DataFrame) -> DataFrame:
