@@ -65,6 +65,12 @@ class RecordDecoder:
         UTF-8) or not of the schema has a reason in ERROR, one of ``reasons``, that names the first column at fault; its
         fields are then NULL or hold what could be read, and mean nothing.
         """
+        for columns in self.projections():
+            records = records.select(*columns)
+        return records
+
+    def projections(self) -> tuple[tuple[Column, ...], ...]:
+        """What :meth:`decode` selects, one projection over the other: for all records of the stream alike."""
         from pyspark.sql import functions as sf
 
         value = sf.col("value")
@@ -72,19 +78,19 @@ class RecordDecoder:
         unparsed = sf.when(value.isNull(), _NULL).otherwise(own)
         ddl = f"{self.fields.ddl()}, {_CORRUPT} STRING"
         parsed = self.record_format.parsed(sf.when(unparsed.isNull(), value), ddl, self._parser_options())
-        decoded = records.select(
+        decoded = (
             sf.struct("key", "value", "headers", "topic", "partition", "offset").alias(RECORD),
             unparsed.alias(_UNPARSED),
             parsed.alias(_DECODED),
             *record_columns(),
         )
-        names = [field.name for field in self.fields.arrow]
         # The attributes are read from a projection of their own, so that a value is parsed once, not once a field.
-        return decoded.select(
-            *(decoded[_DECODED].getField(name).alias(name) for name in names),
-            *("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD),
+        attributes = (
+            *(sf.col(_DECODED).getField(field.name).alias(field.name) for field in self.fields.arrow),
+            *map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD)),
             self._reason().alias(ERROR),
         )
+        return decoded, attributes
 
     @property
     def reasons(self) -> tuple[DeadLetterReason, ...]:

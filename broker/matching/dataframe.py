@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
@@ -23,6 +23,8 @@ from broker.matching.worker import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Out
 
 QUERIES_COLUMN = "queries"
 DELIVERIES_COLUMN = "__asc_deliveries"
+
+_MATCHES_COLUMN = "__asc_matches"
 
 
 def match(
@@ -48,35 +50,47 @@ def match(
 def match_plan(
     df: DataFrame,
     shipped: ShippedPlan,
-    output: Output = "queries",
     *,
     observation: Observation | None = None,
     tallying: Tallying | None = None,
-    dead_letters: Column | None = None,
 ) -> DataFrame:
-    """A DataFrame matched by a plan that was shipped for its columns.
+    """A DataFrame matched by a plan that was shipped for its columns, as :func:`match` has it.
 
-    ``queries``: as :func:`match`. ``deliveries``: every row stays, with one more column DELIVERIES_COLUMN,
-    array<struct<topic: string, queries: array<string>>>: one element for each topic that a query which accepts the
-    row sends to, ids sorted; NULL where none accepts it. In the same pass, ``observation`` (batch only) counts
-    ``tuples`` and ``accepted``, and ``tallying`` counts and draws, ``dead_letters`` too where it says so: the number of
-    the reason for which a row is one (SMALLINT, 0 for none).
-
-    Raises MatchError where the column is there already.
+    In the same pass, ``observation`` (batch only) counts ``tuples`` and ``accepted``, and ``tallying`` counts and
+    draws. Raises MatchError where a column of the result's name is there already.
     """
-    column = DELIVERIES_COLUMN if output == "deliveries" else QUERIES_COLUMN
-    _check_frame(df, column)
+    _check_frame(df, QUERIES_COLUMN)
     with ansi_off(df.sparkSession):
         raw = _free_name(df)
         with own_interpreter(df.sparkSession.sparkContext):
-            matched = df.select("*", _matches(shipped, output, tallying, dead_letters).alias(raw))
+            matched = df.select("*", _matches(shipped, "queries", tallying).alias(raw))
         if observation is not None:
             counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
             matched = matched.observe(observation, *counts)
-        if output == "deliveries":
-            return matched.withColumn(DELIVERIES_COLUMN, _deliveries(raw)).drop(raw)
         accepted = matched.filter(sf.col(raw).isNotNull())
         return accepted.withColumn(QUERIES_COLUMN, sf.split(raw, BETWEEN_IDS)).drop(raw)
+
+
+def delivering(
+    spark: SparkSession,
+    shipped: ShippedPlan,
+    kept: Sequence[str],
+    tallying: Tallying | None = None,
+    dead_letters: Column | None = None,
+) -> tuple[tuple[Column, ...], ...]:
+    """What to select, one projection over the other, of a frame that a plan was shipped for: the columns ``kept`` and
+    DELIVERIES_COLUMN, array<struct<topic: string, queries: array<string>>>: one element for each topic that a query
+    which accepts the row sends to, ids sorted; NULL where none accepts it. Every row stays.
+
+    Made once, it serves all frames alike. ``tallying`` counts and draws in the same pass; where it counts dead letters,
+    ``dead_letters`` is the number of the reason for which a row is one (SMALLINT, 0 for none). The session that
+    analyses them has ANSI mode off.
+    """
+    columns = tuple(map(sf.col, kept))
+    with own_interpreter(spark.sparkContext):
+        matches = _matches(shipped, "deliveries", tallying, dead_letters)
+    deliveries = _deliveries(_MATCHES_COLUMN)
+    return (*columns, matches.alias(_MATCHES_COLUMN)), (*columns, deliveries.alias(DELIVERIES_COLUMN))
 
 
 def schema_of(df: DataFrame) -> Schema:
@@ -105,13 +119,15 @@ def _check_frame(df: DataFrame, column: str) -> None:
 
 def _free_name(df: DataFrame) -> str:
     taken = {name.lower() for name in df.columns}
-    name = "__asc_matches"
+    name = _MATCHES_COLUMN
     while name in taken:
         name += "_"
     return name
 
 
-def _matches(shipped: ShippedPlan, output: Output, tallying: Tallying | None, dead_letters: Column | None) -> Column:
+def _matches(
+    shipped: ShippedPlan, output: Output, tallying: Tallying | None, dead_letters: Column | None = None
+) -> Column:
     task = matching_task(shipped.transport, shipped.broadcast, output, tallying)
     function = pandas_udf(task, "string")  # type: ignore[call-overload]
     # Spark would evaluate a deterministic one twice: once for the filter, once for the column.

@@ -33,29 +33,37 @@ def outgoing(matched: DataFrame, deliveries: str, dead_letter_topic: str, limits
     ``limits`` holds the largest record, in bytes, of each topic: for what is larger, a dead letter without value and
     without the record's own headers says so.
     """
+    for columns in routing(deliveries, dead_letter_topic, limits):
+        matched = matched.select(*columns)
+    return matched
+
+
+def routing(deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) -> tuple[tuple[Column, ...], ...]:
+    """What :func:`outgoing` selects, one projection over the other."""
     from pyspark.sql import functions as sf
 
     targets = sf.expr(
         f"""CASE WHEN {ERROR} IS NULL THEN {deliveries}
                  ELSE array(struct('{dead_letter_topic}' AS topic, CAST(array() AS ARRAY<STRING>) AS queries)) END"""
     )
-    exploded = matched.select(RECORD, ERROR, sf.explode(targets).alias("target"))
-    records = exploded.select(
+    exploded = (sf.col(RECORD), sf.col(ERROR), sf.explode(targets).alias("target"))
+    records = (
         sf.col("target.topic").alias("topic"),
         sf.col(f"{RECORD}.key").alias("key"),
         sf.col(f"{RECORD}.value").alias("value"),
         _headers().alias("headers"),
         sf.expr(_SOURCE).alias("source"),
     )
-    sized = records.select("*", sf.expr(_BYTES).alias("bytes"))
-    checked = sized.select("*", _excess(limits).alias("excess"))
+    sized = (sf.col("*"), sf.expr(_BYTES).alias("bytes"))
+    checked = (sf.col("*"), _excess(limits).alias("excess"))
     fits = sf.col("excess").isNull()
-    return checked.select(
+    written = (
         sf.when(fits, sf.col("topic")).otherwise(sf.lit(dead_letter_topic)).alias("topic"),
         sf.when(fits | (sf.octet_length("key") <= _KEPT_KEY_BYTES), sf.col("key")).alias("key"),
         sf.when(fits, sf.col("value")).alias("value"),
         sf.when(fits, sf.col("headers")).otherwise(sf.expr(_EXCESS_HEADERS)).alias("headers"),
     )
+    return exploded, records, sized, checked, written
 
 
 def _excess(limits: Mapping[str, int]) -> Column:

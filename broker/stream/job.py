@@ -7,18 +7,17 @@ import logging
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from asc.plan.plan import Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.errors import BrokerError
 from broker.failure import one_line, root_cause
 from broker.formats.decoder import RecordDecoder
 from broker.kafka.cluster import KafkaCluster
-from broker.operators.routing import outgoing
 from broker.plans.offsets import Offsets
 from broker.plans.running_plan import BoundBatch, RunningPlan
+from broker.stream.batch_runner import BatchRunner
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.finding import Finding
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from broker.matching.shipped_plan import ShippedPlan
-    from broker.matching.tally import Tally, Tallying
+    from broker.matching.tally import Tally
 
 LOG = logging.getLogger("asc.job")
 
@@ -72,26 +70,21 @@ class StreamJob:
         self.name = name
         self._config = config
         self._stream = config.streams[name]
-        self._dead_letter_topic = config.dead_letter_topic(name)
         self._folder = folder
         self._spark = spark
         self._cluster = cluster
-        self._decoder = decoder
         self._starting = starting
         self._running = running
         self._monitor = monitor
         self._evaluation_errors = evaluation_errors
         self._dead_letters = dead_letters
-        self._shipped: ShippedPlan | None = None
-        self._plans_shipped = 0
-        self._tallies: tuple[int, Any] | None = None
+        self._runner = BatchRunner(name, config, spark=spark, cluster=cluster, decoder=decoder, monitor=monitor)
         self._batch_lock = threading.Lock()
         self._stopping = threading.Event()
         self._stop_by = 0.0
         self._query: StreamingQuery | None = None
         self._supervisor = threading.Thread(target=self._supervise, name=f"job-{name}", daemon=True)
         self._error: BaseException | None = None
-        self._limits: tuple[Plan, dict[str, int]] | None = None
         self._batches_done = 0
         self._source = SourceTopic(self._stream, folder, cluster)
         self._inquiry = Inquiry(name, config, cluster, decoder, running)
@@ -137,8 +130,7 @@ class StreamJob:
                 LOG.warning("stream '%s': Spark did not stop its query: %s", self.name, one_line(error))
         if self._supervisor.is_alive():
             self._supervisor.join(timeout=3)
-        if self._shipped is not None:
-            self._shipped.unpersist()
+        self._runner.close()
 
     # -- the query and its supervision
 
@@ -175,7 +167,8 @@ class StreamJob:
                     return
                 finding = self._inquiry.of_failure(self._error)
                 if finding is not None:
-                    self._query, self._error, self._limits = None, None, None
+                    self._query, self._error = None, None
+                    self._runner.forget_topics()
                     self._have_parked(finding)
                     continue
                 # However long it took to fail: only a batch that was done ends a row of failures.
@@ -184,7 +177,8 @@ class StreamJob:
                 failures += 1
                 self.problem = f"stopped and is started again every {pause} s: {self._cause(error)}"
                 LOG.error("stream '%s' %s", self.name, self.problem)
-                self._query, self._error, self._limits = None, None, None
+                self._query, self._error = None, None
+                self._runner.forget_topics()
                 self._stopping.wait(pause)
 
     def _begin(self) -> None:
@@ -256,85 +250,26 @@ class StreamJob:
             if self._stopping.is_set():
                 raise _StoppingError(f"stream '{self.name}' stops before batch {batch_id}")
             try:
-                self._write(records, self._running.bind(batch_id))
+                batch = self._running.bind(batch_id)
+                self._tell(batch, self._runner.run(records, batch.plan))
             except BaseException as error:
                 self._error = error
                 raise
             self._error = self.problem = None
             self._batches_done += 1
 
-    def _write(self, records: DataFrame, batch: BoundBatch) -> None:
-        from broker.matching.dataframe import DELIVERIES_COLUMN, match_plan
-
-        attributes = self._decoder.decode(records)
-        shipped = self._shipped_of(batch.plan, attributes)
-        tallying = self._tallying()
-        matched = match_plan(
-            attributes, shipped, output="deliveries", tallying=tallying, dead_letters=self._decoder.reason_number()
-        )
-        limits = self._limits_of(batch.plan)
-        (
-            outgoing(matched, DELIVERIES_COLUMN, self._dead_letter_topic, limits)
-            .write.format("kafka")
-            .options(**self._cluster.client.spark_options())
-            .option("kafka.acks", "all")
-            .option("kafka.enable.idempotence", "true")
-            .option("kafka.max.request.size", str(self._config.kafka.request_bytes))
-            .option("includeHeaders", "true")
-            .save()
-        )
-        self._tell(batch, tallying)
-
-    def _tell(self, batch: BoundBatch, tallying: Tallying) -> None:
+    def _tell(self, batch: BoundBatch, tally: Tally | None) -> None:
         """Hand on what a batch told besides its matches. Those are written: nothing here may have it run again."""
-        tally: Tally | None = tallying.accumulator.value
-        # Of a batch that failed a task may come late, with counts of the plan before.
-        own = tally if tally is not None and tally.plan == tallying.plan else None
+        if tally is None:
+            return
         try:
-            if own is not None:
-                self._dead_letters.count(own.dead_letters)
-                self._evaluation_errors.count(batch.plan.version, own.error_counts(batch.plan))
+            self._dead_letters.count(tally.dead_letters)
+            self._evaluation_errors.count(batch.plan.version, tally.error_counts(batch.plan))
             # A plan made for a replay has sequences of its own, which say nothing of those in place.
-            if own is not None and not batch.is_replay:
-                self._monitor.offer(batch.plan, own)
+            if not batch.is_replay:
+                self._monitor.offer(batch.plan, tally)
         except Exception as error:
             LOG.exception("stream '%s': what a batch told is lost: %s", self.name, one_line(error))
-
-    def _tallying(self) -> Tallying:
-        """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""
-        from broker.matching.tally import Tallying, tally_accumulator
-
-        sampling = self._monitor.sampling()
-        room = sampling.tuples if sampling else 0
-        if self._tallies is None or self._tallies[0] != room:
-            self._tallies = (room, tally_accumulator(self._spark.sparkContext, room))
-        accumulator = self._tallies[1]
-        accumulator.value = None
-        return Tallying(accumulator, self._plans_shipped, sampling, counts_dead_letters=True)
-
-    def _limits_of(self, plan: Plan) -> dict[str, int]:
-        """The largest record of each topic. Topics not seen since the last failure are made where they are missing."""
-        if self._limits is None or self._limits[0] is not plan:
-            topics = {self._dead_letter_topic, *plan.topics.unique().to_pylist()}
-            known = {} if self._limits is None else self._limits[1]
-            unseen = topics - known.keys()
-            if unseen:
-                self._cluster.ensure_topics(unseen)
-            found = {**known, **self._cluster.record_limits(unseen)}
-            self._limits = (plan, {topic: found[topic] for topic in topics})
-        return self._limits[1]
-
-    def _shipped_of(self, plan: Plan, attributes: DataFrame) -> ShippedPlan:
-        from broker.matching.shipped_plan import ShippedPlan
-
-        if self._shipped is None or self._shipped.plan is not plan:
-            old = self._shipped
-            self._shipped = ShippedPlan.of(attributes, plan, counts_errors=True)
-            self._plans_shipped += 1
-            if old is not None:
-                # One batch runs at a time, so nothing uses the old one any more.
-                old.unpersist()
-        return self._shipped
 
     def _await_commit(self, deadline: float) -> None:
         while not self._running.is_settled and self.problem is None and time.monotonic() < deadline:

@@ -13,7 +13,7 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from broker.errors import MatchError
-from broker.matching.dataframe import DELIVERIES_COLUMN, match_plan, schema_of
+from broker.matching.dataframe import DELIVERIES_COLUMN, delivering, match_plan, schema_of
 from broker.matching.shipped_plan import ShippedPlan
 
 if TYPE_CHECKING:
@@ -258,6 +258,12 @@ def _shipped(df: DataFrame, queries: list[tuple[str, str, str]]) -> ShippedPlan:
     return ShippedPlan.of(df, _plan(df, queries))
 
 
+def _delivered(df: DataFrame, plan: ShippedPlan, *kept: str) -> DataFrame:
+    for columns in delivering(df.sparkSession, plan, kept):
+        df = df.select(*columns)
+    return df
+
+
 def _plan(df: DataFrame, queries: list[tuple[str, str, str]]) -> Plan:
     schema = schema_of(df)
     return compile_plan([Query(name, normalise(text, schema), topic) for name, text, topic in queries])
@@ -273,7 +279,7 @@ def test_deliveries_are_by_topic_with_sorted_ids_and_keep_every_row(rows: DataFr
             ("all-but-5", "id < 5 AND id > 1", "third"),
         ],
     )
-    matched = match_plan(rows, plan, "deliveries")
+    matched = _delivered(rows, plan, "id")
     wanted = "array<struct<topic:string,queries:array<string>>>"
     assert matched.schema[DELIVERIES_COLUMN].dataType.simpleString() == wanted
     found = {
@@ -291,7 +297,7 @@ def test_deliveries_are_by_topic_with_sorted_ids_and_keep_every_row(rows: DataFr
 
 def test_exploded_deliveries_are_matched_once(rows: DataFrame) -> None:
     plan = _shipped(rows, [("a", "i32 >= 0", "t"), ("b", "length(s) > 1", "u")])
-    matched = match_plan(rows, plan, "deliveries")
+    matched = _delivered(rows, plan, "id")
     assert _evaluations(matched.selectExpr("id", f"explode({DELIVERIES_COLUMN}) AS d").selectExpr("id", "d.topic")) == 1
 
 

@@ -1,0 +1,120 @@
+"""Running one batch: its records through the pipeline of its plan, into Kafka."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from asc.plan.plan import Plan
+from broker.adapting.stream_monitor import StreamMonitor
+from broker.config.config import Config
+from broker.formats.decoder import RecordDecoder
+from broker.kafka.cluster import KafkaCluster
+from broker.stream.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from broker.matching.shipped_plan import ShippedPlan
+    from broker.matching.tally import Sampling, Tally, Tallying
+
+
+class BatchRunner:
+    """Runs the batches of one stream, one at a time, and keeps what hangs on the plan alone from batch to batch.
+
+    Invariant: ``_shipped``, ``_limits`` and ``_pipeline`` are of the plan they are kept with; a batch of another plan
+    has them made anew. Cost: a plan's bytes on the driver and in each worker, and its prepared expressions in the JVM.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: Config,
+        *,
+        spark: SparkSession,
+        cluster: KafkaCluster,
+        decoder: RecordDecoder,
+        monitor: StreamMonitor,
+    ) -> None:
+        self._dead_letter_topic = config.dead_letter_topic(name)
+        self._spark = spark
+        self._cluster = cluster
+        self._decoder = decoder
+        self._monitor = monitor
+        self._sink = {
+            **cluster.client.spark_options(),
+            "kafka.acks": "all",
+            "kafka.enable.idempotence": "true",
+            "kafka.max.request.size": str(config.kafka.request_bytes),
+            "includeHeaders": "true",
+        }
+        self._shipped: ShippedPlan | None = None
+        self._plans_shipped = 0
+        self._tallies: tuple[int, Any] | None = None
+        self._limits: tuple[Plan, dict[str, int]] | None = None
+        self._pipeline: tuple[Plan, Sampling | None, Pipeline] | None = None
+
+    def run(self, records: DataFrame, plan: Plan) -> Tally | None:
+        """Match records by a plan and write what is delivered; what the workers counted, None where that was lost."""
+        shipped = self._shipped_of(plan, records)
+        tallying = self._tallying()
+        pipeline = self._pipeline_of(shipped, tallying)
+        pipeline.outgoing(records).write.format("kafka").options(**self._sink).save()
+        tally: Tally | None = tallying.accumulator.value
+        # Of a batch that failed a task may come late, with counts of the plan before.
+        return tally if tally is not None and tally.plan == tallying.plan else None
+
+    def forget_topics(self) -> None:
+        """After a failure: what was known of the topics may not hold any more."""
+        self._limits = self._pipeline = None
+
+    def close(self) -> None:
+        """Let the workers forget the plan; only when no batch runs."""
+        if self._shipped is not None:
+            self._shipped.unpersist()
+
+    def _pipeline_of(self, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
+        plan, sampling = shipped.plan, tallying.sampling
+        kept = self._pipeline
+        if kept is not None and kept[0] is plan and kept[1] == sampling:
+            return kept[2]
+        limits = self._limits_of(plan)
+        dead_letters = self._dead_letter_topic
+        made = Pipeline.of(self._spark, self._decoder, shipped, tallying, dead_letter_topic=dead_letters, limits=limits)
+        self._pipeline = (plan, sampling, made)
+        return made
+
+    def _tallying(self) -> Tallying:
+        """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""
+        from broker.matching.tally import Tallying, tally_accumulator
+
+        sampling = self._monitor.sampling()
+        room = sampling.tuples if sampling else 0
+        if self._tallies is None or self._tallies[0] != room:
+            self._tallies = (room, tally_accumulator(self._spark.sparkContext, room))
+        accumulator = self._tallies[1]
+        accumulator.value = None
+        return Tallying(accumulator, self._plans_shipped, sampling, counts_dead_letters=True)
+
+    def _limits_of(self, plan: Plan) -> dict[str, int]:
+        """The largest record of each topic. Topics not seen since the last failure are made where they are missing."""
+        if self._limits is None or self._limits[0] is not plan:
+            topics = {self._dead_letter_topic, *plan.topics.unique().to_pylist()}
+            known = {} if self._limits is None else self._limits[1]
+            unseen = topics - known.keys()
+            if unseen:
+                self._cluster.ensure_topics(unseen)
+            found = {**known, **self._cluster.record_limits(unseen)}
+            self._limits = (plan, {topic: found[topic] for topic in topics})
+        return self._limits[1]
+
+    def _shipped_of(self, plan: Plan, records: DataFrame) -> ShippedPlan:
+        from broker.matching.shipped_plan import ShippedPlan
+
+        if self._shipped is None or self._shipped.plan is not plan:
+            old = self._shipped
+            self._shipped = ShippedPlan.of(self._decoder.decode(records), plan, counts_errors=True)
+            self._plans_shipped += 1
+            if old is not None:
+                # One batch runs at a time, so nothing uses the old one any more.
+                old.unpersist()
+        return self._shipped

@@ -1,0 +1,97 @@
+"""Batches of one plan after another, written to a real Kafka."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan, Query
+from asc.predicate import normalise
+from broker.adapting.stream_monitor import StreamMonitor
+from broker.config.config import Config, parse_config
+from broker.kafka.cluster import KafkaCluster
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import RunningPlan
+from broker.stream.batch_runner import BatchRunner
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+KAFKA_DDL = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT, "
+    "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+
+
+def records(spark: SparkSession, *numbers: int) -> DataFrame:
+    rows = [(None, json.dumps({"n": n}).encode(), "in", 0, n, None, 0, None) for n in numbers]
+    return spark.createDataFrame(rows, KAFKA_DDL).coalesce(1)
+
+
+@pytest.mark.parametrize("monitored", [True, False])
+def test_each_batch_goes_by_its_own_plan(
+    spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path, monitored: bool
+) -> None:
+    config = parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers},
+            "spark": {"checkpoint_dir": str(tmp_path / "checkpoint")},
+            "monitor": {"enabled": monitored},
+            "streams": {"s": {"topic": f"in-{uuid.uuid4().hex}", "format": "json", "schema": "n INT"}},
+        }
+    )
+    first, second = (f"out-{uuid.uuid4().hex}" for _ in range(2))
+    cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
+    runner = _runner(config, spark, cluster, tmp_path)
+    low, high = _plan(config, {"low": ("n < 5", first)}), _plan(config, {"high": ("n >= 5", second)})
+    try:
+        for plan, numbers, accepted in [(low, (1, 2, 7), 2), (low, (3,), 1), (high, (8, 4), 1), (low, (0,), 1)]:
+            tally = runner.run(records(spark, *numbers), plan)
+            assert tally is not None
+            assert (tally.tuples, tally.accepted) == (len(numbers), accepted)
+        runner.forget_topics()
+        runner.run(records(spark, 9), high)
+    finally:
+        runner.close()
+        cluster.close()
+    assert _values(kafka, first, 4) == [1, 2, 3, 0]
+    assert _values(kafka, second, 2) == [8, 9]
+
+
+def _runner(config: Config, spark: SparkSession, cluster: KafkaCluster, folder: Path) -> BatchRunner:
+    stream = config.streams["s"]
+    running = RunningPlan("s", BatchBindings(folder / "bindings", folder / "spark"), {0: 0})
+    return BatchRunner(
+        "s",
+        config,
+        spark=spark,
+        cluster=cluster,
+        decoder=stream.decoder(stream.fields(), "UTC"),
+        monitor=StreamMonitor("s", config.monitor, running),
+    )
+
+
+def _plan(config: Config, queries: dict[str, tuple[str, str]]) -> Plan:
+    fields = config.streams["s"].fields()
+    return compile_plan([Query(name, normalise(where, fields), topic) for name, (where, topic) in queries.items()])
+
+
+def _values(kafka: EmbeddedKafka, topic: str, count: int) -> list[int]:
+    from kafka import KafkaConsumer
+
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=kafka.bootstrap_servers, auto_offset_reset="earliest", consumer_timeout_ms=10_000
+    )
+    try:
+        return [json.loads(record.value)["n"] for record, _ in zip(consumer, range(count), strict=False)]
+    finally:
+        consumer.close()
