@@ -27,10 +27,8 @@ _WORDS = MappingProxyType(
         "t": "date or timestamp",
         "z": "date or timestamp",
         "r": "string, date or timestamp",
-        "c": "number, date, timestamp or binary",
         "e": "integer, date or timestamp",
         "w": "integer or interval",
-        "h": "timestamp",
         "T": "timestamp",
         "D": "date",
         "b": "condition",
@@ -43,10 +41,10 @@ _WORDS = MappingProxyType(
 _SHOWN = 8
 _SAMPLES = MappingProxyType(
     {
-        **dict.fromkeys("xqnNiIfkucew", "n"),
+        **dict.fromkeys("xqnNiIfkuew", "n"),
         **dict.fromkeys("sSB", "s"),
         "Y": "raw",
-        **dict.fromkeys("thTzr", "ts"),
+        **dict.fromkeys("tTzr", "ts"),
         "D": "day",
         "b": "flag",
         "a": "tags",

@@ -23,7 +23,7 @@ _MAY_HOLD_WORDS = re.compile("['\"(]")
 """A string, or a call that may make one, however its name is written: without them a predicate has no words."""
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-_INSTANT_SORTS = frozenset("thTDzr")
+_INSTANT_SORTS = frozenset("tTDzr")
 """Arguments that Spark casts a string to an instant for (see Function)."""
 
 _TEXTS_OF_INSTANTS = frozenset(("date_format", "from_unixtime", "dayname", "monthname"))

@@ -164,10 +164,8 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "t": ("a date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
         "z": ("a string, date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),
         "r": ("a value that is read as a time", lambda t: not types.is_container(t) and t != CALENDAR),
-        "c": ("a number, date, timestamp or binary", lambda t: not types.is_container(t)),
         "e": ("an integer, date or timestamp", lambda t: _is_integer(t) or t in _INSTANTS),
         "w": ("an integer or INTERVAL", lambda t: _is_integer(t) or types.is_interval(t)),
-        "h": ("a timestamp", lambda t: t in (TIMESTAMP, TIMESTAMP_NTZ) or _is_text(t)),
         "T": ("a TIMESTAMP", lambda t: bool(t == TIMESTAMP)),
         "D": ("a date", lambda t: bool(t == pa.date32())),
         "b": ("a condition", _is_condition),
@@ -178,5 +176,5 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
     }
 )
 """What an argument may be, by its letter: in words, and of which types."""
-CASTING_SORTS = frozenset("nithTD")
+CASTING_SORTS = frozenset("nitTD")
 """Arguments that Spark casts a string to: where it is none, the result is NULL, which is an evaluation error."""
