@@ -45,6 +45,8 @@ def _comparable_arrays(call: Call) -> str | None:
     held = _held(call)
     if held is None or None in call.kinds:
         return f"{call.name} of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
+    if types.mixed_instants(kind.value_type for kind in call.kinds if kind is not None and is_array(kind)):
+        return f"{call.name} of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
     if types.holds_map(held):
         return f"{call.name} of arrays of {types.name(held)}: maps cannot be compared"
     return None

@@ -34,7 +34,8 @@ def _of_own_type(place: int) -> Check:
         array, put = call.type(0), call.type(place)
         if array is None or not is_array(array) or put in (array.value_type, pa.null()):
             return None
-        if put is None or types.common([array.value_type, put]) is None:
+        mixed = types.mixed_instants([array.value_type, put])
+        if put is None or mixed or types.common([array.value_type, put]) is None:
             return f"{call.name} puts {types.name(put)} among {types.name(array.value_type)}: CAST it"
         return None
 

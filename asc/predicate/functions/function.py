@@ -77,7 +77,7 @@ class Function:
     instants: Spark casts them. ``check`` says why a call is refused. ``growth`` is how much longer the result may be
     than the text of the record that it is made of, where it may be longer than the longest argument. ``spelling`` is
     what Spark is given, where that is not the call itself. ``steps``: those that a pattern takes for each character of
-    the first argument. ``fails``, of all calls or of some: where a call that is spelled otherwise is NULL and no
+    the first argument. ``fails``, of all calls that are spelled otherwise or of some: where the result is NULL and no
     argument is, that is an evaluation error.
     """
 
@@ -110,8 +110,7 @@ class Function:
 
     def can_fail(self, call: Call) -> bool:
         """Whether the result can be NULL where the call as it stands throws, or takes too long."""
-        fails = self.fails(call) if callable(self.fails) else self.fails
-        return fails and self.sql(call) != plain(call)
+        return self.fails(call) if callable(self.fails) else self.fails and self.sql(call) != plain(call)
 
     def sql(self, call: Call) -> str:
         """The call as Spark is given it."""

@@ -135,6 +135,10 @@ def _of_parts(prefix: str, sorts: str, *, fails: bool) -> dict[str, Function]:
     }
 
 
+def _reads_text(call: Call) -> bool:
+    return call.type(0) not in (pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
+
+
 def _table() -> dict[str, Function]:
     field = Function(1, 1, "t", INT)
     days = "year quarter month day dayofmonth dayofweek weekday dayofyear weekofyear"
@@ -158,10 +162,12 @@ def _table() -> dict[str, Function]:
         "date_from_unix_date": Function(1, 1, "n", DATE),
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),
         **dict.fromkeys(("timestamp_millis", "timestamp_micros"), Function(1, 1, "I", INSTANT, spelling=as_instant)),
-        "to_date": Function(1, 2, "rS", DATE, _pattern(1, parses=True), spelling=_read_date, fails=True),
-        "to_timestamp": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP), fails=True),
-        "to_timestamp_ltz": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP), fails=True),
-        "to_timestamp_ntz": Function(1, 2, "rS", LOCAL_INSTANT, _readable, spelling=_read(TIMESTAMP_NTZ), fails=True),
+        "to_date": Function(1, 2, "rS", DATE, _pattern(1, parses=True), spelling=_read_date, fails=_reads_text),
+        "to_timestamp": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP), fails=_reads_text),
+        "to_timestamp_ltz": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP), fails=_reads_text),
+        "to_timestamp_ntz": Function(
+            1, 2, "rS", LOCAL_INSTANT, _readable, spelling=_read(TIMESTAMP_NTZ), fails=_reads_text
+        ),
         "try_to_timestamp": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP)),
         **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), seconds),
         "make_date": Function(3, 3, "n", DATE, spelling=as_date, fails=True),

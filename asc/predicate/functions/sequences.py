@@ -5,19 +5,22 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate import types
+from asc.predicate.expression import Expression
 from asc.predicate.functions.binding import bound_together
 from asc.predicate.functions.caught import caught_date
 from asc.predicate.functions.function import Call, Function, plain
-from asc.predicate.interval_type import DAYS, IntervalType
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.interval import Interval
+from asc.predicate.interval_type import DAYS
+from asc.predicate.literal import Literal, date, timestamp
 from asc.predicate.syntax import Node
 
 _MAX_CONSTANT = 1_000
 _MAX_ENTRIES = 10_000
 """Of a sequence whose ends the record gives. There are no more but where a record is made to stall a stream."""
-_LEAST_DAYS_OF_MONTH = 28
+_DAY_MICROS = 86_400 * 10**6
+_MONTH_MICROS = 28 * _DAY_MICROS
+"""At least so long is a month."""
 _GROWTH_OF_RECORD = 10.0
-_INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 
 
 def _trouble(call: Call) -> str | None:
@@ -25,64 +28,95 @@ def _trouble(call: Call) -> str | None:
     if start in types.INTEGERS and stop in types.INTEGERS:
         if len(call.args) > 2 and call.type(2) not in types.INTEGERS:
             return f"sequence of integers takes a step that is one, not {types.name(call.type(2))}"
-        return _constants(call) if all(arg.literal is not None for arg in call.args) else None
-    if start in _INSTANTS and start == stop:
-        return _step(call)
+        return None if _is_of_record(call) else _of_constants(call)
+    if types.is_instant(start) and start == stop:
+        return _of_instants(call)
     return f"sequence from {types.name(start)} to {types.name(stop)}: CAST both to one type of integer or instant"
 
 
-def _constants(call: Call) -> str | None:
-    """Spark throws for a step that leads away from the end."""
+def _is_of_record(call: Call) -> bool:
+    """Whether its ends or its step are integers of the record."""
+    return call.type(0) in types.INTEGERS and any(arg.literal is None for arg in call.args)
+
+
+def _of_constants(call: Call) -> str | None:
     ends = [call.constant(place) for place in range(len(call.args))]
     start, stop, step = (*ends, 1 if ends[0:1] <= ends[1:2] else -1)[:3] if None not in ends else (None, None, None)
     if not (isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)):
         return "sequence takes ends that are known"
+    return _too_long(start, stop, step)
+
+
+def _of_instants(call: Call) -> str | None:
+    start, stop = (_micros(arg) for arg in call.args[:2])
+    if start is None or stop is None:
+        return (
+            "sequence of dates and timestamps takes constants, such as DATE '2024-01-31': compare with its ends instead"
+        )
+    if len(call.args) < 3:
+        return _too_long(start, stop, _DAY_MICROS if start <= stop else -_DAY_MICROS)
+    step = _step(call.args[2].node)
+    if step is None:
+        return "sequence takes a constant INTERVAL as its step"
+    if call.type(0) == pa.date32() and step.type != DAYS and not step.type.of_months:
+        return "sequence of dates takes a step of days, weeks, months or years"
+    return _too_long(start, stop, step.amount * (_MONTH_MICROS if step.type.of_months else 1))
+
+
+def _too_long(start: int, stop: int, step: int) -> str | None:
+    """Spark throws for a step that leads away from the end."""
     if step == 0 or (stop - start) * step < 0 or abs(stop - start) // abs(step) >= _MAX_CONSTANT:
         return f"sequence takes a step towards its end, and has at most {_MAX_CONSTANT:,} entries"
     return None
 
 
-def _step(call: Call) -> str | None:
-    if not all(map(_is_constant, (arg.node for arg in call.args))):
-        return "sequence of dates and timestamps takes ends that are constant: compare with them instead"
-    if len(call.args) < 3:
+def _step(node: Node) -> Interval | None:
+    """The constant interval of a node, turned round where a minus stands before it."""
+    if node.op == "neg":
+        step = _step(node.args[0])
+        return None if step is None else Interval(step.sql, step.type, -step.amount)
+    return node.value if node.op == "interval" else None
+
+
+def _micros(end: Expression) -> int | None:
+    """A constant date or timestamp, local ones as in UTC: within a day of what it is."""
+    literal, text = end.literal, _text(end.node)
+    if text is not None:
+        value = date(text) if end.type == pa.date32() else timestamp(text, None)
+    else:
+        value = literal.value if literal is not None and literal.known else None
+    if not isinstance(value, int):
         return None
-    step = call.args[2].node
-    step = step.args[0] if step.op in ("neg", "pos") else step
-    if step.op != "interval" or not (step.value.type.of_months or step.value.type == DAYS):
-        return "sequence of dates and timestamps takes a step of whole days, months or years: INTERVAL 1 DAY"
-    return None
+    return value * _DAY_MICROS if end.type == pa.date32() else value
 
 
-def _is_constant(node: Node) -> bool:
-    return node.op != "column" and all(map(_is_constant, node.args))
+def _text(node: Node) -> str | None:
+    """The text that a cast, or a call that reads a time, is given alone."""
+    reads = node.op == "call" and node.value in ("to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz")
+    if not reads and node.op not in ("cast", "try_cast"):
+        return None
+    literal = node.args[0].value
+    alone = len(node.args) == 1 and node.args[0].op == "literal" and isinstance(literal, Literal)
+    return literal.value if alone and isinstance(literal.value, str) else None
 
 
 def _spelled(call: Call) -> str:
     """Spark throws for a step that leads away from the end, and makes as many entries as it is told."""
-    if all(arg.literal is not None for arg in call.args):
+    if not _is_of_record(call):
         return plain(call)
-    if call.type(0) in types.INTEGERS:
-        step = "abs(CAST(p.c AS DOUBLE))" if len(call.args) > 2 else "1"
-        near = f"abs(CAST(p.b AS DOUBLE) - CAST(p.a AS DOUBLE)) <= {_MAX_ENTRIES}D * {step}"
-    else:
-        days = _LEAST_DAYS_OF_MONTH if len(call.args) > 2 and _of_months(call.type(2)) else 1
-        near = f"abs(datediff(p.b, p.a)) <= {_MAX_ENTRIES * days}"
+    step = "abs(CAST(p.c AS DOUBLE))" if len(call.args) > 2 else "1"
+    near = f"abs(CAST(p.b AS DOUBLE) - CAST(p.a AS DOUBLE)) <= {_MAX_ENTRIES}D * {step}"
     made = f"sequence({', '.join(f'p.{name}' for name in 'abc'[: len(call.args)])})"
     known = f"{caught_date(f'date_from_unix_date(size({made}))')} IS NOT NULL"
     return bound_together([arg.sql for arg in call.args], f"if({near}, if({known}, {made}, NULL), NULL)")
 
 
-def _of_months(kind: pa.DataType | None) -> bool:
-    return isinstance(kind, IntervalType) and kind.of_months
-
-
 def _growth(call: Call) -> float:
-    return 1.0 if all(arg.literal is not None for arg in call.args) else _GROWTH_OF_RECORD
+    return _GROWTH_OF_RECORD if _is_of_record(call) else 1.0
 
 
 def _type(call: Call) -> pa.DataType | None:
-    kind = types.common(call.kinds[:2] if call.type(0) in _INSTANTS else call.kinds)
+    kind = types.common(call.kinds[:2] if types.is_instant(call.type(0)) else call.kinds)
     return None if kind is None else pa.list_(kind)
 
 

@@ -109,14 +109,14 @@ def test_no_function_reads_a_time_word(nothing: DataFrame) -> None:
 
 
 def test_what_spark_makes_of_a_call_is_counted(nothing: DataFrame) -> None:
-    """An argument by itself, and as an operation of ten nodes: Spark names it no more often than the weight does."""
+    """An argument as a small operation, and as one of more nodes: Spark names it no more often than the weight does."""
     pairs: dict[str, tuple[Accepted, Accepted]] = {}
     for name, args in calls():
         for place in range(len(args)):
             for column in COLUMNS:
-                larger = f"coalesce({', '.join([column] * _COPIES)})"
+                small, large = (f"coalesce({', '.join([column] * copies)})" for copies in (2, 2 + _COPIES))
                 light, heavy = (
-                    accepted(call(name, [*args[:place], arg, *args[place + 1 :]])) for arg in (column, larger)
+                    accepted(call(name, [*args[:place], arg, *args[place + 1 :]])) for arg in (small, large)
                 )
                 if light is not None and heavy is not None:
                     pairs[heavy.sql] = (light, heavy)

@@ -14,6 +14,7 @@ import pytest
 from asc.errors import PredicateError
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.functions.instants import INSTANTS
+from asc.predicate.interval_type import CALENDAR
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
 from asc.predicate.typer import Typer
@@ -431,17 +432,20 @@ def test_nothing_throws_and_types_are_as_inferred(extremes: DataFrame, texts: ob
     inferred = typed(texts() if zone == "UTC" else of_instants(texts()))
     sqls = list(inferred)
     assert len(sqls) > (500 if zone == "UTC" else 50)
-    found = [t for i in range(0, len(sqls), 64) for t in evaluated(extremes, sqls[i : i + 64])]
+    # Spark writes no calendar interval, not even nowhere.
+    written = [f"CAST(({sql}) AS STRING)" if inferred[sql] == CALENDAR else sql for sql in sqls]
+    found = [t for i in range(0, len(sqls), 64) for t in evaluated(extremes, written[i : i + 64])]
     failed = [(sql, kind) for sql, kind in zip(sqls, found, strict=True) if kind.startswith("error")]
     assert not failed, f"{len(failed)} are refused by Spark or throw: {failed[:10]}"
     wrong = [
         (sql, kind, str(inferred[sql]))
         for sql, kind in zip(sqls, found, strict=True)
-        if (data_type := inferred[sql]) is not None and kind != simple_string(data_type)
+        if (data_type := inferred[sql]) not in (None, CALENDAR) and kind != simple_string(data_type)
     ]
     assert not wrong, f"{len(wrong)} differ: {wrong[:10]}"
 
 
+ZONED = frozenset(("from_utc_timestamp", "to_utc_timestamp", "convert_timezone"))
 ORDINARY = """
     ('2013-07-04', 3, 5L, DATE '2013-07-04', TIMESTAMP '2013-07-04 12:00:00.5', TIMESTAMP_NTZ '2013-03-10 02:30:00'),
     ('2013-07-04 12:34:56', -7, 0L, DATE '0001-01-01', TIMESTAMP '1969-12-31 23:59:59.999999',
@@ -457,7 +461,12 @@ def test_what_is_caught_is_else_what_the_call_is(spark: SparkSession) -> None:
     pairs = {}
     for text in texts_of_calls():
         name, _, rest = text.partition("(")
-        if name in INSTANTS and set(re.findall(r"\b[a-z]+\b", re.sub(r"'.*?'", "", rest))) <= set(names):
+        # A zone that a column names makes the call throw.
+        if (
+            name not in ZONED
+            and name in INSTANTS
+            and set(re.findall(r"\b[a-z]+\b", re.sub(r"'.*?'", "", rest))) <= set(names)
+        ):
             with suppress(PredicateError):
                 tree, source = parse(text, Limits(), "UTC")
                 pairs[text] = Typer(source, SCHEMA).of(tree).sql
