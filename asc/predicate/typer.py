@@ -11,7 +11,9 @@ from asc.predicate.cast import cast
 from asc.predicate.column import column, inside
 from asc.predicate.expression import Expression
 from asc.predicate.functions import FUNCTIONS, Call
+from asc.predicate.functions.bounded import BOUNDED
 from asc.predicate.functions.concatenation import concatenation_trouble, type_of_concatenation
+from asc.predicate.functions.function import plain
 from asc.predicate.functions.growth import joined
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
 from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
@@ -338,6 +340,8 @@ class Typer:
         if trouble:
             raise self.source.error_at(node, "call of a function", trouble)
         made = Expression(function.sql(call), function.result(call), node)
+        if node.value in BOUNDED and made.sql != plain(call):
+            self.warnings[f"{node.value} of what a record brings is NULL beyond a bound, an evaluation error"] = None
         if function.steps is not None:
             self.pattern_work.add(node, args[0], function.steps(call))
         if function.growth is joined:

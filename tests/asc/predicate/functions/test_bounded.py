@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asc.predicate import normalise
 from asc.predicate.expression import Expression
+from asc.schema import Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,3 +97,21 @@ def test_beyond_the_bounds_it_is_null(spark: SparkSession, expression_of: Callab
     texts = BEYOND.split("\n")[1:-1]
     nulls = [f"({expression_of(text).sql}) IS NULL" for text in texts]
     assert df.where(" AND ".join(nulls)).count() == 1, [n for n in nulls if not df.where(n).count()]
+
+
+@pytest.mark.parametrize(
+    ("where", "warned"),
+    [
+        ("contains(s, t)", "contains"),
+        ("contains(s, 'x')", None),
+        ("lpad(s, n) = 'x'", "lpad"),
+        ("lpad(s, 5) = 'x'", None),
+        ("sequence(1, n)[0] = 1", "sequence"),
+        ("size(array_repeat(1, n)) = 2", "array_repeat"),
+        ("trim(s) = 'x'", None),
+    ],
+)
+def test_who_asks_for_what_a_record_brings_is_warned(where: str, warned: str | None) -> None:
+    warnings = normalise(where, Schema.from_ddl("s STRING, t STRING, n INT")).warnings
+    wanted = [] if warned is None else [f"{warned} of what a record brings is NULL beyond a bound, an evaluation error"]
+    assert list(warnings) == wanted
