@@ -19,6 +19,7 @@ from broker.matching.interpreter import own_interpreter
 from broker.matching.named_queries import normalised_queries
 from broker.matching.shipped_plan import ShippedPlan, ansi_off
 from broker.matching.tally import Tallying
+from broker.matching.transport import APART
 from broker.matching.worker import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Output, matching_task
 
 QUERIES_COLUMN = "queries"
@@ -62,13 +63,15 @@ def match_plan(
     _check_frame(df, QUERIES_COLUMN)
     with ansi_off(df.sparkSession):
         raw = _free_name(df)
+        apart = shipped.transport.columns_apart()
+        computed = df.select("*", *apart) if apart else df
         with own_interpreter(df.sparkSession.sparkContext):
-            matched = df.select("*", _matches(shipped, "queries", tallying).alias(raw))
+            matched = computed.select("*", _matches(shipped, "queries", tallying).alias(raw))
         if observation is not None:
             counts = (sf.count(sf.lit(1)).alias("tuples"), sf.count(raw).alias("accepted"))
             matched = matched.observe(observation, *counts)
         accepted = matched.filter(sf.col(raw).isNotNull())
-        return accepted.withColumn(QUERIES_COLUMN, sf.split(raw, BETWEEN_IDS)).drop(raw)
+        return accepted.withColumn(QUERIES_COLUMN, sf.split(raw, BETWEEN_IDS)).drop(raw, *shipped.transport.apart)
 
 
 def delivering(
@@ -90,7 +93,9 @@ def delivering(
     with own_interpreter(spark.sparkContext):
         matches = _matches(shipped, "deliveries", tallying, dead_letters)
     deliveries = _deliveries(_MATCHES_COLUMN)
-    return (*columns, matches.alias(_MATCHES_COLUMN)), (*columns, deliveries.alias(DELIVERIES_COLUMN))
+    matching = (*columns, matches.alias(_MATCHES_COLUMN)), (*columns, deliveries.alias(DELIVERIES_COLUMN))
+    apart = shipped.transport.columns_apart()
+    return ((sf.col("*"), *apart), *matching) if apart else matching
 
 
 def schema_of(df: DataFrame) -> Schema:
@@ -112,9 +117,9 @@ def _check_frame(df: DataFrame, column: str) -> None:
         raise MatchError(
             "DataFrame of", "Spark Connect", "has no broadcast; use a classic session (SparkSession.builder.master)"
         )
-    taken = [name for name in df.columns if name.lower() == column]
+    taken = [name for name in df.columns if name.lower() == column or name.lower().startswith(APART)]
     if taken:
-        raise MatchError("column", taken[0], "is what the result is called: rename it before matching")
+        raise MatchError("column", taken[0], "is a name that the result needs: rename it before matching")
 
 
 def _free_name(df: DataFrame) -> str:

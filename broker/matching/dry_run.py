@@ -25,7 +25,7 @@ def dry_run(frame: DataFrame, attributes: Sequence[PAttribute]) -> None:
         conditions = countable_errors(frame, attributes)
         transport = Transport.of(attributes, [True] * len(attributes), conditions)
         discarded = pandas_udf(_discard, "boolean")(*map(sf.expr, transport.arguments))  # type: ignore[call-overload]
-        frame.select(discarded).write.format("noop").mode("overwrite").save()
+        frame.select("*", *transport.columns_apart()).select(discarded).write.format("noop").mode("overwrite").save()
 
 
 def _discard(batches: Iterator[tuple[pd.Series, ...]]) -> Iterator[pd.Series]:

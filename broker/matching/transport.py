@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,12 @@ import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
 from asc.keys.buffers import Mask
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+APART = "__asc_apart_"
+"""What the names of columns that are computed apart begin with."""
 
 FLAG_BITS = 63
 """Flags a word: the sign bit stays free."""
@@ -67,13 +74,17 @@ class Transport:
     """The p-attributes of a plan on their way, in slot order, the words of NULL flags after them, and after these the
     words of evaluation errors, if they are to be counted: a bit for each slot of ``fallible``.
 
-    ``arguments``: SQL texts, the arguments of the UDF; at least one, for the row count.
+    ``arguments``: SQL texts, the arguments of the UDF; at least one, for the row count. They may name ``apart``:
+    columns to be computed in a projection of their own below the UDF, by name. That is what has a lambda: Spark 4.0
+    finds no UDF that has a lambda within a lambda among its arguments, for as it compares such ones the outer variable
+    looks like a column that is not there.
     """
 
     carriers: tuple[Carrier, ...]
     flag_words: tuple[str, ...]
     fallible: tuple[int, ...] = ()
     error_words: tuple[str, ...] = ()
+    apart: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -88,17 +99,25 @@ class Transport:
         """
         carriers: list[Carrier] = []
         flags: list[str] = []
+        apart: dict[str, str] = {}
         for attribute, may_be_null in zip(attributes, nullable, strict=True):
-            sql, flagged = _encoded(attribute, may_be_null)
+            text = _named(attribute.sql, apart)
+            sql, flagged = _encoded(text, attribute.type, may_be_null)
             carriers.append(Carrier(sql, attribute.type, len(flags) if flagged else None))
             if flagged:
-                flags.append(f"isnull({attribute.sql})")
-        conditions = error_conditions or {}
-        return cls(tuple(carriers), _words(flags), tuple(conditions), _words(list(conditions.values())))
+                flags.append(f"isnull({text})")
+        conditions = {slot: _named(text, apart) for slot, text in (error_conditions or {}).items()}
+        return cls(tuple(carriers), _words(flags), tuple(conditions), _words(list(conditions.values())), apart)
 
     @property
     def arguments(self) -> tuple[str, ...]:
         return (*(carrier.sql for carrier in self.carriers), *self.flag_words, *self.error_words) or ("0",)
+
+    def columns_apart(self) -> list[Column]:
+        """What is to be selected beside all columns, below the UDF; nothing for most plans."""
+        from pyspark.sql import functions as sf
+
+        return [sf.expr(sql).alias(name) for name, sql in self.apart.items()]
 
     def read(self, arrived: Sequence[pd.Series]) -> list[pa.Array]:
         """The columns of a batch in slot order, from the arguments as they arrived in the UDF."""
@@ -120,15 +139,25 @@ class Transport:
         return found
 
 
+def _named(text: str, apart: dict[str, str]) -> str:
+    """The text, or where it has a lambda the name of a column for it, which is put down."""
+    if "->" not in text:
+        return text
+    name = f"{APART}{len(apart)}"
+    # Always so, which Spark would see of rand() >= 0; what hangs on chance is not brought back into the projection above.
+    apart[name] = f"if(rand() + 1D > 0D, {text}, NULL)"
+    return name
+
+
 def _words(conditions: Sequence[str]) -> tuple[str, ...]:
     """Conditions that are never NULL as bits of as few words as hold them."""
     terms = [f"shiftleft(CAST(({c}) AS BIGINT), {bit % FLAG_BITS})" for bit, c in enumerate(conditions)]
     return tuple(" | ".join(terms[start : start + FLAG_BITS]) for start in range(0, len(terms), FLAG_BITS))
 
 
-def _encoded(attribute: PAttribute, nullable: bool) -> tuple[str, bool]:
+def _encoded(sql: str, data_type: pa.DataType, nullable: bool) -> tuple[str, bool]:
     """The SQL text of the values that travel, and whether they need a NULL flag."""
-    sql, data_type, types = attribute.sql, attribute.type, pa.types
+    types = pa.types
     if types.is_boolean(data_type):
         return f"coalesce(CAST(({sql}) AS TINYINT), -1Y)", False
     if types.is_string(data_type):

@@ -354,3 +354,42 @@ def test_a_column_queries_is_not_overwritten(rows: DataFrame, name: str) -> None
 def test_a_column_of_the_temporary_name_is_left_alone(rows: DataFrame) -> None:
     df = rows.select("id", "i32").withColumn("__asc_matches", rows.id * 10)
     assert [row["__asc_matches"] for row in broker.match(df, {"q": "i32 = 1"}).collect()] == [10]
+
+
+NESTED = {
+    "exists(items, i -> exists(i.sizes, n -> n > i.least))": {1, 4},
+    "size(filter(items, i -> forall(i.sizes, n -> n < 3 AND n <= i.least + 1))) = 1": {1, 2},
+    "array_distinct(words)[1] = 'bb'": {1, 3},
+    "map(id, 'a', 2, 'b')[3] = 'a'": {3},
+    "map(id, 'a', 2, 'b') IS NULL": {2},
+}
+
+
+@pytest.mark.parametrize("deliver", [False, True])
+def test_lambdas_within_lambdas(spark: SparkSession, deliver: bool) -> None:
+    # Of a session that has seen many columns: by their numbers Spark tells columns from the variables of lambdas.
+    spark.range(1).selectExpr(*(f"id AS c{i}" for i in range(300)))
+    rows = [
+        (1, ["a", "bb"], [(2, [1, 2]), (2, [3])]),
+        (2, ["b"], [(5, [])]),
+        (3, ["a", "bb", "a"], [(1, None), None]),
+        (4, None, [(8, [9])]),
+    ]
+    frame = spark.createDataFrame(
+        rows, "id BIGINT, words ARRAY<STRING>, items ARRAY<STRUCT<least: INT, sizes: ARRAY<INT>>>"
+    )
+    queries = dict(enumerate(NESTED))
+    if deliver:
+        plan = _shipped(frame, [(f"q{i}", where, "t") for i, where in queries.items()])
+        found = {
+            row.id: [query for delivery in row[1] or () for query in delivery.queries]
+            for row in _delivered(frame, plan, "id").collect()
+        }
+    else:
+        matched = broker.match(frame, {f"q{i}": where for i, where in queries.items()})
+        assert matched.columns == [*frame.columns, "queries"]
+        found = {row.id: row.queries for row in matched.collect()}
+    for i, where in queries.items():
+        assert {row for row, accepting in found.items() if f"q{i}" in accepting} == NESTED[where], where
+        if "map(" not in where:
+            assert {row.id for row in frame.filter(where).collect()} == NESTED[where], where

@@ -16,6 +16,7 @@ from asc.predicate.expression import Expression
         ("rlike(s, t)", "must be a constant string"),
         ("rlike(s, '(a+)+$')", "a repeated group"),
         ("regexp_extract(s, '(a)', n)", "must be a constant integer"),
+        ("regexp_extract('1a', 'a')", "takes group 1: the regular expression has 0"),
         ("regexp_instr(s, '(a)', n)", "must be a constant integer"),
         ("regexp_replace(s, 'x.*y', '')", "read the text again"),
         ("regexp_replace(s, 'a', t)", "must be a constant string"),
