@@ -144,7 +144,7 @@ def _named(text: str, apart: dict[str, str]) -> str:
     if "->" not in text:
         return text
     name = f"{APART}{len(apart)}"
-    # Always so, which Spark would see of rand() >= 0; what hangs on chance is not brought back into the projection above.
+    # Always so (Spark would see through rand() >= 0); what hangs on chance is not merged into the projection above.
     apart[name] = f"if(rand() + 1D > 0D, {text}, NULL)"
     return name
 

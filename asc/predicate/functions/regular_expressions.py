@@ -55,7 +55,7 @@ def _lacks_group(call: Call) -> bool:
 
 
 def _group_is_constant(call: Call) -> str | None:
-    """A group must be a constant, where it is given; of a constant text one that is there: Spark may not look for it."""
+    """A group must be a constant, where it is given; of a constant text one that is there, for Spark may not look."""
     if len(call.args) > 2 and not call.is_null(2) and not isinstance(call.constant(2), int):
         return f"the group given to {call.name} must be a constant integer"
     if call.name != "regexp_instr" and call.args[0].literal is not None and not _is_there(call):
