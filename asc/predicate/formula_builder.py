@@ -113,6 +113,7 @@ class FormulaBuilder:
     def _null_test(self, subject: Node) -> Formula:
         if self._is_condition(subject):
             return Within(self.formula(subject), NULL)
+        self._typer.check_keyed(subject)
         expression = self._typer.of(subject)
         if expression.literal is not None:
             return Const(TRUE if expression.type == pa.null() else FALSE)

@@ -15,6 +15,7 @@ from asc.predicate.functions.bounded import BOUNDED
 from asc.predicate.functions.concatenation import concatenation_trouble, type_of_concatenation
 from asc.predicate.functions.function import plain
 from asc.predicate.functions.growth import joined
+from asc.predicate.functions.maps import KEYED
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
 from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
@@ -191,6 +192,7 @@ class Typer:
 
     def check_is(self, node: Node) -> Expression:
         """The subject of IS NULL, IS TRUE, ...; PredicateError where Spark does not compare it with TRUE."""
+        self.check_keyed(node.args[0])
         subject = self.of(node.args[0])
         is_constant = subject.literal is not None and subject.type not in (pa.bool_(), pa.null())
         if node.value != "NULL" and (is_constant or not types.comparable("<=>", subject.type, pa.bool_())):
@@ -294,6 +296,17 @@ class Typer:
             text.append(f"ELSE {_as_instant(results[-1], target)}")
         text.append("END")
         return Expression(" ".join(text), types.common(kinds), node)
+
+    def check_keyed(self, subject: Node) -> None:
+        """PredicateError for IS NULL of what is made of a map that could not be made: Spark may see that it is never
+        NULL, and not make it.
+        """
+        pending = [subject]
+        for part in pending:
+            if part.op == "call" and part.value in KEYED:
+                remedy = "Spark may not look whether a key comes twice: ask for an entry, or IS NULL of its arguments"
+                raise self.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
+            pending += part.args
 
     def _index(self, node: Node) -> Expression:
         container, index = self.of(node.args[0]), self.of(node.args[1])

@@ -14,7 +14,7 @@ from asc.predicate.expression import column_sql
 from asc.predicate.functions.array_sets import is_written_out
 from asc.predicate.functions.binding import bound, bound_together, names
 from asc.predicate.functions.checks import held, unified
-from asc.predicate.functions.function import MANY, Call, Function, is_array, is_map, plain
+from asc.predicate.functions.function import MANY, Call, Function, is_array, is_map
 from asc.predicate.functions.growth import joined, times
 from asc.predicate.functions.results import BOOLEAN, always, first
 from asc.predicate.pattern_search import Search, Use, search
@@ -58,32 +58,18 @@ def _entries(call: Call) -> pa.DataType | None:
 
 
 def _arguments(call: Call) -> str | None:
+    """Spark throws for a key that is NULL or comes twice, but where it takes the map apart before it makes it: it does
+    not look for it then, and no guard is as it is.
+    """
     if len(call.args) % 2:
         return "map takes keys and values in turn"
     keys = [arg.literal for arg in call.args[::2]]
-    values = [(key.type, key.value) for key in keys if key is not None]
-    if len(set(values)) < len(values) or any(value is None for _, value in values):
-        return "the keys given to map must each come once, and be known: Spark throws for another"
-    if call.args and not _are_constants(call):
-        trouble = key_trouble(types.common(call.kinds[::2]), few=True)
-        if trouble is not None:
-            return f"map of {trouble}"
-    elif len({key.type for key in keys if key is not None}) > 1:
+    values = [key.value for key in keys if key is not None and key.known and key.value is not None]
+    if len(values) < len(keys) or len(set(values)) < len(values):
+        return "map takes keys that are constants, each once; of the record's: map_from_arrays(array(...), array(...))"
+    if len({key.type for key in keys if key is not None}) > 1:
         return "the keys given to map must be of one type"
     return unified(call.kinds[1::2], "the values of map", "numbers and instants")
-
-
-def _are_constants(call: Call) -> bool:
-    return all(key.literal is not None and key.literal.known for key in call.args[::2])
-
-
-def _of_arguments(call: Call) -> str:
-    if _are_constants(call):
-        return plain(call)
-    places = [f"p.{name}" for name in names(len(call.args))]
-    keys, values = (f"array({', '.join(places[i::2])})" for i in (0, 1))
-    # Where it is not compiled, map() takes -0.0 for 0.0.
-    return bound_together([arg.sql for arg in call.args], if_keys_differ(keys, f"map_from_arrays({keys}, {values})"))
 
 
 def _map_of_arguments(call: Call) -> pa.DataType | None:
@@ -185,7 +171,7 @@ def _of_text(call: Call) -> str:
 
 def _table() -> dict[str, Function]:
     return {
-        "map": Function(0, MANY, "x", _map_of_arguments, _arguments, joined, _of_arguments, fails=True),
+        "map": Function(0, MANY, "x", _map_of_arguments, _arguments, joined),
         "map_from_arrays": Function(2, 2, "y", _map_of_arrays, _arrays, joined, _of_arrays, fails=True),
         "map_from_entries": Function(1, 1, "y", _map_of_entries, _array_of_entries, spelling=_of_entries),
         "map_concat": Function(1, MANY, "m", _common_map, _same_maps, joined, _of_maps, fails=True),
@@ -206,5 +192,8 @@ def _table() -> dict[str, Function]:
         "map_entries": Function(1, 1, "m", _entries),
     }
 
+
+KEYED = frozenset(("map_from_arrays", "map_from_entries", "map_concat", "transform_keys", "map_zip_with"))
+"""Functions that make maps of keys, and throw for one that is NULL or comes twice."""
 
 MAPS = _table()

@@ -117,6 +117,8 @@ REFUSED = [
     ("hex(hex(hex(hex(hex(hex(s)))))) = 'x'", "100 times longer than the record", None),
     ("element_at(tags, -2147483648) = 'x'", "constant of -1000000000..1000000000", None),
     ("format_string('%1000000000d', n) = 'x'", "not %100", None),
+    ("map_from_arrays(tags, tags) IS NOT NULL", "ask for an entry", None),
+    ("size(map_concat(labels, labels)) IS NULL", "ask for an entry", None),
     ("lenght(s) = 1", "did you mean 'length'?", "lenght"),
     ("length() = 1", "takes 1 argument, not 0", "length()"),
     ("length(tags) = 1", "not a string", "length(tags)"),

@@ -59,7 +59,7 @@ def test_calls_that_are_refused(text: str, part: str | None, trouble_of: Callabl
     ("text", "expected"),
     [
         ("array(1, n)", True),
-        ("concat(array(1), map_keys(map(n, 2)))", True),
+        ("concat(array(1), map_keys(map(1, n)))", True),
         ("concat(array(1), ns)", False),
         ("split(s, ',')", False),
         ("ns", False),
