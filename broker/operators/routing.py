@@ -10,7 +10,7 @@ from broker.formats.decoder import ERROR, RECORD
 from broker.operators.headers import HEADER_ERROR, HEADER_QUERY, HEADER_SOURCE
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
 _SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"
@@ -23,8 +23,9 @@ _EXCESS_HEADERS = f"""array(struct('{HEADER_ERROR}' AS key, encode(excess, 'utf-
 _KEPT_KEY_BYTES = 65_536
 
 
-def outgoing(matched: DataFrame, deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) -> DataFrame:
-    """The records to write: ``topic``, ``key``, ``value``, ``headers``.
+def routing(deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) -> tuple[tuple[Column, ...], ...]:
+    """What to select of matched records, one projection over the other, for the records to write: ``topic``, ``key``,
+    ``value``, ``headers``.
 
     ``deliveries`` names the column array<struct<topic: string, queries: array<string>>>, queries sorted. Key and value
     are byte for byte those of the source record; its headers come first, then ``asc-query`` for each query, then
@@ -33,13 +34,6 @@ def outgoing(matched: DataFrame, deliveries: str, dead_letter_topic: str, limits
     ``limits`` holds the largest record, in bytes, of each topic: for what is larger, a dead letter without value and
     without the record's own headers says so.
     """
-    for columns in routing(deliveries, dead_letter_topic, limits):
-        matched = matched.select(*columns)
-    return matched
-
-
-def routing(deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) -> tuple[tuple[Column, ...], ...]:
-    """What :func:`outgoing` selects, one projection over the other."""
     from pyspark.sql import functions as sf
 
     targets = sf.expr(

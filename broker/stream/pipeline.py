@@ -44,7 +44,7 @@ class Pipeline:
         return Pipeline((*decoder.projections(), *matching, *routing(DELIVERIES_COLUMN, dead_letter_topic, limits)))
 
     def outgoing(self, records: DataFrame) -> DataFrame:
-        """The records to write (see :func:`broker.operators.routing.outgoing`) of Kafka's records."""
+        """The records to write (see :func:`broker.operators.routing.routing`) of Kafka's records."""
         for columns in self.projections:
             records = records.select(*columns)
         return records

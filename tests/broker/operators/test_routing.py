@@ -9,10 +9,10 @@ import pytest
 
 from broker.config.streams import StreamConfig
 from broker.formats.decoder import RecordDecoder
-from broker.operators.routing import outgoing
+from broker.operators.routing import routing
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -25,6 +25,12 @@ MALFORMED = "value is not a JSON record of the stream's schema"
 
 def decoding(stream: StreamConfig) -> RecordDecoder:
     return stream.decoder(stream.fields(), "UTC")
+
+
+def outgoing(matched: DataFrame, deliveries: str, dead_letter_topic: str, limits: dict[str, int]) -> DataFrame:
+    for columns in routing(deliveries, dead_letter_topic, limits):
+        matched = matched.select(*columns)
+    return matched
 
 
 def test_a_value_is_parsed_once(spark: SparkSession) -> None:
