@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 
     from broker.kafka.embedded import EmbeddedKafka
 
+_QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Tests start many short-lived JVMs on few cores: what Java's second compiler takes is never paid back."""
+
 ListsOf = Callable[[Matches, pa.Array], list[list[str]]]
+
+
+def pytest_configure() -> None:
+    os.environ.setdefault("JDK_JAVA_OPTIONS", _QUICK_JAVA)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import broker
+from cli.demo_run import report_text
 
 ROOT = Path(broker.__file__).parents[1]
 PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench")
@@ -75,6 +76,7 @@ def _closure(wanted: Iterable[str], extras: Iterable[str] = ()) -> dict[str, Dis
 def _run(*command: object, cwd: Path) -> str:
     """What a command prints, run without the variables that would show it the checkout."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    variables["ASC_TOKEN"] = "of-another-daemon"
     run = subprocess.run(
         [str(part) for part in command], cwd=cwd, env=variables, capture_output=True, text=True, check=False
     )
@@ -100,4 +102,10 @@ def test_the_demo_runs_outside_the_checkout(environment: Path, tmp_path: Path) -
     assert all(place.is_relative_to(environment) for place in places), places
     report = json.loads(_run(environment / "bin" / "asc", "demo", "--json", cwd=tmp_path))
     assert report["agrees"]
+    assert len(report["topics"]) >= 12
+    assert all(topic["received"] == topic["expected"] > 0 for topic in report["topics"])
+    assert report["shown"]["records"]
+    assert report["shown"]["explanation"]
+    assert report["throughput"]["records"] == 20_000
+    assert "first batch included" in report_text(report)
     assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import uuid
 from collections.abc import Iterator
@@ -62,3 +63,9 @@ def test_a_missing_topic_that_may_not_be_made_is_named(site: Site, spark: SparkS
     config = changed(site.config, "kafka", allow_topic_creation=False).model_copy(update={"streams": {name: stream}})
     line = started(changed(config, "spark", checkpoint_dir=tmp_path), spark)
     assert f"missing topic '{missing}': create it, or set kafka.allow_topic_creation" in line
+
+
+def test_what_a_start_made_is_passed_over_by_the_cyclic_collector(site: Site) -> None:
+    assert site.daemon is not None
+    names = {id(stream) for stream in site.daemon.streams().values()}
+    assert not any(id(each) in names for each in gc.get_objects())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     ProcessOf = Callable[[Path, EmbeddedKafka | None], Process]
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(900)]
 
 
 def numbers(start: int, count: int) -> list[bytes]:

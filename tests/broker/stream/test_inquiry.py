@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from broker.kafka.embedded import EmbeddedKafka
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(900)]
 
 RIG = """
 from dataclasses import replace

@@ -38,7 +38,7 @@ def rigged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StreamAnalyser, "normalise", normalise)
 
 
-def awaited(said: Callable[[], Any], seconds: float = 120) -> None:
+def awaited(said: Callable[[], Any], seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not said():
         assert time.monotonic() < deadline
