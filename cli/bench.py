@@ -129,6 +129,24 @@ def judging() -> None:
     """How long the API takes to judge a predicate, for 10,000 that are as heavy as the limits allow."""
 
 
+@benchmark("bench.stream", "asc bench stream", "asc bench stream --quick --output /tmp/results")
+def stream() -> None:
+    """A backlog of 1,000,000 records in Kafka through a daemon: records a second with 10 to 100,000 queries.
+
+    Beside it a bare Spark job that decodes, filters and writes as many, and a loop in plain Python that asks one
+    predicate after the other; and where the time of a batch goes.
+    """
+
+
+@benchmark("bench.latency", "asc bench latency", "asc bench latency --quick --output /tmp/results")
+def latency() -> None:
+    """How long a record takes through a daemon, from the producer's clock to the consumer's, from the start on.
+
+    With 10 to 100,000 queries, at 100 and 2,000 records a second; beside it the smallest jobs of Spark that read, cross
+    into Python and write.
+    """
+
+
 @benchmark(
     "bench.synthetic",
     "asc bench synthetic",

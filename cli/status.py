@@ -39,10 +39,10 @@ def status(client: Client, as_json: bool, wait_s: float) -> None:
     """Say whether the daemon is ready, and what it runs.
 
     Prints a line for each stream, then what became of records that could not be
-    decoded, and the last rearrangements of its sequences. Records and dead letters
-    are counted since the daemon began. "cost" is the number of constructs evaluated
-    for a record, as the executor visits them. Ends with 1 when the daemon is not
-    ready.
+    decoded, where the time of a batch goes, and the last rearrangements of its
+    sequences. Records and dead letters are counted since the daemon began. "cost" is
+    the number of constructs evaluated for a record, as the executor visits them. Ends
+    with 1 when the daemon is not ready.
     """
     ready = _awaited(client, wait_s)
     found = {"server": client.server, **ready}
@@ -94,6 +94,9 @@ def _print_streams(streams: list[dict[str, Any]]) -> None:
         for reason in _dead_letters(stream).get("reasons", ())[:_REASONS_SHOWN]:
             column = "" if reason["column"] is None else f", column {reason['column']!r}"
             click.echo(f"{stream['name']}: {reason['count']:,} dead letters: {reason['reason']}{column}")
+        if phases := stream["plan"].get("phases"):
+            told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
+            click.echo(f"{stream['name']}: ms of a batch by phase: {told}")
         for event in ((stream["plan"].get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
             click.echo(_told(event))
 

@@ -50,7 +50,9 @@ def spark() -> Iterator[SparkSession]:
     """A local Spark session with the Kafka connector, set up as the daemon sets up its own."""
     from broker.runtime.spark import spark_session
 
-    session = spark_session(app_name="asc-tests", master="local[2]", time_zone="UTC")
+    # The streams of a module's site are idle most of the time, and would look for records a hundred times a second.
+    options = {"spark.sql.streaming.pollingDelay": "100ms"}
+    session = spark_session(app_name="asc-tests", master="local[2]", time_zone="UTC", options=options)
     yield session
     session.stop()
 

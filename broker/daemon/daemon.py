@@ -27,6 +27,17 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.daemon")
 
+_STREAMING = {
+    # Idle jobs look for new records fifty times a second, not a hundred times.
+    "spark.sql.streaming.pollingDelay": "20ms",
+    # Checkpoints are local files. The usual manager starts five processes of the system for each file it writes.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+    ),
+    # Else each piece of code is serialised once more for each batch, to look whether that can be done.
+    "spark.sql.execution.usePartitionEvaluator": "true",
+}
+
 _UPKEEP_PAUSE_S = 1.0
 _FIRST_TRIGGER_S = 10.0
 
@@ -251,8 +262,7 @@ class Daemon:
             master=settings.master,
             time_zone=settings.time_zone,
             driver_memory=settings.driver_memory,
-            # Idle jobs look for new records twenty times a second, not a hundred times.
-            options={"spark.sql.streaming.pollingDelay": "50ms"},
+            options=_STREAMING,
             progress=LOG.info,
         )
         self._started.callback(spark.stop)

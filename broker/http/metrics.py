@@ -43,6 +43,7 @@ class _Streams(Collector):
         yield self._rearrangements()
         yield self._evaluation_errors()
         yield self._dead_letters()
+        yield self._phases()
         yield from self._plans()
 
     def _rearrangements(self) -> Metric:
@@ -69,6 +70,14 @@ class _Streams(Collector):
         for name, stream in self._streams.items():
             for reason, count in stream.dead_letters.counts():
                 family.add_metric([name, reason.kind, reason.column or ""], count)
+        return family
+
+    def _phases(self) -> Metric:
+        text = "Seconds of each phase of a batch, the medians of the last batches with records"
+        family = GaugeMetricFamily("asc_batch_phase_seconds", text, labels=["stream", "phase"])
+        for name, stream in self._streams.items():
+            for phase, seconds in stream.phases().items():
+                family.add_metric([name, phase], seconds)
         return family
 
     def _plans(self) -> Iterator[Metric]:

@@ -93,6 +93,7 @@ def _described_plan(stream: Stream) -> dict[str, Any]:
         ],
         "monitor": stream.monitor.view(),
         "dead_letters": _described_dead_letters(stream),
+        "phases": stream.phases(),
     }
 
 

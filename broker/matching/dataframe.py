@@ -16,11 +16,12 @@ from asc.predicate import Limits
 from asc.schema import Schema
 from broker.errors import MatchError
 from broker.matching.interpreter import own_interpreter
+from broker.matching.matches_text import BETWEEN_IDS
 from broker.matching.named_queries import normalised_queries
 from broker.matching.shipped_plan import ShippedPlan, ansi_off
 from broker.matching.tally import Tallying
 from broker.matching.transport import APART
-from broker.matching.worker import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS, Output, matching_task
+from broker.matching.worker import Output, matching_task
 
 QUERIES_COLUMN = "queries"
 DELIVERIES_COLUMN = "__asc_deliveries"
@@ -82,8 +83,8 @@ def delivering(
     dead_letters: Column | None = None,
 ) -> tuple[tuple[Column, ...], ...]:
     """What to select, one projection over the other, of a frame that a plan was shipped for: the columns ``kept`` and
-    DELIVERIES_COLUMN, array<struct<topic: string, queries: array<string>>>: one element for each topic that a query
-    which accepts the row sends to, ids sorted; NULL where none accepts it. Every row stays.
+    DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`) of each topic that a query which accepts the row
+    sends to and the ids of these queries, sorted; NULL where none accepts it. Every row stays.
 
     Made once, it serves all frames alike. ``tallying`` counts and draws in the same pass; where it counts dead letters,
     ``dead_letters`` is the number of the reason for which a row is one (SMALLINT, 0 for none). The session that
@@ -92,10 +93,9 @@ def delivering(
     columns = tuple(map(sf.col, kept))
     with own_interpreter(spark.sparkContext):
         matches = _matches(shipped, "deliveries", tallying, dead_letters)
-    deliveries = _deliveries(_MATCHES_COLUMN)
-    matching = (*columns, matches.alias(_MATCHES_COLUMN)), (*columns, deliveries.alias(DELIVERIES_COLUMN))
+    matching = (*columns, matches.alias(DELIVERIES_COLUMN))
     apart = shipped.transport.columns_apart()
-    return ((sf.col("*"), *apart), *matching) if apart else matching
+    return ((sf.col("*"), *apart), matching) if apart else (matching,)
 
 
 def schema_of(df: DataFrame) -> Schema:
@@ -139,13 +139,3 @@ def _matches(
     arguments = [*map(sf.expr, shipped.transport.arguments), *([] if dead_letters is None else [dead_letters])]
     column: Column = function.asNondeterministic()(*arguments)
     return column
-
-
-def _deliveries(raw: str) -> Column:
-    return sf.transform(
-        sf.split(raw, BETWEEN_TOPICS),
-        lambda topic: sf.struct(
-            sf.substring_index(topic, AFTER_TOPIC, 1).alias("topic"),
-            sf.split(sf.substring_index(topic, AFTER_TOPIC, -1), BETWEEN_IDS).alias("queries"),
-        ),
-    )

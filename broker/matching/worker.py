@@ -16,17 +16,12 @@ from pyspark import Broadcast
 from asc.evaluation.executor import Matches
 from asc.evaluation.executor import match as execute
 from asc.plan.plan import Plan
+from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.plan_bytes import PlanBytes
 from broker.matching.tally import Tallying, TaskTally
 from broker.matching.transport import Transport
 
 Output = Literal["queries", "deliveries"]
-
-# A Pandas UDF of PySpark 4.0 makes Python objects of the rows of an array, not of strings. So lists leave Python as
-# strings and are split in the JVM, at characters that neither an id nor a topic may hold.
-BETWEEN_IDS = "\x1f"
-AFTER_TOPIC = "\x1e"
-BETWEEN_TOPICS = "\x1d"
 
 _PAIRS = 1 << 25
 """(row, query) pairs that one call of the executor may find: 256 MiB of them."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from broker.formats.decoder import ERROR, RECORD
+from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.operators.headers import HEADER_ERROR, HEADER_QUERY, HEADER_SOURCE
 
 if TYPE_CHECKING:
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
 
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
 _SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"
-_BYTES = """150L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0) + aggregate(
-                headers, 0L, (sum, h) -> sum + 10 + octet_length(h.key) + coalesce(octet_length(h.value), 0))"""
+# Texts joined rather than a lambda that adds up: what has a lambda is not compiled with what is around it.
+_BYTES = """150L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0) + 10L * size(headers)
+    + octet_length(array_join(headers.key, '')) + octet_length(array_join(CAST(headers.value AS ARRAY<STRING>), ''))"""
 # Never less than the estimate that Kafka's producer holds against its own limit.
 
 _EXCESS_HEADERS = f"""array(struct('{HEADER_ERROR}' AS key, encode(excess, 'utf-8') AS value),
@@ -27,8 +29,8 @@ def routing(deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) 
     """What to select of matched records, one projection over the other, for the records to write: ``topic``, ``key``,
     ``value``, ``headers``.
 
-    ``deliveries`` names the column array<struct<topic: string, queries: array<string>>>, queries sorted. Key and value
-    are byte for byte those of the source record; its headers come first, then ``asc-query`` for each query, then
+    ``deliveries`` names the column of topics and queries as one text (:mod:`broker.matching.matches_text`). Key and
+    value are byte for byte those of the source record; its headers come first, then ``asc-query`` for each query, then
     ``asc-source``. A record with a reason in ERROR goes to the dead-letter topic and nowhere else.
 
     ``limits`` holds the largest record, in bytes, of each topic: for what is larger, a dead letter without value and
@@ -37,12 +39,12 @@ def routing(deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) 
     from pyspark.sql import functions as sf
 
     targets = sf.expr(
-        f"""CASE WHEN {ERROR} IS NULL THEN {deliveries}
-                 ELSE array(struct('{dead_letter_topic}' AS topic, CAST(array() AS ARRAY<STRING>) AS queries)) END"""
+        f"""CASE WHEN {ERROR} IS NULL THEN split({deliveries}, '{BETWEEN_TOPICS}')
+                 ELSE array('{dead_letter_topic}') END"""
     )
     exploded = (sf.col(RECORD), sf.col(ERROR), sf.explode(targets).alias("target"))
     records = (
-        sf.col("target.topic").alias("topic"),
+        sf.substring_index("target", AFTER_TOPIC, 1).alias("topic"),
         sf.col(f"{RECORD}.key").alias("key"),
         sf.col(f"{RECORD}.value").alias("value"),
         _headers().alias("headers"),
@@ -80,10 +82,11 @@ def _excess(limits: Mapping[str, int]) -> Column:
 def _headers() -> Column:
     from pyspark.sql import functions as sf
 
+    queries = f"split(substring_index(target, '{AFTER_TOPIC}', -1), '{BETWEEN_IDS}')"
+    of_queries = f"arrays_zip(array_repeat('{HEADER_QUERY}', size({queries})), CAST({queries} AS ARRAY<BINARY>))"
     return sf.expr(
         f"""concat(coalesce({RECORD}.headers, {_NO_HEADERS}),
-                   transform(target.queries, q -> struct('{HEADER_QUERY}' AS key, encode(q, 'utf-8') AS value)),
-                   CASE WHEN {ERROR} IS NULL THEN {_NO_HEADERS}
+                   CASE WHEN {ERROR} IS NULL THEN CAST({of_queries} AS ARRAY<STRUCT<key: STRING, value: BINARY>>)
                         ELSE array(struct('{HEADER_ERROR}' AS key, encode({ERROR}, 'utf-8') AS value)) END,
                    array(struct('{HEADER_SOURCE}' AS key, encode({_SOURCE}, 'utf-8') AS value)))"""
     )

@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from broker.errors import RuntimeMissingError
+from broker.runtime import python_worker
 from broker.runtime.cache import cache_folder, write_whole
 from broker.runtime.jars import fetch_jars
 from broker.runtime.java import find_java
@@ -81,6 +82,7 @@ def spark_session(
         "spark.ui.showConsoleProgress": "false",
         # A task that overflows its stack or has no memory left is one that failed. Spark would end the whole process.
         "spark.executor.killOnFatalError.depth": "0",
+        "spark.python.daemon.module": python_worker.__name__,
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.ansi.enabled": "false",

@@ -9,6 +9,7 @@ from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.decoder import RecordDecoder
 from broker.kafka.cluster import KafkaCluster
+from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ class BatchRunner:
         cluster: KafkaCluster,
         decoder: RecordDecoder,
         monitor: StreamMonitor,
+        phases: BatchPhases,
     ) -> None:
         self._dead_letter_topic = config.dead_letter_topic(name)
         self._spark = spark
         self._cluster = cluster
         self._decoder = decoder
         self._monitor = monitor
+        self._phases = phases
         self._sink = {
             **cluster.client.spark_options(),
             "kafka.acks": "all",
@@ -55,10 +58,12 @@ class BatchRunner:
 
     def run(self, records: DataFrame, plan: Plan) -> Tally | None:
         """Match records by a plan and write what is delivered; what the workers counted, None where that was lost."""
-        shipped = self._shipped_of(plan, records)
-        tallying = self._tallying()
-        pipeline = self._pipeline_of(shipped, tallying)
-        pipeline.outgoing(records).write.format("kafka").options(**self._sink).save()
+        with self._phases.timed("build"):
+            shipped = self._shipped_of(plan, records)
+            tallying = self._tallying()
+            outgoing = self._pipeline_of(records, shipped, tallying).outgoing(records)
+        with self._phases.timed("run"):
+            outgoing.write.format("kafka").options(**self._sink).save()
         tally: Tally | None = tallying.accumulator.value
         # Of a batch that failed a task may come late, with counts of the plan before.
         return tally if tally is not None and tally.plan == tallying.plan else None
@@ -72,14 +77,14 @@ class BatchRunner:
         if self._shipped is not None:
             self._shipped.unpersist()
 
-    def _pipeline_of(self, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
+    def _pipeline_of(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
         plan, sampling = shipped.plan, tallying.sampling
         kept = self._pipeline
         if kept is not None and kept[0] is plan and kept[1] == sampling:
             return kept[2]
         limits = self._limits_of(plan)
         dead_letters = self._dead_letter_topic
-        made = Pipeline.of(self._spark, self._decoder, shipped, tallying, dead_letter_topic=dead_letters, limits=limits)
+        made = Pipeline.of(records, self._decoder, shipped, tallying, dead_letter_topic=dead_letters, limits=limits)
         self._pipeline = (plan, sampling, made)
         return made
 

@@ -22,6 +22,7 @@ from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.finding import Finding
 from broker.stream.inquiry import Inquiry
+from broker.stream.phases import BatchPhases
 from broker.stream.source_topic import SourceTopic
 
 if TYPE_CHECKING:
@@ -78,7 +79,10 @@ class StreamJob:
         self._monitor = monitor
         self._evaluation_errors = evaluation_errors
         self._dead_letters = dead_letters
-        self._runner = BatchRunner(name, config, spark=spark, cluster=cluster, decoder=decoder, monitor=monitor)
+        self._phases = BatchPhases()
+        self._runner = BatchRunner(
+            name, config, spark=spark, cluster=cluster, decoder=decoder, monitor=monitor, phases=self._phases
+        )
         self._batch_lock = threading.Lock()
         self._stopping = threading.Event()
         self._stop_by = 0.0
@@ -106,6 +110,15 @@ class StreamJob:
         """What was found is in no plan any more."""
         if self.finding is finding:
             self.finding = None
+
+    def phases(self) -> dict[str, float]:
+        """The seconds that each phase of a batch took, the medians of the last batches with records: see PHASES."""
+        query = self._query
+        try:
+            told = () if query is None else tuple(query.recentProgress)
+        except Exception:  # the JVM is gone
+            told = ()
+        return self._phases.medians(each.durationMs for each in told if each.numInputRows)
 
     def ask_to_stop(self) -> None:
         """Begin no further batch."""
@@ -250,7 +263,8 @@ class StreamJob:
             if self._stopping.is_set():
                 raise _StoppingError(f"stream '{self.name}' stops before batch {batch_id}")
             try:
-                batch = self._running.bind(batch_id)
+                with self._phases.timed("bind"):
+                    batch = self._running.bind(batch_id)
                 self._tell(batch, self._runner.run(records, batch.plan))
             except BaseException as error:
                 self._error = error

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from broker.formats.decoder import ERROR, RECORD, RecordDecoder
 from broker.operators.routing import routing
+from broker.stream.prepared_frame import PreparedFrame
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from broker.matching.shipped_plan import ShippedPlan
     from broker.matching.tally import Tallying
@@ -18,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pipeline:
-    """Projections over one another, from Kafka's records to those that are written: decode, match, route.
+    """From Kafka's records to those that are written: decode, match, route, each some projections over the other.
 
-    Nothing in them hangs on the records, so they serve every batch that runs with the same plan, counts and draws in
-    the same way, and has the same limits. Cost: one ``select`` a projection and batch; making them takes some hundred
-    calls into the JVM.
+    Nothing in it hangs on the records, so it serves every batch that runs with the same plan, counts and draws in the
+    same way, and has the same limits. Cost: see :class:`PreparedFrame`; making it takes some hundred calls into the
+    JVM.
     """
 
-    projections: tuple[tuple[Column, ...], ...]
+    prepared: PreparedFrame
 
     @staticmethod
     def of(
-        spark: SparkSession,
+        records: DataFrame,
         decoder: RecordDecoder,
         shipped: ShippedPlan,
         tallying: Tallying,
@@ -37,14 +38,21 @@ class Pipeline:
         dead_letter_topic: str,
         limits: Mapping[str, int],
     ) -> Pipeline:
-        """The pipeline of a plan; ``limits``: the largest record of each topic it sends to, in bytes."""
+        """The pipeline of a plan, for all records of the stream that these are of; ``limits``: the largest record of
+        each topic it sends to, in bytes.
+        """
         from broker.matching.dataframe import DELIVERIES_COLUMN, delivering
 
-        matching = delivering(spark, shipped, (RECORD, ERROR), tallying, decoder.reason_number())
-        return Pipeline((*decoder.projections(), *matching, *routing(DELIVERIES_COLUMN, dead_letter_topic, limits)))
+        matching = delivering(records.sparkSession, shipped, (RECORD, ERROR), tallying, decoder.reason_number())
+        projections = (*decoder.projections(), *matching, *routing(DELIVERIES_COLUMN, dead_letter_topic, limits))
+
+        def outgoing(frame: DataFrame) -> DataFrame:
+            for columns in projections:
+                frame = frame.select(*columns)
+            return frame
+
+        return Pipeline(PreparedFrame.of(records, outgoing))
 
     def outgoing(self, records: DataFrame) -> DataFrame:
         """The records to write (see :func:`broker.operators.routing.routing`) of Kafka's records."""
-        for columns in self.projections:
-            records = records.select(*columns)
-        return records
+        return self.prepared.over(records)

@@ -74,6 +74,10 @@ class Stream:
         """What the stream cannot go on with until the queries that use it are parked; None while it needs no such."""
         return self.job.finding
 
+    def phases(self) -> dict[str, float]:
+        """Where the time of its batches goes: see :meth:`broker.stream.job.StreamJob.phases`."""
+        return self.job.phases()
+
     def go_on(self, finding: Finding) -> None:
         """What was found is in no plan of the stream any more."""
         self.job.go_on(finding)

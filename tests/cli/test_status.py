@@ -67,6 +67,7 @@ def test_dead_letters_and_queries_that_are_not_served_are_shown(run: Run, addres
         {"reason": "value is empty", "column": None, "count": 34},
     ]
     plan = {"dead_letters": {"total": 1_234, "reasons": reasons}, "monitor": {"tuples": 5_000, "evaluated": 5_000}}
+    plan["phases"] = {"bind": 0.002, "run": 0.1504}
     address.answers["/readyz"] = [READY]
     address.answers["/v1/streams"] = [
         (200, json.dumps({"streams": [stream], "kafka": {"bootstrap_servers": "127.0.0.1:9"}}))
@@ -76,9 +77,10 @@ def test_dead_letters_and_queries_that_are_not_served_are_shown(run: Run, addres
     assert result.exit_code == 0, result.stderr
     assert "not served" in result.stdout
     assert "records since start  dead letters" in result.stdout
-    assert result.stdout.splitlines()[-2:] == [
+    assert result.stdout.splitlines()[-3:] == [
         "s: 1,200 dead letters: value is not a JSON record, column 'n'",
         "s: 34 dead letters: value is empty",
+        "s: ms of a batch by phase: bind 2, run 150",
     ]
 
 

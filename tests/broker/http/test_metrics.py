@@ -39,6 +39,9 @@ class Counted:
     evaluation_errors: EvaluationErrors
     dead_letters: DeadLetters
 
+    def phases(self) -> dict[str, float]:
+        return {"bind": 0.002, "run": 0.25}
+
 
 REASONS = (DeadLetterReason("value is empty"), DeadLetterReason("malformed: column 'n'", "malformed", "n"))
 
@@ -80,6 +83,8 @@ def test_every_count_of_every_stream_is_there_once(tmp_path: Path, tallied: Call
     found = values({"busy": busy, "idle": idle})
     assert found.pop(("asc_dead_letters_total", "", "value is empty", "busy")) == 5
     assert found.pop(("asc_dead_letters_total", "n", "malformed", "busy")) == 6
+    assert found.pop(("asc_batch_phase_seconds", "bind", "busy")) == 0.002
+    assert found.pop(("asc_batch_phase_seconds", "run", "busy")) == 0.25
     assert {name[0]: value for name, value in found.items() if name[1] == "busy"} == {
         "asc_batches_total": 2,
         "asc_tuples_total": 2_000,
@@ -95,7 +100,7 @@ def test_every_count_of_every_stream_is_there_once(tmp_path: Path, tallied: Call
     }
     # The plan before the first registration is of no query.
     assert (found["asc_queries", "idle"], found["asc_tuples_total", "idle"]) == (0, 0)
-    assert len(found) == 22
+    assert len(found) == 22 + len(idle.phases())
     again = values({"busy": busy, "idle": idle})
     assert {name: again[name] for name in found} == found
 

@@ -9,6 +9,7 @@ import pytest
 
 from broker.config.streams import StreamConfig
 from broker.formats.decoder import RecordDecoder
+from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.operators.routing import routing
 
 if TYPE_CHECKING:
@@ -79,9 +80,8 @@ def test_what_is_too_large_for_its_topic_is_a_dead_letter_without_value(spark: S
 
 
 def _deliveries() -> str:
-    one, two = "struct('one' AS topic, array('p', 'q') AS queries)", "struct('two' AS topic, array('r') AS queries)"
-    kind = "ARRAY<STRUCT<topic: STRING, queries: ARRAY<STRING>>>"
-    return f"CAST(IF(a > 0, array({one}, {two}), array()) AS {kind}) AS d"
+    text = BETWEEN_TOPICS.join((f"one{AFTER_TOPIC}p{BETWEEN_IDS}q", f"two{AFTER_TOPIC}r"))
+    return f"IF(a > 0, '{text}', NULL) AS d"
 
 
 def test_outgoing_records(spark: SparkSession) -> None:

@@ -18,6 +18,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from broker.stream.batch_runner import BatchRunner
+from broker.stream.phases import BatchPhases
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -77,6 +78,7 @@ def _runner(config: Config, spark: SparkSession, cluster: KafkaCluster, folder: 
         cluster=cluster,
         decoder=stream.decoder(stream.fields(), "UTC"),
         monitor=StreamMonitor("s", config.monitor, running),
+        phases=BatchPhases(),
     )
 
 

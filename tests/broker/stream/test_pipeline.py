@@ -46,7 +46,7 @@ def test_one_pipeline_serves_every_batch_of_a_plan(spark: SparkSession) -> None:
     empty = decoder.decode(records(spark, b"{}"))
     tallying = Tallying(tally_accumulator(spark.sparkContext, 0), 1, None, counts_dead_letters=True)
     pipeline = Pipeline.of(
-        spark,
+        records(spark, b"{}"),
         decoder,
         ShippedPlan.of(empty, plan, counts_errors=True),
         tallying,

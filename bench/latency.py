@@ -1,0 +1,123 @@
+"""How long a record takes through a daemon, from the producer's clock to the consumer's, by load and queries."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from bench.machine import machine
+from bench.micro_batch import VARIANTS, floor
+from bench.plot_latency import plot_latency
+from bench.served import Served
+from bench.traffic import Received, receiving, send_paced, spread
+from broker.kafka.embedded import EmbeddedKafka
+from broker.runtime.java import find_java
+from broker.runtime.spark import spark_session
+
+_WARM_S = 30.0
+"""Of a load: what comes later is told as its latency, what comes earlier as how it began."""
+
+_FIRST_S = 1.0
+_LAST_S = 10.0
+"""How long the last deliveries are waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Numbers of standing queries, loads in records a second, and how long each load lasts."""
+
+    queries: tuple[int, ...]
+    rates: tuple[float, ...]
+    seconds: float
+
+
+FULL = Size((10, 1_000, 100_000), (100, 2_000), 90.0)
+QUICK = Size((10,), (100,), 10.0)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``latency.json`` and its plot into the folder; the result is what the file holds.
+
+    For each number of queries and each load a daemon is started on standing queries, and the load begins when it is
+    ready. Beside it the floor: the smallest jobs of Spark that read, cross into Python and write. Raises RuntimeError
+    where a daemon does not get ready, or delivers nothing.
+    """
+    size = QUICK if quick else FULL
+    runs = []
+    steps = tqdm(total=len(size.queries) * len(size.rates), desc="loads", leave=False, disable=None)
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        for queries in size.queries:
+            served = Served(Path(name), kafka, f"queries-{queries}")
+            with served.running():
+                served.register(queries)
+            for rate in size.rates:
+                runs.append(_loaded(served, queries, rate, size.seconds))
+                steps.update()
+        spark = spark_session(app_name="asc-bench-latency")
+        rate, seconds = size.rates[0], size.seconds / 3
+        floors = [floor(spark, kafka, variant, rate=rate, seconds=seconds) for variant in VARIANTS]
+    steps.close()
+    result = {
+        "benchmark": "latency",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "records": "JSON, 12 columns, some 150 bytes; 40 % accepted, 1.5 deliveries a record, ten topics",
+        "seconds": size.seconds,
+        "results": runs,
+        "floor": floors,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "latency.json").write_text(json.dumps(result, indent=2) + "\n")
+    plot_latency(result, output_dir / "latency")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text: a line each number of queries and load, the floor below."""
+    lines = [f"{'queries':>8}  {'records/s':>9}  {'ready':>7}  {'first':>8}  {'p50':>8}  {'p99':>8}  {'worst':>8}"]
+    for each in result["results"]:
+        first, *others = (each[name] * 1e3 for name in ("first_worst_s", "p50_s", "p99_s", "worst_s"))
+        shown = "  ".join(f"{ms:>5.0f} ms" for ms in (first, *others))
+        lines.append(f"{each['queries']:>8,}  {each['rate']:>9,.0f}  {each['ready_s']:>5.1f} s  {shown}")
+    lines.append("")
+    for each in result["floor"]:
+        shown = f"p50 {each['p50_s'] * 1e3:.0f} ms, p99 {each['p99_s'] * 1e3:.0f} ms"
+        lines.append(f"the smallest job of Spark, {each['variant']}: {shown} at {each['rate']:,.0f} records/s")
+    return "\n".join(lines)
+
+
+def timeline(found: Received, start: float, seconds: float) -> list[dict[str, float]]:
+    """The spread of the deliveries of each second of a load, by the time their records were made."""
+    found_in = (found.between(start + second, start + second + 1).latency for second in range(int(seconds)))
+    return [{"second": second, **spread(each)} for second, each in enumerate(found_in) if len(each)]
+
+
+def _loaded(served: Served, queries: int, rate: float, seconds: float) -> dict[str, Any]:
+    with receiving(served.bootstrap_servers, served.destinations) as receiver, served.running() as ready_s:
+        start = time.time()
+        sent = send_paced(served.bootstrap_servers, served.source, rate, seconds)
+        time.sleep(_LAST_S)
+        found = receiver.taken()
+        phases = served.status()["phases"]
+    return {
+        "queries": queries,
+        "rate": rate,
+        "sent": sent,
+        "deliveries": len(found.sent),
+        "ready_s": round(ready_s, 2),
+        "first_worst_s": spread(found.between(0, start + _FIRST_S + _sending(found, start)).latency)["worst_s"],
+        **spread(found.between(start + min(_WARM_S, seconds / 3), start + seconds).latency),
+        "timeline": timeline(found, start, seconds),
+        "phases": phases,
+    }
+
+
+def _sending(found: Received, start: float) -> float:
+    """How long after a time the first record was made: a sender takes a while to start."""
+    return float(found.sent.min() - start) if len(found.sent) else 0.0

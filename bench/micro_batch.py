@@ -1,0 +1,69 @@
+"""The floor of a micro-batch: the smallest jobs of Spark that read from Kafka, cross into Python, and write."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pandas as pd
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.functions import pandas_udf
+
+from bench.traffic import receiving, send_paced, spread
+from broker.kafka.embedded import EmbeddedKafka
+
+Variant = Literal["foreachBatch", "sink"]
+VARIANTS: tuple[Variant, ...] = ("foreachBatch", "sink")
+
+
+def floor(
+    spark: SparkSession, kafka: EmbeddedKafka, variant: Variant, *, rate: float, seconds: float, name: str = "floor"
+) -> dict[str, Any]:
+    """The latency of such a job under a load, once it has run for a third of the time.
+
+    ``foreachBatch`` writes each batch as the daemon does, ``sink`` has Spark write by itself. Every record is written
+    once, as it came.
+    """
+    source, target = f"{name}-{variant}-in", f"{name}-{variant}-out"
+    _make_topics(kafka, source, target)
+    options = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
+    read = spark.readStream.format("kafka").options(**options).option("subscribe", source).load()
+
+    def written(frame: DataFrame) -> DataFrame:
+        return frame.select("key", _same()("value").alias("value"))
+
+    def write(batch: DataFrame, _: int) -> None:
+        written(batch).write.format("kafka").options(**options).option("topic", target).save()
+
+    if variant == "foreachBatch":
+        writer = read.writeStream.foreachBatch(write)
+    else:
+        writer = written(read).writeStream.format("kafka").options(**options).option("topic", target)
+    with (
+        tempfile.TemporaryDirectory(prefix="asc-bench-") as folder,
+        receiving(kafka.bootstrap_servers, [target]) as got,
+    ):
+        query = writer.option("checkpointLocation", folder).start()
+        start = time.time()
+        send_paced(kafka.bootstrap_servers, source, rate, seconds)
+        time.sleep(5)
+        found = got.taken()
+        query.stop()
+    return {"variant": variant, "rate": rate, **spread(found.between(start + seconds / 3, start + seconds).latency)}
+
+
+def _same() -> Any:
+    def same(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        yield from batches
+
+    return pandas_udf(same, "binary")  # type: ignore[call-overload]
+
+
+def _make_topics(kafka: EmbeddedKafka, *topics: str) -> None:
+    from kafka import KafkaAdminClient
+
+    admin: Any = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
+    admin.create_topics({name: {"num_partitions": 1, "replication_factor": 1} for name in topics})
+    admin.close()

@@ -1,0 +1,203 @@
+"""A backlog in Kafka through a daemon: records a second, beside a bare job of Spark and a loop in plain Python."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+from tqdm import tqdm
+
+from bench.machine import machine
+from bench.served import Served
+from broker.kafka.embedded import EmbeddedKafka
+from broker.runtime.java import find_java
+from broker.runtime.spark import spark_session
+from workloads.subscribers import SUBSCRIBERS_DDL, TOPICS, subscribers
+
+BARE = "bare Spark job"
+LOOP = "kafka-python, one predicate after the other"
+
+_LOOP_S = 20.0
+"""How long the loop in Python may take; it tells what it got through."""
+
+_PAUSE_S = 0.05
+_DONE_S = 900.0
+_CONDITION = re.compile(r"zone < (\d+) AND (\w) BETWEEN (\d+) AND (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Numbers of standing queries, records of the backlog, and those of a batch."""
+
+    queries: tuple[int, ...]
+    records: int
+    batch: int
+
+
+FULL = Size((10, 1_000, 100_000), 1_000_000, 200_000)
+QUICK = Size((10,), 20_000, 5_000)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``stream.json`` into the folder; the result is what the file holds.
+
+    The backlog is there before a job starts; the first batch, in which code is generated and compiled, is no part of
+    its time. Raises RuntimeError where a daemon does not get ready or through.
+    """
+    size = QUICK if quick else FULL
+    spark = spark_session(app_name="asc-bench-stream")
+    steps = tqdm(total=2 * len(size.queries) + 1, desc="backlogs", leave=False, disable=None)
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        folder = Path(name)
+        results, loops = [], []
+        for queries in size.queries:
+            served = Served(folder, kafka, f"queries-{queries}", batch=size.batch)
+            results.append(_drained(spark, served, queries, size.records))
+            steps.update()
+        bare = _bare(spark, kafka, folder, size)
+        steps.update()
+        for queries in size.queries:
+            loops.append({"queries": queries, **_looped(kafka, queries)})
+            steps.update()
+    steps.close()
+    result = {
+        "benchmark": "stream",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "records": {"count": size.records, "format": "JSON, 12 columns, some 150 bytes", "deliveries": 1.5},
+        "results": results,
+        BARE: bare,
+        LOOP: loops,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "stream.json").write_text(json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text: records a second of each, and where the time of a daemon's batches goes."""
+    bare = result[BARE]["records_a_s"]
+    lines = [f"a backlog of {result['records']['count']:,} records, 1.5 deliveries each", ""]
+    for each in result["results"]:
+        lines.append(
+            f"{each['queries']:>8,} queries  {each['records_a_s']:>9,.0f} records/s, "
+            f"{each['records_a_s'] / bare:.2f} x the bare Spark job"
+        )
+    lines.append(f"{BARE:>16}  {bare:>9,.0f} records/s")
+    for each in result[LOOP]:
+        lines.append(f"{each['queries']:>8,} queries  {each['records_a_s']:>9,.0f} records/s, {LOOP}")
+    for each in result["results"]:
+        phases = ", ".join(f"{phase} {seconds * 1e3:.0f} ms" for phase, seconds in each["phases"].items())
+        lines.append(f"a batch with {each['queries']:,} queries: {phases}")
+    return "\n".join(lines)
+
+
+def publish_backlog(spark: SparkSession, bootstrap_servers: str, topic: str, count: int) -> None:
+    """Send so many records as :func:`workloads.subscribers.records` makes them, through Spark."""
+    integers = [(sf.rand(seed) * 1_000_000).cast("int").alias(name) for seed, name in enumerate("abcde")]
+    frame = spark.range(count, numPartitions=4).select(
+        "id",
+        sf.unix_micros(sf.current_timestamp()).cast("double").alias("sent"),
+        (sf.rand(7) * 100).cast("int").alias("zone"),
+        *integers,
+        (sf.rand(8) * 200 - 20).cast("int").alias("delay"),
+        *(sf.lit("SFO").alias("dest"), sf.lit("AA").alias("carrier"), sf.lit(True).alias("ok")),
+    )
+    values = frame.select(sf.to_json(sf.struct("*")).alias("value"))
+    options = {"kafka.bootstrap.servers": bootstrap_servers, "topic": topic}
+    values.write.format("kafka").options(**options).save()
+
+
+def _drained(spark: SparkSession, served: Served, queries: int, records: int) -> dict[str, Any]:
+    with served.running():
+        served.register(queries)
+    publish_backlog(spark, served.bootstrap_servers, served.source, records)
+    with served.running() as ready_s:
+        first, begun = _reached(served, 1)
+        end, done = _reached(served, records)
+        phases = served.status()["phases"]
+    return {
+        "queries": queries,
+        "ready_s": round(ready_s, 2),
+        "records": done - begun,
+        "seconds": round(end - first, 3),
+        "records_a_s": round((done - begun) / (end - first), 1),
+        "phases": phases,
+    }
+
+
+def _reached(served: Served, records: int) -> tuple[float, int]:
+    """When a daemon was seen to have done so many records, and how many it was."""
+    give_up = time.monotonic() + _DONE_S
+    while (done := served.status()["monitor"]["tuples"]) < records:
+        if time.monotonic() > give_up:
+            raise RuntimeError(f"{records:,} records were not done in {_DONE_S:.0f} s, but {done:,}")
+        time.sleep(_PAUSE_S)
+    return time.monotonic(), done
+
+
+def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, size: Size) -> dict[str, Any]:
+    """What Spark takes to decode the records, filter them for ten topics, and write as many."""
+    served = Served(folder, kafka, "bare")
+    publish_backlog(spark, kafka.bootstrap_servers, served.source, size.records)
+    options = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
+    chosen = sf.array(
+        *(sf.when(sf.expr(where), sf.lit(served.destinations[int(topic)])) for _, where, topic in subscribers(TOPICS))
+    )
+    read = (
+        spark.readStream.format("kafka")
+        .options(**options)
+        .option("subscribe", served.source)
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", size.batch)
+        .load()
+    )
+    decoded = read.select("key", "value", sf.from_json(sf.col("value").cast("string"), SUBSCRIBERS_DDL).alias("r"))
+    targets = decoded.select("key", "value", "r.*").select("key", "value", sf.explode(chosen).alias("topic"))
+    writer = targets.filter("topic IS NOT NULL").writeStream.format("kafka").options(**options)
+    query = writer.option("checkpointLocation", str(folder / "bare-checkpoint")).trigger(availableNow=True).start()
+    query.awaitTermination()
+    done = [each for each in query.recentProgress if each.numInputRows][1:]
+    seconds = sum(each.durationMs["triggerExecution"] for each in done) / 1000
+    count = sum(each.numInputRows for each in done)
+    return {"records": count, "seconds": round(seconds, 3), "records_a_s": round(count / seconds, 1)}
+
+
+def _looped(kafka: EmbeddedKafka, queries: int) -> dict[str, float]:
+    """A consumer that asks every predicate of every record, and sends it on; as far as it gets."""
+    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+
+    asked = [(_python(where), f"bare-out-{topic}") for _, where, topic in subscribers(queries)]
+    consumer: Any = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers, auto_offset_reset="earliest")
+    consumer.assign([TopicPartition("bare-in", 0)])
+    producer: Any = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, linger_ms=20)
+    start, count = time.monotonic(), 0
+    seconds = 0.0
+    for record in consumer:
+        fields = json.loads(record.value)
+        for accepts, topic in asked:
+            if accepts(fields):
+                producer.send(topic, record.value)
+        count += 1
+        seconds = time.monotonic() - start
+        if seconds > _LOOP_S or count == QUICK.records:
+            break
+    producer.flush()
+    consumer.close()
+    producer.close()
+    return {"records": count, "seconds": round(seconds, 3), "records_a_s": round(count / seconds, 1)}
+
+
+def _python(where: str) -> Callable[[dict[str, Any]], bool]:
+    found = _CONDITION.search(where)
+    assert found is not None
+    zone, column, low, high = int(found[1]), found[2], int(found[3]), int(found[4])
+    return lambda fields: fields["zone"] < zone and low <= fields[column] <= high and fields["dest"] != ""

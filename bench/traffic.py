@@ -1,0 +1,156 @@
+"""Records sent at a pace, and received again, each by a process of its own: what waits for neither is measured."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.subscribers import records
+
+Seconds = npt.NDArray[np.float64]
+
+_TICK_S = 0.005
+"""How often the sender looks what is due."""
+
+_POLL_MS = 20
+_SENT = b'"sent":'
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Deliveries in the order in which they came: when each record was made and when it was received, in seconds since
+    the epoch; two arrays of one length.
+    """
+
+    sent: Seconds
+    received: Seconds
+
+    @property
+    def latency(self) -> Seconds:
+        """Of each delivery, in seconds."""
+        return self.received - self.sent
+
+    def between(self, first: float, end: float) -> Received:
+        """Those whose records were made in a span of time."""
+        chosen = (self.sent >= first) & (self.sent < end)
+        return Received(self.sent[chosen], self.received[chosen])
+
+
+@contextmanager
+def receiving(bootstrap_servers: str, topics: Sequence[str]) -> Iterator[Receiver]:
+    """Receives what comes into topics from now on, in another process, which is there when this returns."""
+    context = multiprocessing.get_context("spawn")
+    own, others = context.Pipe()
+    process = context.Process(target=_receive, args=(others, bootstrap_servers, list(topics)), daemon=True)
+    process.start()
+    others.close()
+    try:
+        own.recv()
+        yield Receiver(own)
+    finally:
+        own.close()
+        process.join(timeout=10)
+        process.kill()
+
+
+class Receiver:
+    """What the receiving process has by now."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def count(self) -> int:
+        """Deliveries so far."""
+        self._connection.send("count")
+        found: int = self._connection.recv()
+        return found
+
+    def taken(self) -> Received:
+        """All deliveries so far; the next ones are counted from none."""
+        self._connection.send("take")
+        sent, received = self._connection.recv()
+        return Received(np.frombuffer(sent), np.frombuffer(received))
+
+
+def send_paced(bootstrap_servers: str, topic: str, rate: float, seconds: float) -> int:
+    """Send so many records a second for so long, from another process; the number that was sent."""
+    context = multiprocessing.get_context("spawn")
+    own, others = context.Pipe()
+    process = context.Process(target=_send, args=(others, bootstrap_servers, topic, rate, seconds), daemon=True)
+    process.start()
+    others.close()
+    try:
+        sent: int = own.recv()
+    except EOFError:
+        raise RuntimeError(f"the process that sends to {topic} has ended: see the lines above") from None
+    finally:
+        process.join(timeout=10)
+    return sent
+
+
+def spread(latency: Seconds) -> dict[str, float]:
+    """Half, 99 % and all of the deliveries came within so many seconds; RuntimeError where there is none."""
+    if not len(latency):
+        raise RuntimeError("nothing was delivered")
+    p50, p99 = np.percentile(latency, (50, 99)).tolist()
+    return {"p50_s": round(p50, 4), "p99_s": round(p99, 4), "worst_s": round(float(latency.max()), 4)}
+
+
+def _send(connection: Connection, bootstrap_servers: str, topic: str, rate: float, seconds: float) -> None:
+    from kafka import KafkaProducer
+
+    producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, linger_ms=0)
+    made = records()
+    # The first one waits for Kafka's metadata, and is not measured.
+    producer.partitions_for(topic)
+    start, count = time.monotonic(), 0
+    while (elapsed := time.monotonic() - start) < seconds:
+        for _ in range(int(elapsed * rate) - count):
+            producer.send(topic, next(made))
+            count += 1
+        time.sleep(_TICK_S)
+    producer.flush()
+    producer.close()
+    connection.send(count)
+
+
+def _receive(connection: Connection, bootstrap_servers: str, topics: list[str]) -> None:
+    from kafka import KafkaConsumer, TopicPartition
+
+    consumer: Any = KafkaConsumer(
+        bootstrap_servers=bootstrap_servers, auto_offset_reset="earliest", fetch_max_wait_ms=_POLL_MS
+    )
+    partitions = [TopicPartition(topic, p) for topic in topics for p in consumer.partitions_for_topic(topic) or ()]
+    consumer.assign(partitions)
+    consumer.seek_to_end()
+    for partition in partitions:
+        consumer.position(partition)
+    connection.send(None)
+    sent: list[float] = []
+    received: list[float] = []
+    while True:
+        for found in consumer.poll(timeout_ms=_POLL_MS).values():
+            now = time.time()
+            for record in found:
+                value = record.value
+                begin = value.index(_SENT) + len(_SENT)
+                sent.append(float(value[begin : value.index(b",", begin)]))
+                received.append(now)
+        try:
+            if not connection.poll():
+                continue
+            if connection.recv() == "count":
+                connection.send(len(sent))
+            else:
+                connection.send((np.array(sent).tobytes(), np.array(received).tobytes()))
+                sent, received = [], []
+        except (EOFError, OSError):
+            return

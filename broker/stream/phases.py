@@ -1,0 +1,60 @@
+"""Where the time of a stream's batches goes, for whoever asks how long a record takes."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
+
+PHASES: Mapping[str, str] = {
+    "offsets": "Kafka is asked what is new",
+    "log": "the batch's offsets are noted",
+    "plan": "Spark plans the reading",
+    "bind": "the batch is bound to its plan",
+    "build": "the frame of the batch is made",
+    "run": "records are fetched, decoded, matched and written",
+    "commit": "the batch is noted as done",
+}
+"""In their order."""
+
+_OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
+_KEPT = 20
+
+
+class BatchPhases:
+    """The seconds that each phase of the last batches took.
+
+    Invariant: no phase has more than the last ``_KEPT`` batches. One batch runs at a time and is its one writer; what
+    Spark tells of its own part is read when it is asked for. Cost: a clock's reading a phase.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seconds: dict[str, deque[float]] = {phase: deque(maxlen=_KEPT) for phase in PHASES}
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Count what is done within as that phase, where it does not fail."""
+        start = perf_counter()
+        yield
+        self.add(phase, perf_counter() - start)
+
+    def add(self, phase: str, seconds: float) -> None:
+        """Count seconds of a batch."""
+        with self._lock:
+            self._seconds[phase].append(seconds)
+
+    def medians(self, progress: Iterable[Mapping[str, float]]) -> dict[str, float]:
+        """Each phase's median over the last batches, in seconds; ``progress``: Spark's milliseconds by its own names,
+        a mapping for each batch with records, oldest first. Phases that nothing is known of are missing.
+        """
+        with self._lock:
+            found = {phase: list(seconds) for phase, seconds in self._seconds.items()}
+        for durations in list(progress)[-_KEPT:]:
+            for name, phase in _OF_SPARK.items():
+                if name in durations:
+                    found[phase].append(durations[name] / 1000)
+        return {phase: round(statistics.median(seconds), 5) for phase, seconds in found.items() if seconds}

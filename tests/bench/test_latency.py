@@ -1,0 +1,35 @@
+"""The benchmark of latency, once at a size that measures nothing: daemons, loads, the floor."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bench.latency
+from bench.latency import Size, timeline
+from bench.traffic import Received
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.kafka
+@pytest.mark.timeout(600)
+def test_every_load_is_received(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench.latency, "QUICK", Size((10,), (50,), 6.0))
+    result = bench.latency.run(quick=True, output_dir=tmp_path)
+    assert result == json.loads((tmp_path / "latency.json").read_text("utf-8"))
+    (run,) = result["results"]
+    assert run["deliveries"] == pytest.approx(1.5 * run["sent"], rel=0.3)
+    assert 0 < run["p50_s"] <= run["p99_s"] <= run["worst_s"]
+    assert {"bind", "build", "run", "log", "commit"} <= run["phases"].keys()
+    assert [each["variant"] for each in result["floor"]] == ["foreachBatch", "sink"]
+    assert "the smallest job of Spark, sink" in bench.latency.table(result)
+
+
+def test_the_timeline_is_by_the_second_a_record_was_made_in() -> None:
+    sent = np.array([10.1, 10.9, 12.5])
+    found = timeline(Received(sent, sent + np.array([0.5, 0.5, 2.0])), 10.0, 4.0)
+    assert [(point["second"], point["p50_s"]) for point in found] == [(0, 0.5), (2, 2.0)]

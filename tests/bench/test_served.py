@@ -1,0 +1,26 @@
+"""The daemon that is measured in a process of its own (that it delivers is tested with the benchmarks that use it)."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench.served import Served
+from broker.config.config import load_config
+from workloads.subscribers import TOPICS
+
+if TYPE_CHECKING:
+    from broker.kafka.embedded import EmbeddedKafka
+
+
+@pytest.mark.kafka
+def test_its_configuration_is_whole(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    name = f"served-{uuid.uuid4().hex}"
+    served = Served(tmp_path, kafka, name, batch=123)
+    config = load_config(tmp_path / name / "asc.toml")
+    assert config.spark.max_records_per_batch == 123
+    assert {stream.topic for stream in config.streams.values()} == {served.source}
+    assert len(set(served.destinations)) == TOPICS

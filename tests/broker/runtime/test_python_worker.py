@@ -1,0 +1,43 @@
+"""Spark's Python workers import PySpark from where it is installed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+from pyspark.sql.pandas.functions import pandas_udf
+
+from broker.runtime.python_worker import leave_archives
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.spark
+def test_workers_know_of_no_archive(spark: SparkSession) -> None:
+    def told(numbers: pd.Series) -> pd.Series:
+        archives = [place for place in sys.path_importer_cache if place.endswith((".zip", ".jar"))]
+        return pd.Series([f"{sys.modules['pyspark'].__file__} {archives}"] * len(numbers))
+
+    in_python = pandas_udf(told, "string")  # type: ignore[call-overload]
+    (row,) = spark.range(1).select(in_python("id").alias("told")).collect()
+    assert row.told.endswith("/pyspark/__init__.py []")
+    assert ".zip" not in row.told
+
+
+def test_where_nothing_is_installed_the_archives_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = ["/nowhere/pyspark.zip", "/nowhere"]
+    monkeypatch.setattr(sys, "path", list(path))
+    monkeypatch.setattr(sys, "path_importer_cache", {})
+    leave_archives()
+    assert sys.path == path
+
+
+def test_archives_are_left_where_pyspark_is_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["/nowhere/pyspark.zip", *sys.path])
+    monkeypatch.setitem(sys.path_importer_cache, "/nowhere/pyspark.zip", None)
+    leave_archives()
+    assert "/nowhere/pyspark.zip" not in sys.path
+    assert "/nowhere/pyspark.zip" not in sys.path_importer_cache

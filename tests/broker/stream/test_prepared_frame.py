@@ -1,0 +1,50 @@
+"""One physical plan over the records of one batch after another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+from pyspark.sql import functions as sf
+from pyspark.sql.pandas.functions import pandas_udf
+
+from broker.errors import BrokerError
+from broker.stream.prepared_frame import PreparedFrame
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def records(spark: SparkSession, *rows: tuple[int | None, str]) -> DataFrame:
+    return spark.createDataFrame(list(rows), "n INT, s STRING")
+
+
+def made_of(frame: DataFrame) -> DataFrame:
+    def doubled(numbers: pd.Series) -> pd.Series:
+        return numbers * 2
+
+    in_python = pandas_udf(doubled, "double").asNondeterministic()  # type: ignore[call-overload]
+    computed = frame.select(sf.explode(sf.split("s", ",")).alias("piece"), in_python("n").alias("twice"))
+    return computed.select("piece", sf.coalesce("twice", sf.lit(-1.0)).alias("twice"))
+
+
+def rows_of(frame: DataFrame) -> list[tuple[str, float]]:
+    return sorted((row.piece, row.twice) for row in frame.collect())
+
+
+def test_it_is_run_over_the_records_it_is_given(spark: SparkSession) -> None:
+    prepared = PreparedFrame.of(records(spark, (1, "made,with")), made_of)
+    for rows in ([(1, "a,b"), (None, "c")], [(21, "d")], [(7, "d"), (8, "")], [(1, "made,with")]):
+        given = records(spark, *rows)
+        assert rows_of(prepared.over(given)) == rows_of(made_of(given))
+    spread = spark.createDataFrame([(n, str(n)) for n in range(100)], "n INT, s STRING").repartition(3)
+    assert rows_of(prepared.over(spread)) == sorted((str(n), 2.0 * n) for n in range(100))
+    assert prepared.over(spread).columns == ["piece", "twice"]
+
+
+def test_a_plan_that_is_no_row_of_operators_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(BrokerError, match="reads the records, not RDDScanExec"):
+        PreparedFrame.of(records(spark, (1, "a")), lambda frame: frame.union(frame))

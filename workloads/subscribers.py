@@ -1,0 +1,69 @@
+"""Standing queries of many subscribers and the records they wait for: as many deliveries whatever their number."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from workloads.errors import WorkloadError
+
+_INTS = ("zone", *"abcde", "delay")
+SUBSCRIBERS_DDL = f"id BIGINT, sent DOUBLE, {' INT, '.join(_INTS)} INT, dest STRING, carrier STRING, ok BOOLEAN"
+
+TOPICS = 10
+ACCEPTED = 0.40
+"""Of the records."""
+
+DELIVERIES = 1.5
+"""A record, on the average: each to a topic of its own."""
+
+_DOMAIN = 1_000_000
+_ZONES = 100
+_TAKEN = DELIVERIES / TOPICS / ACCEPTED
+"""Of the accepted records, those that a topic takes."""
+
+_COLUMNS = "abcde"
+_PLACES = ("SFO", "LAX", "JFK", "ORD", "ATL", "DFW", "SEA", "BOS", "MIA", "DEN")
+
+
+def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
+    """The queries of so many subscribers: id, predicate, and the number of the topic as text.
+
+    The queries of a topic divide what it takes among them, so that a record is accepted, and delivered, as often with
+    ten queries as with a million. Raises WorkloadError for fewer than one a topic, or more than have room.
+
+    >>> next(subscribers(10))
+    ('q0000000', "zone < 40 AND a BETWEEN 0 AND 374999 AND dest <> ''", '0')
+    """
+    if not TOPICS <= count <= TOPICS * int(_DOMAIN * _TAKEN):
+        raise WorkloadError("subscribers", count, f"from {TOPICS} to {TOPICS * int(_DOMAIN * _TAKEN)}")
+    taken = int(_DOMAIN * _TAKEN)
+    for number in range(count):
+        topic, place = number % TOPICS, number // TOPICS
+        of_topic = (count - topic + TOPICS - 1) // TOPICS
+        column, first = _COLUMNS[topic % len(_COLUMNS)], 0 if topic < len(_COLUMNS) else _DOMAIN - taken
+        low, high = first + taken * place // of_topic, first + taken * (place + 1) // of_topic - 1
+        where = f"zone < {int(_ZONES * ACCEPTED)} AND {column} BETWEEN {low} AND {high} AND dest <> ''"
+        yield f"q{number:07d}", where, str(topic)
+
+
+def records(seed: int = 1) -> Iterator[bytes]:
+    """JSON records without end, some 150 bytes each; ``sent`` is the time (s since the epoch) at which one was made."""
+    rng = np.random.default_rng(seed)
+    number = 0
+    while True:
+        for zone, *values, delay, place in np.stack(
+            [
+                rng.integers(_ZONES, size=1_000),
+                *(rng.integers(_DOMAIN, size=1_000) for _ in _COLUMNS),
+                *(rng.integers(-20, 180, size=1_000), rng.integers(len(_PLACES), size=1_000)),
+            ],
+            axis=1,
+        ).tolist():
+            fields = {"id": number, "sent": time.time(), "zone": zone, **dict(zip(_COLUMNS, values, strict=True))}
+            rest = {"delay": delay, "dest": _PLACES[place], "carrier": "AA", "ok": True}
+            yield json.dumps({**fields, **rest}, separators=(",", ":")).encode()
+            number += 1
