@@ -59,6 +59,8 @@ bench: setup .venv/.dev  ## every benchmark at full size; results in bench/resul
 	@$(BIN)/asc bench monitor
 	@$(BIN)/asc bench registration
 	@$(BIN)/asc bench judging
+	@$(BIN)/asc bench stream
+	@$(BIN)/asc bench latency
 	@$(BIN)/asc bench synthetic
 	@$(BIN)/asc bench census
 	@$(BIN)/asc bench adaptation

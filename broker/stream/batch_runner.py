@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from asc.plan.plan import Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
-from broker.formats.decoder import RecordDecoder
+from broker.formats.decoder import RecordDecoder, as_records
 from broker.kafka.cluster import KafkaCluster
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
@@ -67,6 +67,16 @@ class BatchRunner:
         tally: Tally | None = tallying.accumulator.value
         # Of a batch that failed a task may come late, with counts of the plan before.
         return tally if tally is not None and tally.plan == tallying.plan else None
+
+    def warm_up(self, plan: Plan) -> None:
+        """Walk the way of a batch up to Kafka: the first batch finds workers that run, the plan in them, and code
+        that is compiled. Each worker has a record without a value; nothing is counted or written.
+        """
+        cores = self._spark.sparkContext.defaultParallelism
+        records = as_records(self._spark.range(cores, numPartitions=cores))
+        shipped = self._shipped_of(plan, records)
+        outgoing = self._pipeline_of(records, shipped, self._tallying()).outgoing(records)
+        outgoing.write.format("noop").mode("overwrite").save()
 
     def forget_topics(self) -> None:
         """After a failure: what was known of the topics may not hold any more."""

@@ -103,6 +103,7 @@ class StreamJob:
         Where something is to be looked into first, that is done beside, and the query started after it.
         """
         if self._source.fault() is None and self._inquiry.due() is None:
+            self._warm_up()
             self._start_query()
         self._supervisor.start()
 
@@ -146,6 +147,12 @@ class StreamJob:
         self._runner.close()
 
     # -- the query and its supervision
+
+    def _warm_up(self) -> None:
+        try:
+            self._runner.warm_up(self._running.plan)
+        except Exception as error:  # what is wrong with the plan is found by the batch that fails of it
+            LOG.warning("stream '%s': its first batch will take longer: %s", self.name, one_line(root_cause(error)))
 
     def _start_query(self) -> None:
         source = (
