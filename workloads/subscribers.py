@@ -38,9 +38,9 @@ def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
     >>> next(subscribers(10))
     ('q0000000', "zone < 40 AND a BETWEEN 0 AND 374999 AND dest <> ''", '0')
     """
-    if not TOPICS <= count <= TOPICS * int(_DOMAIN * _TAKEN):
-        raise WorkloadError("subscribers", count, f"from {TOPICS} to {TOPICS * int(_DOMAIN * _TAKEN)}")
-    taken = int(_DOMAIN * _TAKEN)
+    taken = round(_DOMAIN * _TAKEN)
+    if not TOPICS <= count <= TOPICS * taken:
+        raise WorkloadError("subscribers", count, f"from {TOPICS} to {TOPICS * taken}")
     for number in range(count):
         topic, place = number % TOPICS, number // TOPICS
         of_topic = (count - topic + TOPICS - 1) // TOPICS

@@ -267,6 +267,11 @@ class Daemon:
         )
         self._started.callback(spark.stop)
         self._spark = spark
+        # Each file of a checkpoint would have another one beside it, made with a process of the system for its mode.
+        jvm: Any = spark._jvm
+        jvm.org.apache.hadoop.fs.FileSystem.getLocal(spark.sparkContext._jsc.hadoopConfiguration()).setWriteChecksum(
+            False
+        )
         return spark
 
     def _start_streams(self, spark: SparkSession, cluster: KafkaCluster) -> None:

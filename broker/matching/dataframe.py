@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
@@ -22,6 +23,9 @@ from broker.matching.shipped_plan import ShippedPlan, ansi_off
 from broker.matching.tally import Tallying
 from broker.matching.transport import APART
 from broker.matching.worker import Output, matching_task
+
+if TYPE_CHECKING:
+    from pyspark.sql._typing import UserDefinedFunctionLike
 
 QUERIES_COLUMN = "queries"
 DELIVERIES_COLUMN = "__asc_deliveries"
@@ -130,12 +134,25 @@ def _free_name(df: DataFrame) -> str:
     return name
 
 
+def matching_function(spark: SparkSession, shipped: ShippedPlan, tallying: Tallying | None) -> Any:
+    """What the JVM runs in Python for :func:`delivering`: its own object of the function. It may take the place of that
+    of another plan which crosses in the same way.
+    """
+    with own_interpreter(spark.sparkContext):
+        function: Any = _function(shipped, "deliveries", tallying)
+        return function._unwrapped._judf.func()
+
+
+def _function(shipped: ShippedPlan, output: Output, tallying: Tallying | None) -> UserDefinedFunctionLike:
+    task = matching_task(shipped.transport, shipped.broadcast, output, tallying)
+    # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
+    function: UserDefinedFunctionLike = pandas_udf(task, "string").asNondeterministic()  # type: ignore[call-overload]
+    return function
+
+
 def _matches(
     shipped: ShippedPlan, output: Output, tallying: Tallying | None, dead_letters: Column | None = None
 ) -> Column:
-    task = matching_task(shipped.transport, shipped.broadcast, output, tallying)
-    function = pandas_udf(task, "string")  # type: ignore[call-overload]
-    # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
     arguments = [*map(sf.expr, shipped.transport.arguments), *([] if dead_letters is None else [dead_letters])]
-    column: Column = function.asNondeterministic()(*arguments)
+    column: Column = _function(shipped, output, tallying)(*arguments)
     return column

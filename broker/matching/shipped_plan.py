@@ -46,6 +46,10 @@ class ShippedPlan:
         transport = Transport.of(plan.p_attributes, nullable, conditions)
         return ShippedPlan(plan, frame.sparkSession.sparkContext.broadcast(PlanBytes(to_bytes(plan))), transport)
 
+    def with_plan(self, spark: SparkSession, plan: Plan) -> ShippedPlan:
+        """Another plan of the same p-attributes, in the same order: it crosses as this one does."""
+        return ShippedPlan(plan, spark.sparkContext.broadcast(PlanBytes(to_bytes(plan))), self.transport)
+
     def unpersist(self) -> None:
         """Let the workers forget the bytes; only when no batch runs with them."""
         self.broadcast.unpersist()

@@ -62,12 +62,19 @@ def routing(deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) 
     return exploded, records, sized, checked, written
 
 
+def usual_limit(limits: Mapping[str, int]) -> tuple[int, dict[str, int]]:
+    """The limit that most topics have, for the broker creates them with it, and those of the others.
+
+    It is all that the way of the records hangs on: a topic more with the usual limit changes nothing.
+    """
+    usual = max(limits.values())
+    return usual, {topic: limit for topic, limit in limits.items() if limit != usual}
+
+
 def _excess(limits: Mapping[str, int]) -> Column:
     from pyspark.sql import functions as sf
 
-    # Most topics have the limit that the broker creates them with, so only the others are looked up.
-    usual = max(limits.values())
-    others = {topic: limit for topic, limit in limits.items() if limit != usual}
+    usual, others = usual_limit(limits)
     limit = sf.lit(usual).cast("bigint")
     if others:
         by_topic = sf.from_json(sf.lit(json.dumps(others)), "map<string, bigint>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asc.plan.plan import Plan
@@ -9,6 +10,7 @@ from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.decoder import RecordDecoder, as_records
 from broker.kafka.cluster import KafkaCluster
+from broker.operators.routing import usual_limit
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 
@@ -19,11 +21,25 @@ if TYPE_CHECKING:
     from broker.matching.tally import Sampling, Tally, Tallying
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a pipeline was made for: the plan as it was shipped, how is drawn, and the limits of its topics."""
+
+    shipped: ShippedPlan
+    sampling: Sampling | None
+    limits: tuple[int, dict[str, int]]
+
+    def crosses_as(self, other: _Made) -> bool:
+        """Whether all but the function in Python is the same."""
+        return self.shipped.transport is other.shipped.transport and self.limits == other.limits
+
+
 class BatchRunner:
     """Runs the batches of one stream, one at a time, and keeps what hangs on the plan alone from batch to batch.
 
-    Invariant: ``_shipped``, ``_limits`` and ``_pipeline`` are of the plan they are kept with; a batch of another plan
-    has them made anew. Cost: a plan's bytes on the driver and in each worker, and its prepared expressions in the JVM.
+    Invariant: ``_shipped``, ``_limits`` and ``_pipeline`` are of the plan they are kept with. A batch of another plan
+    has them made anew; where that one uses the same p-attributes, as most do that differ by a query, only its bytes and
+    the function that has them. Cost: a plan's bytes on the driver and in each worker, and its operators in the JVM.
     """
 
     def __init__(
@@ -54,7 +70,7 @@ class BatchRunner:
         self._plans_shipped = 0
         self._tallies: tuple[int, Any] | None = None
         self._limits: tuple[Plan, dict[str, int]] | None = None
-        self._pipeline: tuple[Plan, Sampling | None, Pipeline] | None = None
+        self._pipeline: tuple[_Made, Pipeline] | None = None
 
     def run(self, records: DataFrame, plan: Plan) -> Tally | None:
         """Match records by a plan and write what is delivered; what the workers counted, None where that was lost."""
@@ -88,15 +104,20 @@ class BatchRunner:
             self._shipped.unpersist()
 
     def _pipeline_of(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
-        plan, sampling = shipped.plan, tallying.sampling
-        kept = self._pipeline
-        if kept is not None and kept[0] is plan and kept[1] == sampling:
-            return kept[2]
-        limits = self._limits_of(plan)
-        dead_letters = self._dead_letter_topic
-        made = Pipeline.of(records, self._decoder, shipped, tallying, dead_letter_topic=dead_letters, limits=limits)
-        self._pipeline = (plan, sampling, made)
-        return made
+        limits = self._limits_of(shipped.plan)
+        now = _Made(shipped, tallying.sampling, usual_limit(limits))
+        if self._pipeline is not None:
+            made, pipeline = self._pipeline
+            if made == now:
+                return pipeline
+            if made.crosses_as(now):
+                self._pipeline = (now, pipeline.with_plan(records, shipped, tallying))
+                return self._pipeline[1]
+        pipeline = Pipeline.of(
+            records, self._decoder, shipped, tallying, dead_letter_topic=self._dead_letter_topic, limits=limits
+        )
+        self._pipeline = (now, pipeline)
+        return pipeline
 
     def _tallying(self) -> Tallying:
         """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""
@@ -127,7 +148,10 @@ class BatchRunner:
 
         if self._shipped is None or self._shipped.plan is not plan:
             old = self._shipped
-            self._shipped = ShippedPlan.of(self._decoder.decode(records), plan, counts_errors=True)
+            if old is not None and old.plan.p_attributes == plan.p_attributes:
+                self._shipped = old.with_plan(self._spark, plan)
+            else:
+                self._shipped = ShippedPlan.of(self._decoder.decode(records), plan, counts_errors=True)
             self._plans_shipped += 1
             if old is not None:
                 # One batch runs at a time, so nothing uses the old one any more.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from broker.formats.decoder import ERROR, RECORD, RecordDecoder
@@ -52,6 +52,13 @@ class Pipeline:
             return frame
 
         return Pipeline(PreparedFrame.of(records, outgoing))
+
+    def with_plan(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
+        """The pipeline of another plan which crosses in the same way, with the same limits: nothing is planned anew."""
+        from broker.matching.dataframe import matching_function
+
+        function = matching_function(records.sparkSession, shipped, tallying)
+        return replace(self, prepared=self.prepared.with_function(function))
 
     def outgoing(self, records: DataFrame) -> DataFrame:
         """The records to write (see :func:`broker.operators.routing.routing`) of Kafka's records."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from broker.errors import BrokerError
@@ -11,7 +11,7 @@ from broker.errors import BrokerError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SCAN, _GIVEN = "RDDScanExec", "LogicalRDD"
+_SCAN, _GIVEN, _CALL = "RDDScanExec", "LogicalRDD", "ArrowEvalPythonExec"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +50,17 @@ class PreparedFrame:
         none = node.children()
         return PreparedFrame(tuple(reversed(nodes)), node, frame._jdf.schema(), none)
 
+    def with_function(self, function: Any) -> PreparedFrame:
+        """The frame with another function where it calls Python: one of the same arguments and result."""
+        nodes = (self._calling(node, function) if _name(node) == _CALL else node for node in self.nodes)
+        return replace(self, nodes=tuple(nodes))
+
+    def _calling(self, node: Any, function: Any) -> Any:
+        old = node.udfs().head()
+        called = (old.name(), function, old.dataType(), old.children())
+        udf = old.copy(*called, old.evalType(), old.udfDeterministic(), old.resultId())
+        return node.copy(self.none.prepended(udf), node.resultAttrs(), node.child(), node.evalType())
+
     def over(self, records: DataFrame) -> DataFrame:
         """The frame over other records."""
         old = self.scan
@@ -66,7 +77,12 @@ def _rows(records: DataFrame) -> Any:
     execution: Any = records._jdf.queryExecution()
     analysed = execution.analyzed()
     # A batch of a stream comes as an RDD, which need not be planned again.
-    return analysed.rdd() if analysed.getClass().getSimpleName() == _GIVEN else execution.toRdd()
+    return analysed.rdd() if _name(analysed) == _GIVEN else execution.toRdd()
+
+
+def _name(node: Any) -> str:
+    found: str = node.getClass().getSimpleName()
+    return found
 
 
 def _bare(records: DataFrame, rdd: Any, schema: Any) -> DataFrame:

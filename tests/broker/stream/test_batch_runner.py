@@ -61,12 +61,15 @@ def test_each_batch_goes_by_its_own_plan(
             tally = runner.run(records(spark, *numbers), plan)
             assert tally is not None
             assert (tally.tuples, tally.accepted) == (len(numbers), accepted)
+        # What uses other p-attributes crosses into Python in another way.
+        both = _plan(config, {"both": ("abs(n) = 6 AND n < 0", first)})
+        assert runner.run(records(spark, -6, 6), both) is not None
         runner.forget_topics()
         runner.run(records(spark, 9), high)
     finally:
         runner.close()
         cluster.close()
-    assert _values(kafka, first, 4) == [1, 2, 3, 0]
+    assert _values(kafka, first, 5) == [1, 2, 3, 0, -6]
     assert _values(kafka, second, 2) == [8, 9]
 
 
