@@ -80,6 +80,8 @@ class Matcher:
         holds exactly (int64 for INT, double for FLOAT, ...). Raises PlanError for a missing column, for one of a type
         that does not go with its own, and for a value that does not fit.
         """
+        if not isinstance(batch, (pa.RecordBatch, pa.Table)):
+            raise PlanError("batch", type(batch).__name__, "give a pyarrow.RecordBatch or pyarrow.Table")
         columns = [fitted(a, _column(batch, a.path or (), a.sql)) for a in self._plan.p_attributes]
         matches = match(self._plan, columns, batch.num_rows)
         queries = self._plan.query_ids.take(pa.array(matches.queries))

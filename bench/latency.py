@@ -20,7 +20,7 @@ from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 
-_WARM_S = 30.0
+_WARM_S = 20.0
 """Of a load: what comes later is told as its latency, what comes earlier as how it began."""
 
 _FIRST_S = 1.0
@@ -37,7 +37,7 @@ class Size:
     seconds: float
 
 
-FULL = Size((10, 1_000, 100_000), (100, 2_000), 90.0)
+FULL = Size((10, 1_000, 100_000), (100, 2_000), 60.0)
 QUICK = Size((10,), (100,), 10.0)
 
 

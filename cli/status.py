@@ -91,14 +91,22 @@ def _print_streams(streams: list[dict[str, Any]]) -> None:
     ]
     print_table([*headings, "records since start", "dead letters", "cost", "rearranged"], rows)
     for stream in streams:
-        for reason in _dead_letters(stream).get("reasons", ())[:_REASONS_SHOWN]:
+        reasons = _dead_letters(stream).get("reasons", ())
+        for reason in reasons[:_REASONS_SHOWN]:
             column = "" if reason["column"] is None else f", column {reason['column']!r}"
-            click.echo(f"{stream['name']}: {reason['count']:,} dead letters: {reason['reason']}{column}")
+            click.echo(f"{stream['name']}: {_counted(reason['count'])}: {reason['reason']}{column}")
+        if others := reasons[_REASONS_SHOWN:]:
+            count = sum(reason["count"] for reason in others)
+            click.echo(f"{stream['name']}: {_counted(count)} of {len(others)} other reasons: --json has them")
         if phases := stream["plan"].get("phases"):
             told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
             click.echo(f"{stream['name']}: ms of a batch by phase: {told}")
         for event in ((stream["plan"].get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
             click.echo(_told(event))
+
+
+def _counted(dead_letters: int) -> str:
+    return f"{dead_letters:,} dead letter{'' if dead_letters == 1 else 's'}"
 
 
 def _dead_letters(stream: dict[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,8 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})\Z", re.ASCII)
 _TIMESTAMP = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?)?\Z", re.ASCII)
 _TIME_WORD = re.compile(r"[\s\x00-\x20]*(?:epoch|now|today|tomorrow|yesterday)(?![A-Za-z])", re.IGNORECASE)
+# Spark has a year 0, which Python has not.
+_BEGINS_WITH_DATE = re.compile(r"(?!0000)(\d{4})-(\d{1,2})-(\d{1,2})(?![0-9])", re.ASCII)
 _SAME_RULES_YEAR = 2000
 _EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
 _SECOND = dt.timedelta(seconds=1)
@@ -144,6 +146,22 @@ def date(text: str) -> int | None:
         return dt.date(*map(int, match.groups())).toordinal() - _EPOCH_ORDINAL
     except ValueError:
         return None
+
+
+def is_off_calendar(text: str) -> bool:
+    """Whether a text begins with a plain date that no calendar has, which nothing reads as a date or time.
+
+    >>> is_off_calendar("2023-02-29"), is_off_calendar("2024-02-29 10:00:00"), is_off_calendar("12024-1-1")
+    (True, False, False)
+    """
+    match = _BEGINS_WITH_DATE.match(text)
+    if match is None:
+        return False
+    try:
+        dt.date(*map(int, match.groups()))
+    except ValueError:
+        return True
+    return False
 
 
 def is_time_word(text: str) -> bool:

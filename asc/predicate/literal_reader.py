@@ -6,7 +6,17 @@ import pyarrow as pa
 
 from asc.keys.byte_strings import quoted
 from asc.predicate.limits import Limits
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, is_time_word, number, string, timestamp
+from asc.predicate.literal import (
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Literal,
+    date,
+    is_off_calendar,
+    is_time_word,
+    number,
+    string,
+    timestamp,
+)
 from asc.predicate.reader import TokenReader
 from asc.predicate.syntax import Node, Source, shortened
 from asc.predicate.tokens import RAW_STRING, STRING, Token
@@ -63,6 +73,9 @@ class LiteralReader(TokenReader):
         if is_time_word(text):
             end = self._tokens[self._next - 1].end
             raise self._source.error("time word", text, "write the date or time itself", start, end)
+        if is_off_calendar(text):
+            end = self._tokens[self._next - 1].end
+            raise self._source.error(f"{word} literal", text, "no calendar has that day", start, end)
         sql = f"{word} {quoted(text)}"
         if word == "DATE":
             literal = Literal(sql, pa.date32(), date(text), known=date(text) is not None)

@@ -11,6 +11,9 @@ from broker.failure import one_line, root_cause
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+NOT_PARSED = "Spark does not parse it"
+"""What a difference begins with that is a refusal of Spark's, rather than another reading."""
+
 _EXPRESSION_ID = re.compile(r'"exprId":\{[^}]*\}')
 
 
@@ -66,7 +69,7 @@ def _difference(parser: Any, text: str, again: str) -> str | None:
         try:
             made.append(parser.parseExpression(each))
         except Exception as error:
-            return f"Spark does not parse it: {one_line(root_cause(error))}"
+            return f"{NOT_PARSED}: {one_line(root_cause(error))}"
     if made[0].equals(made[1]) or _without_ids(made[0]) == _without_ids(made[1]):
         return None
     spark_has, read = (one_line(each.toString()) for each in made)

@@ -20,7 +20,7 @@ from broker.failure import one_line, root_cause
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
 from broker.formats.record_format import DATE_PATTERNS
 from broker.matching.expressions import Analysis, analyse
-from broker.matching.parsing import differences, pieces
+from broker.matching.parsing import NOT_PARSED, differences, pieces
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -113,9 +113,10 @@ class StreamAnalyser:
                 refused.update((i, QueryError("predicate", wheres[i][:200], _TOO_LONG)) for i in positions)
                 continue
             for place, difference in found.items():
-                where = asked[place][0]
-                LOG.error("a predicate was misread: %s: %s", where, difference)
-                remedy = f"is read otherwise by Spark: put its operands in parentheses; {difference}"
+                where, remedy = asked[place][0], difference
+                if not difference.startswith(NOT_PARSED):
+                    LOG.error("a predicate was misread: %s: %s", where, difference)
+                    remedy = f"is read otherwise by Spark: put its operands in parentheses; {difference}"
                 refused[positions[place]] = QueryError("predicate", where[:200], remedy)
         return refused
 

@@ -284,6 +284,8 @@ class StreamJob:
         if tally is None:
             return
         try:
+            if tally.tuples:
+                self._phases.count()
             self._dead_letters.count(tally.dead_letters)
             self._evaluation_errors.count(batch.plan.version, tally.error_counts(batch.plan))
             # A plan made for a replay has sequences of its own, which say nothing of those in place.

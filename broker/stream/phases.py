@@ -33,19 +33,22 @@ class BatchPhases:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._batch: dict[str, float] = {}
         self._seconds: dict[str, deque[float]] = {phase: deque(maxlen=_KEPT) for phase in PHASES}
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
-        """Count what is done within as that phase, where it does not fail."""
+        """Time what is done within as that phase of the batch that runs, where it does not fail."""
         start = perf_counter()
         yield
-        self.add(phase, perf_counter() - start)
+        self._batch[phase] = perf_counter() - start
 
-    def add(self, phase: str, seconds: float) -> None:
-        """Count seconds of a batch."""
+    def count(self) -> None:
+        """Count the batch that was timed: it is done, and had records."""
         with self._lock:
-            self._seconds[phase].append(seconds)
+            for phase, seconds in self._batch.items():
+                self._seconds[phase].append(seconds)
+        self._batch = {}
 
     def medians(self, progress: Iterable[Mapping[str, float]]) -> dict[str, float]:
         """Each phase's median over the last batches, in seconds; ``progress``: Spark's milliseconds by its own names,

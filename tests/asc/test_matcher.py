@@ -45,6 +45,11 @@ def test_add_match_replace_remove() -> None:
     assert len(matcher) == 2
 
 
+def test_what_is_no_batch_is_refused() -> None:
+    with pytest.raises(PlanError, match=r"batch 'list': give a pyarrow\.RecordBatch or pyarrow\.Table"):
+        Matcher("n INT").match([1])  # type: ignore[arg-type]
+
+
 def test_nested_fields_are_null_where_the_struct_is() -> None:
     matcher = Matcher(SCHEMA)
     matcher.add_many([("big", "place.x > 1"), ("none", "place.x IS NULL"), ("b", "place.name = 'b'")])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 import pytest
 
 from asc.schema import Schema
-from cli.spellings import spelling_of
+from cli.spellings import DATE, spelling_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,22 @@ def test_plain_and_odd_spellings(ddl: str, plain: list[str], odd: list[str]) -> 
         assert re.fullmatch(spelling, text, re.ASCII), text
     for text in odd:
         assert not re.fullmatch(spelling, text, re.ASCII), text
+
+
+def test_a_plain_day_is_one_of_the_calendar() -> None:
+    days = re.compile(DATE, re.ASCII)
+    for year in (1000, 1200, 1900, 1999, 2000, 2013, 2024, 2100, 2400, 2999):
+        for month in range(14):
+            for day in range(33):
+                assert bool(days.fullmatch(f"{year}-{month:02}-{day:02}")) == _is_day(year, month, day)
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    try:
+        dt.date(year, month, day)
+    except ValueError:
+        return False
+    return True
 
 
 def test_a_time_without_a_zone_is_plain_in_utc_alone() -> None:

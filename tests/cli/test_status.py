@@ -64,7 +64,8 @@ def test_dead_letters_and_queries_that_are_not_served_are_shown(run: Run, addres
     stream = {"name": "s", "topic": "t", "format": "json", "queries": 7, "not_served": 2}
     reasons = [
         {"reason": "value is not a JSON record", "column": "n", "count": 1_200},
-        {"reason": "value is empty", "column": None, "count": 34},
+        {"reason": "value is empty", "column": None, "count": 1},
+        *({"reason": f"reason {number}", "column": None, "count": number} for number in (9, 8, 7, 6, 5)),
     ]
     plan = {"dead_letters": {"total": 1_234, "reasons": reasons}, "monitor": {"tuples": 5_000, "evaluated": 5_000}}
     plan["phases"] = {"bind": 0.002, "run": 0.1504}
@@ -77,9 +78,11 @@ def test_dead_letters_and_queries_that_are_not_served_are_shown(run: Run, addres
     assert result.exit_code == 0, result.stderr
     assert "not served" in result.stdout
     assert "records since start  dead letters" in result.stdout
-    assert result.stdout.splitlines()[-3:] == [
+    assert result.stdout.splitlines()[-7:] == [
         "s: 1,200 dead letters: value is not a JSON record, column 'n'",
-        "s: 34 dead letters: value is empty",
+        "s: 1 dead letter: value is empty",
+        *(f"s: {number} dead letters: reason {number}" for number in (9, 8, 7)),
+        "s: 11 dead letters of 2 other reasons: --json has them",
         "s: ms of a batch by phase: bind 2, run 150",
     ]
 

@@ -47,6 +47,8 @@ def test_instants_that_only_spark_reads() -> None:
     [
         ("a = 300Y", "outside the range", "300Y"),
         ("a = 'it''s'", "doubled quote", "'it''s'"),
+        ("d > DATE '2023-02-29'", "no calendar has that day", "DATE '2023-02-29'"),
+        ("d > TIMESTAMP '2023-2-30 10:00:00'", "no calendar has that day", "TIMESTAMP '2023-2-30 10:00:00'"),
         (r"a = '\ud800'", "half a surrogate pair", "'"),
         (r"a = '\UFFFFFFFF'", "no such character", r"'\UFFFFFFFF'"),
     ],

@@ -93,6 +93,11 @@ def test_what_was_misread_is_refused_and_told(
     analyser = analyser_of(spark, stream)
     wheres = ["n > 1", "n > 1 OR n < 0 AND s = 'a'"]
     assert analyser.misread(wheres) == {}
+    # What Spark does not parse at all is told as its refusal.
+    monkeypatch.setattr(analyser_module, "read_as", lambda *rest: "n > 1")
+    refused = str(analyser.misread(["d > DATE '10000000-01-99'"])[0])
+    assert "Spark does not parse it" in refused
+    assert "operands" not in refused + caplog.text
     monkeypatch.setattr(analyser_module, "read_as", lambda where, *rest: where.replace(" AND ", " OR "))
     (position,) = found = analyser.misread(wheres)
     assert position == 1
