@@ -18,6 +18,9 @@ Variant = Literal["foreachBatch", "sink"]
 VARIANTS: tuple[Variant, ...] = ("foreachBatch", "sink")
 
 
+_STARTED_S = 120.0
+
+
 def floor(
     spark: SparkSession, kafka: EmbeddedKafka, variant: Variant, *, rate: float, seconds: float, name: str = "floor"
 ) -> dict[str, Any]:
@@ -29,7 +32,13 @@ def floor(
     source, target = f"{name}-{variant}-in", f"{name}-{variant}-out"
     _make_topics(kafka, source, target)
     options = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
-    read = spark.readStream.format("kafka").options(**options).option("subscribe", source).load()
+    read = (
+        spark.readStream.format("kafka")
+        .options(**options)
+        .option("subscribe", source)
+        .option("startingOffsets", "earliest")
+        .load()
+    )
 
     def written(frame: DataFrame) -> DataFrame:
         return frame.select("key", _same()("value").alias("value"))
@@ -46,6 +55,10 @@ def floor(
         receiving(kafka.bootstrap_servers, [target]) as got,
     ):
         query = writer.option("checkpointLocation", folder).start()
+        send_paced(kafka.bootstrap_servers, source, rate, 1.0)
+        give_up = time.monotonic() + _STARTED_S
+        while not got.count() and time.monotonic() < give_up:
+            time.sleep(0.1)
         start = time.time()
         send_paced(kafka.bootstrap_servers, source, rate, seconds)
         time.sleep(5)

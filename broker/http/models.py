@@ -227,7 +227,7 @@ def valid_body(plain: Any) -> QueryBody:
 def body_error(*details: Mapping[str, Any]) -> QueryError:
     """The first that pydantic found wrong with a body, as one line."""
     detail = details[0]
-    location = ".".join(str(part) for part in detail["loc"] if part not in ("body", "query", "path"))
+    location = ".".join(_name(str(part)) for part in detail["loc"] if part not in ("body", "query", "path"))
     kind, message = detail["type"], str(detail["msg"]).removeprefix("Value error, ")
     if kind == "unknown_field":
         field, known = detail["ctx"]["field"], detail["ctx"]["known"]
@@ -243,6 +243,11 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
     shown = value if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
     shown = _encoded(shown) if isinstance(shown, str) else shown
     return QueryError(f"field {location}" if location else "body", shown, message[:1].lower() + message[1:])
+
+
+def _name(text: str) -> str:
+    """The name of a field as one line can show it."""
+    return (text if text.isprintable() else repr(text)[1:-1])[:100]
 
 
 def _encoded(text: str) -> str:
