@@ -24,8 +24,8 @@ _WARM_S = 20.0
 """Of a load: what comes later is told as its latency, what comes earlier as how it began."""
 
 _FIRST_S = 1.0
-_LAST_S = 10.0
-"""How long the last deliveries are waited for."""
+_LAST_S = 5.0
+"""How long nothing has come when all deliveries have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _loaded(served: Served, queries: int, rate: float, seconds: float) -> dict[s
     with receiving(served.bootstrap_servers, served.destinations) as receiver, served.running() as ready_s:
         start = time.time()
         sent = send_paced(served.bootstrap_servers, served.source, rate, seconds)
-        time.sleep(_LAST_S)
+        receiver.settle(_LAST_S)
         found = receiver.taken()
         phases = served.status()["phases"]
     return {

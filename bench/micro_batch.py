@@ -61,7 +61,7 @@ def floor(
             time.sleep(0.1)
         start = time.time()
         send_paced(kafka.bootstrap_servers, source, rate, seconds)
-        time.sleep(5)
+        got.settle(2.0)
         found = got.taken()
         query.stop()
     return {"variant": variant, "rate": rate, **spread(found.between(start + seconds / 3, start + seconds).latency)}

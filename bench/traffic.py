@@ -21,6 +21,7 @@ _TICK_S = 0.005
 """How often the sender looks what is due."""
 
 _POLL_MS = 20
+_SETTLED_S = 120.0
 _SENT = b'"sent":'
 
 
@@ -72,6 +73,16 @@ class Receiver:
         self._connection.send("count")
         found: int = self._connection.recv()
         return found
+
+    def settle(self, quiet_s: float) -> None:
+        """Wait until something has come and nothing has for so long; two minutes at most."""
+        give_up, before = time.monotonic() + _SETTLED_S, 0
+        while time.monotonic() < give_up:
+            time.sleep(quiet_s)
+            count = self.count()
+            if count == before > 0:
+                return
+            before = count
 
     def taken(self) -> Received:
         """All deliveries so far; the next ones are counted from none."""
