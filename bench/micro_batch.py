@@ -11,14 +11,11 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.functions import pandas_udf
 
-from bench.traffic import receiving, send_paced, spread
+from bench.traffic import make_topics, receiving, send_paced, spread
 from broker.kafka.embedded import EmbeddedKafka
 
 Variant = Literal["foreachBatch", "sink"]
 VARIANTS: tuple[Variant, ...] = ("foreachBatch", "sink")
-
-
-_STARTED_S = 120.0
 
 
 def floor(
@@ -30,7 +27,7 @@ def floor(
     once, as it came.
     """
     source, target = f"{name}-{variant}-in", f"{name}-{variant}-out"
-    _make_topics(kafka, source, target)
+    make_topics(kafka.bootstrap_servers, source, target)
     options = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
     read = (
         spark.readStream.format("kafka")
@@ -56,9 +53,7 @@ def floor(
     ):
         query = writer.option("checkpointLocation", folder).start()
         send_paced(kafka.bootstrap_servers, source, rate, 1.0)
-        give_up = time.monotonic() + _STARTED_S
-        while not got.count() and time.monotonic() < give_up:
-            time.sleep(0.1)
+        got.settle(2.0)
         start = time.time()
         send_paced(kafka.bootstrap_servers, source, rate, seconds)
         got.settle(2.0)
@@ -72,11 +67,3 @@ def _same() -> Any:
         yield from batches
 
     return pandas_udf(same, "binary")  # type: ignore[call-overload]
-
-
-def _make_topics(kafka: EmbeddedKafka, *topics: str) -> None:
-    from kafka import KafkaAdminClient
-
-    admin: Any = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
-    admin.create_topics({name: {"num_partitions": 1, "replication_factor": 1} for name in topics})
-    admin.close()

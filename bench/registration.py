@@ -21,6 +21,7 @@ from asc.schema import Schema
 from bench.idle_daemon import client_of, idle_daemon
 from bench.machine import machine
 from bench.plot_registration import plot_registration, time_text
+from broker.daemon.daemon import STREAMING_OPTIONS
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 from workloads.synthetic import d1_workload
@@ -61,7 +62,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """
     size = QUICK if quick else FULL
     # As the daemon makes its own.
-    spark = spark_session(app_name="asc-bench-registration", options={"spark.sql.streaming.pollingDelay": "50ms"})
+    spark = spark_session(app_name="asc-bench-registration", options=STREAMING_OPTIONS)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
         results, plan = _measured(spark, Path(folder), size)
     result = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from typing import Any
 import httpx
 
 from asc.schema import Schema
+from bench.traffic import make_topics
 from broker.kafka.embedded import EmbeddedKafka
 from workloads.subscribers import SUBSCRIBERS_DDL, TOPICS, subscribers
 
@@ -28,16 +30,13 @@ _BATCH = 200_000
 class Served:
     """The daemon's configuration on a Kafka of its own; started as often as is asked for.
 
-    ``source`` and ``destinations`` are topics of ``partitions`` and one partition.
+    ``source`` and ``destinations`` are topics of one partition.
     """
 
-    def __init__(
-        self, folder: Path, kafka: EmbeddedKafka, name: str, *, partitions: int = 1, batch: int = _BATCH
-    ) -> None:
+    def __init__(self, folder: Path, kafka: EmbeddedKafka, name: str, *, batch: int = _BATCH) -> None:
         self.source = f"{name}-in"
         self.destinations = [f"{name}-out-{number}" for number in range(TOPICS)]
         self.bootstrap_servers = kafka.bootstrap_servers
-        self._name = name
         self._folder = folder / name
         self._folder.mkdir()
         self._port = _free_port()
@@ -60,7 +59,7 @@ class Served:
             """,
             "utf-8",
         )
-        _make_topics(kafka, {self.source: partitions, **dict.fromkeys(self.destinations, 1)})
+        make_topics(kafka.bootstrap_servers, self.source, *self.destinations)
 
     @contextmanager
     def running(self) -> Iterator[float]:
@@ -106,17 +105,7 @@ class Served:
             return False
 
 
-def _make_topics(kafka: EmbeddedKafka, topics: dict[str, int]) -> None:
-    from kafka import KafkaAdminClient
-
-    admin: Any = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
-    admin.create_topics({name: {"num_partitions": n, "replication_factor": 1} for name, n in topics.items()})
-    admin.close()
-
-
 def _free_port() -> int:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

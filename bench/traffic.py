@@ -91,6 +91,15 @@ class Receiver:
         return Received(np.frombuffer(sent), np.frombuffer(received))
 
 
+def make_topics(bootstrap_servers: str, *topics: str) -> None:
+    """Make topics of one partition."""
+    from kafka import KafkaAdminClient
+
+    admin: Any = KafkaAdminClient(bootstrap_servers=bootstrap_servers)
+    admin.create_topics({name: {"num_partitions": 1, "replication_factor": 1} for name in topics})
+    admin.close()
+
+
 def send_paced(bootstrap_servers: str, topic: str, rate: float, seconds: float) -> int:
     """Send so many records a second for so long, from another process; the number that was sent."""
     context = multiprocessing.get_context("spawn")

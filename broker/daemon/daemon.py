@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.daemon")
 
-_STREAMING = {
+STREAMING_OPTIONS = {
     # Idle jobs look for new records fifty times a second, not a hundred times.
     "spark.sql.streaming.pollingDelay": "20ms",
     # Checkpoints are local files. The usual manager starts five processes of the system for each file it writes.
@@ -262,7 +262,7 @@ class Daemon:
             master=settings.master,
             time_zone=settings.time_zone,
             driver_memory=settings.driver_memory,
-            options=_STREAMING,
+            options=STREAMING_OPTIONS,
             progress=LOG.info,
         )
         self._started.callback(spark.stop)

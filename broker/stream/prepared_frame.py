@@ -42,13 +42,12 @@ class PreparedFrame:
         while node.children().size() == 1:
             nodes.append(node)
             node = node.children().head()
-        name = node.getClass().getSimpleName()
+        name = _name(node)
         if name != _SCAN:
             raise BrokerError(
                 "Spark's plan of a batch", name, f"reads the records, not {_SCAN}: use Spark as it is set"
             )
-        none = node.children()
-        return PreparedFrame(tuple(reversed(nodes)), node, frame._jdf.schema(), none)
+        return PreparedFrame(tuple(reversed(nodes)), node, frame._jdf.schema(), none=node.children())
 
     def with_function(self, function: Any) -> PreparedFrame:
         """The frame with another function where it calls Python: one of the same arguments and result."""

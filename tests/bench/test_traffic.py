@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from kafka import KafkaAdminClient
 
-from bench.traffic import Received, receiving, send_paced, spread
+from bench.traffic import Received, make_topics, receiving, send_paced, spread
 
 if TYPE_CHECKING:
     from broker.kafka.embedded import EmbeddedKafka
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
 @pytest.mark.kafka
 def test_what_is_sent_is_received(kafka: EmbeddedKafka) -> None:
     topic = f"paced-{uuid.uuid4().hex}"
-    admin: Any = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
-    admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
-    admin.close()
+    make_topics(kafka.bootstrap_servers, topic)
     with receiving(kafka.bootstrap_servers, [topic]) as receiver:
         start = time.time()
         sent = send_paced(kafka.bootstrap_servers, topic, 200, 1.0)
