@@ -127,7 +127,7 @@ def spread(latency: Seconds) -> dict[str, float]:
 def _send(connection: Connection, bootstrap_servers: str, topic: str, rate: float, seconds: float) -> None:
     from kafka import KafkaProducer
 
-    producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, linger_ms=0)
+    producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, linger_ms=5)
     made = records()
     # The first one waits for Kafka's metadata, and is not measured.
     producer.partitions_for(topic)

@@ -111,6 +111,7 @@ class SparkConfig(Section):
     time_zone: str = "UTC"
     max_records_per_batch: int = Field(default=200_000, ge=1, strict=True)
     trigger_interval_ms: int = Field(default=0, ge=0, strict=True)
+    warm_up_s: float = Field(default=4, ge=0, le=300, strict=True)
 
     @field_validator("driver_memory")
     @classmethod

@@ -92,6 +92,10 @@ class RecordDecoder:
         )
         return decoded, attributes
 
+    def sample(self) -> bytes:
+        """A value in which each field is a 1, whatever its type."""
+        return self.record_format.sample([field.name for field in self.fields.arrow], self.options)
+
     @property
     def reasons(self) -> tuple[DeadLetterReason, ...]:
         """All that ERROR may hold, each once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from broker.matching.shipped_plan import ShippedPlan
     from broker.matching.tally import Sampling, Tally, Tallying
+
+_WARM_UP_RECORDS = 500
+"""Of a batch, for each core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class BatchRunner:
         phases: BatchPhases,
     ) -> None:
         self._dead_letter_topic = config.dead_letter_topic(name)
+        self._registry_topic = config.kafka.registry_topic
         self._spark = spark
         self._cluster = cluster
         self._decoder = decoder
@@ -79,20 +84,36 @@ class BatchRunner:
             tallying = self._tallying()
             outgoing = self._pipeline_of(records, shipped, tallying).outgoing(records)
         with self._phases.timed("run"):
-            outgoing.write.format("kafka").options(**self._sink).save()
+            self._write(outgoing)
         tally: Tally | None = tallying.accumulator.value
         # Of a batch that failed a task may come late, with counts of the plan before.
         return tally if tally is not None and tally.plan == tallying.plan else None
 
-    def warm_up(self, plan: Plan) -> None:
-        """Walk the way of a batch up to Kafka: the first batch finds workers that run, the plan in them, and code
-        that is compiled. Each worker has a record without a value; nothing is counted or written.
+    def warm_up(self, plan: Plan, seconds: float) -> None:
+        """Run batches of made-up records for so long, one batch at least, and write nothing of them.
+
+        The first records then find workers that run, the plan in them, producers that are connected, and code that the
+        JVM has loaded and compiled. Nothing is counted.
         """
+        from pyspark.sql import functions as sf
+
+        end = time.monotonic() + seconds
+        # Kafka's consumer: of the one topic that has records, and is the daemon's own.
+        registry = self._spark.read.format("kafka").options(**self._cluster.client.spark_options())
+        registry.option("subscribe", self._registry_topic).load().limit(1).count()
         cores = self._spark.sparkContext.defaultParallelism
-        records = as_records(self._spark.range(cores, numPartitions=cores))
+        rows = self._spark.range(_WARM_UP_RECORDS * cores, numPartitions=cores)
+        # Every other one is a dead letter, and goes all the way.
+        value = sf.when(sf.col("id") % 2 == 0, sf.lit(self._decoder.sample()))
+        records = as_records(rows, value=value)
         shipped = self._shipped_of(plan, records)
-        outgoing = self._pipeline_of(records, shipped, self._tallying()).outgoing(records)
-        outgoing.write.format("noop").mode("overwrite").save()
+        # Spark would see through rand() < 0, and run nothing.
+        never = sf.rand() + 1 < 0
+        while True:
+            outgoing = self._pipeline_of(records, shipped, self._tallying()).outgoing(records)
+            self._write(outgoing.filter(never))
+            if time.monotonic() >= end:
+                return
 
     def forget_topics(self) -> None:
         """After a failure: what was known of the topics may not hold any more."""
@@ -102,6 +123,9 @@ class BatchRunner:
         """Let the workers forget the plan; only when no batch runs."""
         if self._shipped is not None:
             self._shipped.unpersist()
+
+    def _write(self, outgoing: DataFrame) -> None:
+        outgoing.write.format("kafka").options(**self._sink).save()
 
     def _pipeline_of(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
         limits = self._limits_of(shipped.plan)

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
@@ -114,12 +114,13 @@ class StreamJob:
 
     def phases(self) -> dict[str, float]:
         """The seconds that each phase of a batch took, the medians of the last batches with records: see PHASES."""
-        query = self._query
+        query: Any = self._query
         try:
-            told = () if query is None else tuple(query.recentProgress)
+            # PySpark would make objects of a hundred batches, each with some hundred calls into the JVM.
+            told = () if query is None else tuple(json.loads(each.json()) for each in query._jsq.recentProgress()[-20:])
         except Exception:  # the JVM is gone
             told = ()
-        return self._phases.medians(each.durationMs for each in told if each.numInputRows)
+        return self._phases.medians(each["durationMs"] for each in told if each["numInputRows"])
 
     def ask_to_stop(self) -> None:
         """Begin no further batch."""
@@ -150,7 +151,7 @@ class StreamJob:
 
     def _warm_up(self) -> None:
         try:
-            self._runner.warm_up(self._running.plan)
+            self._runner.warm_up(self._running.plan, self._config.spark.warm_up_s / len(self._config.streams))
         except Exception as error:  # what is wrong with the plan is found by the batch that fails of it
             LOG.warning("stream '%s': its first batch will take longer: %s", self.name, one_line(root_cause(error)))
 

@@ -58,7 +58,7 @@ class Pipeline:
         from broker.matching.dataframe import matching_function
 
         function = matching_function(records.sparkSession, shipped, tallying)
-        return replace(self, prepared=self.prepared.with_function(function))
+        return replace(self, prepared=self.prepared.with_function(records, function))
 
     def outgoing(self, records: DataFrame) -> DataFrame:
         """The records to write (see :func:`broker.operators.routing.routing`) of Kafka's records."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from broker.errors import BrokerError
@@ -12,23 +12,32 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _SCAN, _GIVEN, _CALL = "RDDScanExec", "LogicalRDD", "ArrowEvalPythonExec"
+_KINDS: Mapping[str, tuple[str, tuple[bool, ...]]] = {
+    "MapPartitionsWithEvaluatorRDD": ("evaluatorFactory", ()),
+    "MapPartitionsRDD": ("f", (False, False, False)),
+}
+"""The kinds of RDD that Spark's operators make of that of their child: the field that holds what is done with its
+rows, and what the constructor takes after it.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedFrame:
-    """The physical plan of a frame over records, whose scan of the records is another one for each batch.
+    """What Spark runs for a frame over records, whose rows are others for each batch.
 
-    Invariant: ``nodes`` are the operators of the plan in the JVM in the order in which they run, each with one child,
-    above ``scan``, which reads an RDD of rows; ``none`` is an empty sequence of operators. Nothing in them hangs on the
-    records. Cost: two calls into the JVM an operator and batch, some 10 ms with the code that Spark generates; without
-    it Spark would parse, analyse, optimise and plan all of it for every batch, which takes longer than to match some
-    thousand records. Rejected: to select from each batch anew, even with columns that are prepared.
+    Invariant: ``nodes`` are the operators of the physical plan in the JVM in the order in which they run, each with one
+    child, above ``scan``, which reads an RDD of rows; ``steps`` are the functions, with the kind of RDD that runs each,
+    by which they make the rows of the result from those rows. Nothing in them hangs on the records. Cost: a call into
+    the JVM a step and batch, some milliseconds; without it Spark would parse, analyse, optimise and plan all of it for
+    every batch, and generate its code, which takes longer than to match some thousand records. Rejected: to select from
+    each batch anew, even with columns that are prepared; to put the operators over each batch, whose code is then
+    generated anew though it is compiled once.
     """
 
     nodes: tuple[Any, ...]
     scan: Any
     schema: Any
-    none: Any
+    steps: tuple[Callable[[Any], Any], ...]
 
     @staticmethod
     def of(records: DataFrame, made_of: Callable[[DataFrame], DataFrame]) -> PreparedFrame:
@@ -42,33 +51,62 @@ class PreparedFrame:
         while node.children().size() == 1:
             nodes.append(node)
             node = node.children().head()
-        name = _name(node)
-        if name != _SCAN:
-            raise BrokerError(
-                "Spark's plan of a batch", name, f"reads the records, not {_SCAN}: use Spark as it is set"
-            )
-        return PreparedFrame(tuple(reversed(nodes)), node, frame._jdf.schema(), none=node.children())
+        if _name(node) != _SCAN:
+            raise _not_in_a_row(_name(node))
+        return _prepared(records, nodes[::-1], node, frame._jdf.schema())
 
-    def with_function(self, function: Any) -> PreparedFrame:
+    def with_function(self, records: DataFrame, function: Any) -> PreparedFrame:
         """The frame with another function where it calls Python: one of the same arguments and result."""
-        nodes = (self._calling(node, function) if _name(node) == _CALL else node for node in self.nodes)
-        return replace(self, nodes=tuple(nodes))
+        nodes = [self._calling(node, function) if _name(node) == _CALL else node for node in self.nodes]
+        return _prepared(records, nodes, self.scan, self.schema)
 
     def _calling(self, node: Any, function: Any) -> Any:
         old = node.udfs().head()
         called = (old.name(), function, old.dataType(), old.children())
         udf = old.copy(*called, old.evalType(), old.udfDeterministic(), old.resultId())
-        return node.copy(self.none.prepended(udf), node.resultAttrs(), node.child(), node.evalType())
+        return node.copy(self._none.prepended(udf), node.resultAttrs(), node.child(), node.evalType())
+
+    @property
+    def _none(self) -> Any:
+        return self.scan.children()
 
     def over(self, records: DataFrame) -> DataFrame:
         """The frame over other records."""
-        old = self.scan
-        node = old.copy(
-            old.output(), _rows(records), old.name(), old.outputPartitioning(), old.outputOrdering(), old.stream()
-        )
-        for parent in self.nodes:
-            node = parent.withNewChildren(self.none.prepended(node))
-        return _bare(records, node.execute(), self.schema)
+        rdd = _rows(records)
+        for step in self.steps:
+            rdd = step(rdd)
+        return _bare(records, rdd, self.schema)
+
+
+def _prepared(records: DataFrame, nodes: Sequence[Any], scan: Any, schema: Any) -> PreparedFrame:
+    node, none = scan, scan.children()
+    for parent in nodes:
+        node = parent.withNewChildren(none.prepended(node))
+    jvm: Any = records.sparkSession._jvm
+    tag = jvm.scala.reflect.ClassTag.apply(jvm.org.apache.spark.sql.catalyst.InternalRow._java_lang_class)
+    rdd, source = node.execute(), scan.rdd().id()
+    steps = []
+    while rdd.id() != source:
+        steps.append(_step(rdd, getattr(jvm.org.apache.spark.rdd, _name(rdd)), tag))
+        rdd = rdd.dependencies().head().rdd()
+    return PreparedFrame(tuple(nodes), scan, schema, tuple(reversed(steps)))
+
+
+def _step(rdd: Any, kind: Any, tag: Any) -> Callable[[Any], Any]:
+    """What makes of another RDD what this one makes of the one below it."""
+    name = _name(rdd)
+    if name not in _KINDS or rdd.dependencies().size() != 1:
+        raise _not_in_a_row(name)
+    of_function, others = _KINDS[name]
+    field = rdd.getClass().getDeclaredField(of_function)
+    field.setAccessible(True)
+    function = field.get(rdd)
+    return lambda below: kind(below, function, *others, tag, tag)
+
+
+def _not_in_a_row(name: str) -> BrokerError:
+    remedy = f"is not one of operators in a row over {_SCAN}: use Spark as it is set"
+    return BrokerError("Spark's plan of a batch", name, remedy)
 
 
 def _rows(records: DataFrame) -> Any:

@@ -171,7 +171,7 @@ def site_config(kafka: EmbeddedKafka, folder: Path) -> Config:
                 "options": {"max.block.ms": 4000, "request.timeout.ms": 20_000, "delivery.timeout.ms": 25_000},
             },
             "api": {"port": 0},
-            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]"},
+            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
             "streams": {
                 f"json-{own}": {
                     "topic": f"source-json-{own}",
@@ -276,6 +276,7 @@ class Process:
             driver_memory = "1g"
             checkpoint_dir = "{folder}/checkpoint"
             max_records_per_batch = 1000
+            warm_up_s = 0
             [streams.{self.stream}]
             topic = "{self.topic}"
             format = "json"

@@ -78,7 +78,7 @@ def asc(spark: SparkSession, kafka: EmbeddedKafka, tmp_path_factory: pytest.Temp
     config = {
         "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": "cli.queries"},
         "api": {"port": 0},
-        "spark": {"checkpoint_dir": str(tmp_path_factory.mktemp("checkpoint"))},
+        "spark": {"checkpoint_dir": str(tmp_path_factory.mktemp("checkpoint")), "warm_up_s": 0},
         "streams": {
             "flights": {"topic": "cli-flights", "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"},
             "lines": {"topic": "cli-lines", "format": "csv", "schema": SCHEMA, "starting_offsets": "earliest"},

@@ -55,8 +55,9 @@ def test_each_batch_goes_by_its_own_plan(
     runner = _runner(config, spark, cluster, tmp_path)
     low, high = _plan(config, {"low": ("n < 5", first)}), _plan(config, {"high": ("n >= 5", second)})
     try:
+        cluster.ensure_topics({config.kafka.registry_topic})
         # Nothing of it is written, or counted.
-        runner.warm_up(low)
+        runner.warm_up(low, 0)
         for plan, numbers, accepted in [(low, (1, 2, 7), 2), (low, (3,), 1), (high, (8, 4), 1), (low, (0,), 1)]:
             tally = runner.run(records(spark, *numbers), plan)
             assert tally is not None

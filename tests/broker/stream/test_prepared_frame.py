@@ -51,12 +51,12 @@ def test_another_function_takes_the_place_of_its_own(spark: SparkSession) -> Non
 
     prepared = PreparedFrame.of(records(spark, (1, "made")), made_of)
     in_python = pandas_udf(trebled, "double").asNondeterministic()  # type: ignore[call-overload]
-    another = prepared.with_function(in_python._unwrapped._judf.func())
+    another = prepared.with_function(records(spark), in_python._unwrapped._judf.func())
     given = records(spark, (7, "a,b"), (None, "c"))
     assert rows_of(another.over(given)) == [("a", 21.0), ("b", 21.0), ("c", -1.0)]
     assert rows_of(prepared.over(given)) == rows_of(made_of(given))
 
 
 def test_a_plan_that_is_no_row_of_operators_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(BrokerError, match="reads the records, not RDDScanExec"):
+    with pytest.raises(BrokerError, match="UnionExec': is not one of operators in a row over RDDScanExec"):
         PreparedFrame.of(records(spark, (1, "a")), lambda frame: frame.union(frame))
