@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
 _SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"
+# The ids of queries are not longer than the target that names them, and a header's name of ours has 10 bytes at most.
 # Texts joined rather than a lambda that adds up: what has a lambda is not compiled with what is around it.
-_BYTES = """150L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0) + 10L * size(headers)
-    + octet_length(array_join(headers.key, '')) + octet_length(array_join(CAST(headers.value AS ARRAY<STRING>), ''))"""
+_BYTES = f"""150L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0) + 20L * size(headers)
+    + octet_length(target) + coalesce(octet_length({ERROR}), 0) + octet_length(source)
+    + CASE WHEN size({RECORD}.headers) > 0 THEN octet_length(array_join({RECORD}.headers.key, ''))
+        + octet_length(array_join(CAST({RECORD}.headers.value AS ARRAY<STRING>), '')) ELSE 0 END"""
 # Never less than the estimate that Kafka's producer holds against its own limit.
 
 _EXCESS_HEADERS = f"""array(struct('{HEADER_ERROR}' AS key, encode(excess, 'utf-8') AS value),
@@ -49,8 +52,10 @@ def routing(deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) 
         sf.col(f"{RECORD}.value").alias("value"),
         _headers().alias("headers"),
         sf.expr(_SOURCE).alias("source"),
+        *map(sf.col, ("target", RECORD, ERROR)),
     )
-    sized = (sf.col("*"), sf.expr(_BYTES).alias("bytes"))
+    own = map(sf.col, ("topic", "key", "value", "headers", "source"))
+    sized = (*own, sf.expr(_BYTES).alias("bytes"))
     checked = (sf.col("*"), _excess(limits).alias("excess"))
     fits = sf.col("excess").isNull()
     written = (

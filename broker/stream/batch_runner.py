@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from broker.matching.shipped_plan import ShippedPlan
     from broker.matching.tally import Sampling, Tally, Tallying
 
+_PRODUCER = {"kafka.linger.ms": "20", "kafka.batch.size": "65536"}
+"""Where ``kafka.options`` say nothing else. The end of a task sends what lingers: few records wait for no others, and of
+many each request has more.
+"""
+
 _WARM_UP_RECORDS = 500
 """Of a batch, for each core."""
 
@@ -65,6 +70,7 @@ class BatchRunner:
         self._monitor = monitor
         self._phases = phases
         self._sink = {
+            **_PRODUCER,
             **cluster.client.spark_options(),
             "kafka.acks": "all",
             "kafka.enable.idempotence": "true",

@@ -68,14 +68,14 @@ def test_what_is_too_large_for_its_topic_is_a_dead_letter_without_value(spark: S
     assert b"record for topic one takes " in dict(found[0][3])["asc-error"]
     assert found[1] == ("two", b"k", value, [("asc-query", b"r"), ("asc-source", b"t-0-0")])
     sizes = {record: len(record) for record in (rows[1][0], rows[3][1]) if record is not None}
-    overhead = 150 + 10 + len("asc-source") + len("t-0-1")
-    per_query = 10 + len("asc-query") + 1
+    overhead = 150 + 20 + len("t-0-1")
+    per_query = 20
     keyed = sizes[rows[1][0]] + len(b'{"a": 1}') + overhead
     assert found[2:4] == [
-        dead(1, None, "one", keyed + 2 * per_query),
-        dead(1, None, "two", keyed + per_query),
+        dead(1, None, "one", keyed + 2 * per_query + len("one p q")),
+        dead(1, None, "two", keyed + per_query + len("two r")),
     ]
-    reason = 10 + len("asc-error") + len(f"{MALFORMED}: it is no JSON object, or not whole")
+    reason = 20 + len("dead") + len(f"{MALFORMED}: it is no JSON object, or not whole")
     assert found[4:] == [dead(3, b"k", "dead", 1 + sizes[rows[3][1]] + overhead + reason)]
 
 
