@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +73,12 @@ class Daemon:
         try:
             self._start_api()
             self._lock_checkpoint()
-            cluster = self._start_kafka()
-            self._make_source_topics(cluster)
-            spark = self._start_spark()
+            with ThreadPoolExecutor(1, "start-spark") as beside:
+                starting = beside.submit(self._start_spark)
+                cluster = self._start_kafka()
+                self._make_source_topics(cluster)
+                self._enter("starting Spark")
+                spark = starting.result()
             self._start_streams(spark, cluster)
             self._start_upkeep()
             self._await_streams()
@@ -255,7 +259,6 @@ class Daemon:
     def _own_spark(self) -> SparkSession:
         from broker.runtime.spark import spark_session
 
-        self._enter("starting Spark")
         settings = self.config.spark
         spark = spark_session(
             app_name="asc-broker",
