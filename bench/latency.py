@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from bench.machine import machine
 from bench.micro_batch import VARIANTS, floor
 from bench.plot_latency import plot_latency
 from bench.served import Served
-from bench.traffic import Received, receiving, send_paced, spread
+from bench.traffic import Received, Seconds, make_topics, receiving, send_paced, spread
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
@@ -30,34 +34,42 @@ _LAST_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of standing queries, loads in records a second, and how long each load lasts."""
+    """Numbers of standing queries, loads in records a second, how long each load lasts, and the changes of queries in
+    the course of one more: with the first number of queries that allows them, under the highest load.
+    """
 
     queries: tuple[int, ...]
     rates: tuple[float, ...]
     seconds: float
+    changes: int
 
 
-FULL = Size((10, 1_000, 100_000), (100, 2_000), 60.0)
-QUICK = Size((10,), (100,), 10.0)
+FULL = Size((10, 1_000, 100_000), (100, 2_000), 45.0, 1_000)
+QUICK = Size((10,), (100,), 10.0, 10)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``latency.json`` and its plot into the folder; the result is what the file holds.
 
     For each number of queries and each load a daemon is started on standing queries, and the load begins when it is
-    ready. Beside it the floor: the smallest jobs of Spark that read, cross into Python and write. Raises RuntimeError
-    where a daemon does not get ready, or delivers nothing.
+    ready. Kafka has had records before. Beside it the floor: the smallest jobs of Spark that read, cross into Python
+    and write. Raises RuntimeError where a daemon does not get ready, or delivers nothing.
     """
     size = QUICK if quick else FULL
     runs = []
-    steps = tqdm(total=len(size.queries) * len(size.rates), desc="loads", leave=False, disable=None)
+    steps = tqdm(total=len(size.queries) * len(size.rates) + 1, desc="loads", leave=False, disable=None)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        _use(kafka, size)
+        changed = next(queries for queries in size.queries if queries >= size.changes)
         for queries in size.queries:
             served = Served(Path(name), kafka, f"queries-{queries}")
             with served.running():
                 served.register(queries)
             for rate in size.rates:
                 runs.append(_loaded(served, queries, rate, size.seconds))
+                steps.update()
+            if queries == changed:
+                runs.append(_loaded(served, queries, size.rates[-1], size.seconds, size.changes))
                 steps.update()
         spark = spark_session(app_name="asc-bench-latency")
         rate, seconds = size.rates[0], size.seconds / 3
@@ -80,11 +92,15 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """The result as lines of text: a line each number of queries and load, the floor below."""
-    lines = [f"{'queries':>8}  {'records/s':>9}  {'ready':>7}  {'first':>8}  {'p50':>8}  {'p99':>8}  {'worst':>8}"]
+    heads = ("queries", 8), ("records/s", 9), ("ready", 7), ("first", 8), ("p50", 8), ("p99", 8), ("worst", 8)
+    lines = ["  ".join(f"{head:>{width}}" for head, width in heads)]
     for each in result["results"]:
         first, *others = (each[name] * 1e3 for name in ("first_worst_s", "p50_s", "p99_s", "worst_s"))
         shown = "  ".join(f"{ms:>5.0f} ms" for ms in (first, *others))
-        lines.append(f"{each['queries']:>8,}  {each['rate']:>9,.0f}  {each['ready_s']:>5.1f} s  {shown}")
+        amid = (
+            f"  amid {each['changes']:,} changes, each {each['change_p50_s'] * 1e3:.0f} ms" if each["changes"] else ""
+        )
+        lines.append(f"{each['queries']:>8,}  {each['rate']:>9,.0f}  {each['ready_s']:>5.1f} s  {shown}{amid}")
     lines.append("")
     for each in result["floor"]:
         shown = f"p50 {each['p50_s'] * 1e3:.0f} ms, p99 {each['p99_s'] * 1e3:.0f} ms"
@@ -98,24 +114,68 @@ def timeline(found: Received, start: float, seconds: float) -> list[dict[str, fl
     return [{"second": second, **spread(each)} for second, each in enumerate(found_in) if len(each)]
 
 
-def _loaded(served: Served, queries: int, rate: float, seconds: float) -> dict[str, Any]:
+def histogram(latency: Seconds) -> dict[str, list[float]]:
+    """How many deliveries took how long: ``counts`` between neighbouring ``edges_s``, from 10 ms to 100 s."""
+    edges = np.geomspace(0.01, 100, 81)
+    counts, _ = np.histogram(np.clip(latency, edges[0], edges[-1]), edges)
+    return {"edges_s": [round(edge, 4) for edge in edges.tolist()], "counts": counts.tolist()}
+
+
+def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: int = 0) -> dict[str, Any]:
     with receiving(served.bootstrap_servers, served.destinations) as receiver, served.running() as ready_s:
         start = time.time()
-        sent = send_paced(served.bootstrap_servers, served.source, rate, seconds)
+        with _changing(served, changes, seconds) as took:
+            sent = send_paced(served.bootstrap_servers, served.source, rate, seconds)
         receiver.settle(_LAST_S)
         found = receiver.taken()
         phases = served.status()["phases"]
+    steady = found.between(start + min(_WARM_S, seconds / 3), start + seconds).latency
     return {
         "queries": queries,
         "rate": rate,
+        "changes": len(took),
+        "change_p50_s": round(float(np.median(took)), 4) if took else None,
         "sent": sent,
         "deliveries": len(found.sent),
         "ready_s": round(ready_s, 2),
         "first_worst_s": spread(found.between(0, start + _FIRST_S + _sending(found, start)).latency)["worst_s"],
-        **spread(found.between(start + min(_WARM_S, seconds / 3), start + seconds).latency),
+        **spread(steady),
+        "histogram": histogram(steady),
         "timeline": timeline(found, start, seconds),
         "phases": phases,
     }
+
+
+@contextmanager
+def _changing(served: Served, changes: int, seconds: float) -> Iterator[list[float]]:
+    """Meanwhile so many changes of queries, spread over the time; the seconds that each took to be answered."""
+    took: list[float] = []
+    ended = threading.Event()
+
+    def change() -> None:
+        begin = time.monotonic()
+        for number in range(changes):
+            if ended.wait(max(0.0, begin + seconds * number / changes - time.monotonic())):
+                return
+            start = time.monotonic()
+            served.change(number)
+            took.append(time.monotonic() - start)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        yield took
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _use(kafka: EmbeddedKafka, size: Size) -> None:
+    """Have Kafka take records for some seconds: it is not what is measured, and slow when it has just started."""
+    make_topics(kafka.bootstrap_servers, "used")
+    with receiving(kafka.bootstrap_servers, ["used"]) as receiver:
+        send_paced(kafka.bootstrap_servers, "used", size.rates[-1], size.seconds / 5)
+        receiver.settle(1.0)
 
 
 def _sending(found: Received, start: float) -> float:

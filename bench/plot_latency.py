@@ -10,24 +10,30 @@ from bench.plot import saved
 
 def plot_latency(result: dict[str, Any], path: Path) -> bool:
     """A panel a load: half and 99 % of the deliveries of each second since the daemon was ready, a colour each number
-    of queries; dashed what the smallest job of Spark takes.
+    of queries; dashed what the smallest job of Spark takes. Below it how many deliveries took how long, once it runs.
     """
-    rates = sorted({each["rate"] for each in result["results"]})
+    loads = [each for each in result["results"] if not each["changes"]]
+    rates = sorted({each["rate"] for each in loads})
 
     def draw(figure: Any) -> None:
-        panels = figure.subplots(1, len(rates), sharey=True, squeeze=False)[0]
-        for axes, rate in zip(panels, rates, strict=True):
-            for number, each in enumerate(run for run in result["results"] if run["rate"] == rate):
+        panels, below = figure.subplots(2, len(rates), sharey="row", squeeze=False, height_ratios=(3, 2))
+        for axes, bars, rate in zip(panels, below, rates, strict=True):
+            for number, each in enumerate(run for run in loads if run["rate"] == rate):
                 seconds = [point["second"] for point in each["timeline"]]
                 colour = f"C{number}"
                 label = f"{each['queries']:,} queries"
                 axes.plot(seconds, [point["p50_s"] * 1e3 for point in each["timeline"]], color=colour, label=label)
                 axes.plot(seconds, [point["p99_s"] * 1e3 for point in each["timeline"]], color=colour, alpha=0.35)
+                counts, edges = each["histogram"]["counts"], each["histogram"]["edges_s"]
+                shares = [100 * count / max(1, sum(counts)) for count in counts]
+                bars.stairs(shares, [edge * 1e3 for edge in edges], color=colour, label=label)
             for each in result["floor"]:
                 axes.axhline(each["p50_s"] * 1e3, color="black", linestyle="--", linewidth=0.8)
             axes.set(yscale="log", xlabel="seconds since ready", title=f"{rate:,.0f} records/s")
             axes.grid(visible=True, which="both", alpha=0.2)
+            bars.set(xscale="log", xlabel="ms from sent to received")
+        below[0].set_ylabel("% of the deliveries")
         panels[0].set_ylabel("ms from sent to received: half, and 99 % (pale)")
         panels[0].legend()
 
-    return saved(path, (5.5 * len(rates), 4.5), draw)
+    return saved(path, (5.5 * len(rates), 7.0), draw)

@@ -77,7 +77,6 @@ def spark_session(
     properties = {
         "spark.driver.memory": driver_memory,
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j2.as_uri()}",
-        "spark.driver.defaultJavaOptions": os.environ.get("XJ", ""),
         "spark.driver.bindAddress": "127.0.0.1" if master.startswith("local") else "0.0.0.0",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from broker.matching.tally import Sampling, Tally, Tallying
 
 _PRODUCER = {"kafka.linger.ms": "20", "kafka.batch.size": "65536"}
-"""Where ``kafka.options`` say nothing else. The end of a task sends what lingers: few records wait for no others, and of
-many each request has more.
+"""Where ``kafka.options`` say nothing else. The end of a task sends what lingers: few records do not wait for others,
+and of many each request has more.
 """
 
 _WARM_UP_RECORDS = 500

@@ -41,7 +41,12 @@ def site(kafka: EmbeddedKafka, site_of: Callable[[Config], Site], tmp_path_facto
         {
             "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
             "api": {"port": 0},
-            "spark": {"checkpoint_dir": str(folder), "master": "local[2]", "max_records_per_batch": LAMBDA, "warm_up_s": 0},
+            "spark": {
+                "checkpoint_dir": str(folder),
+                "master": "local[2]",
+                "max_records_per_batch": LAMBDA,
+                "warm_up_s": 0,
+            },
             "streams": {f"numbers-{own}": {"topic": f"source-{own}", "format": "json", "schema": fields}},
             "monitor": {"lambda_tuples": LAMBDA, "sample_tuples": 1_000, "max_core_share": 1.0},
         }
