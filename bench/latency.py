@@ -23,11 +23,15 @@ from bench.traffic import Received, Seconds, make_topics, receiving, send_paced,
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
+from workloads.subscribers import DELIVERIES
 
 _WARM_S = 20.0
 """Of a load: what comes later is told as its latency, what comes earlier as how it began."""
 
 _FIRST_S = 1.0
+_FEWEST = 0.9
+"""Of the deliveries that so many records have on the average: fewer are no chance, but late or lost."""
+
 _LAST_S = 5.0
 """How long nothing has come when all deliveries have."""
 
@@ -129,6 +133,8 @@ def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: 
         receiver.settle(_LAST_S)
         found = receiver.taken()
         phases = served.status()["phases"]
+    if len(found.sent) < _FEWEST * DELIVERIES * sent:
+        raise RuntimeError(f"{len(found.sent):,} deliveries of {sent:,} records have come: some are missing")
     steady = found.between(start + min(_WARM_S, seconds / 3), start + seconds).latency
     return {
         "queries": queries,
@@ -150,16 +156,20 @@ def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: 
 def _changing(served: Served, changes: int, seconds: float) -> Iterator[list[float]]:
     """Meanwhile so many changes of queries, spread over the time; the seconds that each took to be answered."""
     took: list[float] = []
+    failures: list[Exception] = []
     ended = threading.Event()
 
     def change() -> None:
         begin = time.monotonic()
-        for number in range(changes):
-            if ended.wait(max(0.0, begin + seconds * number / changes - time.monotonic())):
-                return
-            start = time.monotonic()
-            served.change(number)
-            took.append(time.monotonic() - start)
+        try:
+            for number in range(changes):
+                if ended.wait(max(0.0, begin + seconds * number / changes - time.monotonic())):
+                    return
+                start = time.monotonic()
+                served.change(number)
+                took.append(time.monotonic() - start)
+        except Exception as error:
+            failures.append(error)
 
     thread = threading.Thread(target=change)
     thread.start()
@@ -168,6 +178,8 @@ def _changing(served: Served, changes: int, seconds: float) -> Iterator[list[flo
     finally:
         ended.set()
         thread.join()
+    if failures:
+        raise failures[0]
 
 
 def _use(kafka: EmbeddedKafka, size: Size) -> None:

@@ -140,7 +140,7 @@ class _Pipeline:
             old, self._shipped = self._shipped, ShippedPlan.of(frame, plan)
             self._number += 1
             if old is not None:
-                old.unpersist()
+                old.destroy()
         tallying = None
         if self._mode != "off":
             self._accumulator.value = None

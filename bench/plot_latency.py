@@ -27,7 +27,7 @@ def plot_latency(result: dict[str, Any], path: Path) -> bool:
                 counts, edges = each["histogram"]["counts"], each["histogram"]["edges_s"]
                 shares = [100 * count / max(1, sum(counts)) for count in counts]
                 bars.stairs(shares, [edge * 1e3 for edge in edges], color=colour, label=label)
-            for each in result["floor"]:
+            for each in (floor for floor in result["floor"] if floor["rate"] == rate):
                 axes.axhline(each["p50_s"] * 1e3, color="black", linestyle="--", linewidth=0.8)
             axes.set(yscale="log", xlabel="seconds since ready", title=f"{rate:,.0f} records/s")
             axes.grid(visible=True, which="both", alpha=0.2)

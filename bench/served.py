@@ -82,6 +82,7 @@ class Served:
                 process.wait(timeout=_STOPPED_S)
             except subprocess.TimeoutExpired:
                 process.kill()
+                process.wait()
 
     def register(self, count: int) -> None:
         """Register so many queries. RuntimeError where they are refused."""

@@ -128,12 +128,15 @@ def _send(connection: Connection, bootstrap_servers: str, topic: str, rate: floa
     from kafka import KafkaProducer
 
     producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, linger_ms=5)
-    made = records()
+    # When each is due: a sender that comes late does not make the time shorter that its records take.
+    due = 0.0
+    made = records(now=lambda: due)
     # The first one waits for Kafka's metadata, and is not measured.
     producer.partitions_for(topic)
-    start, count = time.monotonic(), 0
+    start, begun, count = time.monotonic(), time.time(), 0
     while (elapsed := time.monotonic() - start) < seconds:
         for _ in range(int(elapsed * rate) - count):
+            due = begun + count / rate
             producer.send(topic, next(made))
             count += 1
         time.sleep(_TICK_S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -50,8 +50,10 @@ def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
         yield f"q{number:07d}", where, str(topic)
 
 
-def records(seed: int = 1) -> Iterator[bytes]:
-    """JSON records without end, some 150 bytes each; ``sent`` is the time (s since the epoch) at which one was made."""
+def records(seed: int = 1, now: Callable[[], float] = time.time) -> Iterator[bytes]:
+    """JSON records without end, some 150 bytes each; ``sent`` is the time ``now`` (s since the epoch) at which one was
+    made.
+    """
     rng = np.random.default_rng(seed)
     number = 0
     while True:
@@ -63,7 +65,7 @@ def records(seed: int = 1) -> Iterator[bytes]:
             ],
             axis=1,
         ).tolist():
-            fields = {"id": number, "sent": time.time(), "zone": zone, **dict(zip(_COLUMNS, values, strict=True))}
+            fields = {"id": number, "sent": now(), "zone": zone, **dict(zip(_COLUMNS, values, strict=True))}
             rest = {"delay": delay, "dest": _PLACES[place], "carrier": "AA", "ok": True}
             yield json.dumps({**fields, **rest}, separators=(",", ":")).encode()
             number += 1

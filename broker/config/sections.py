@@ -22,7 +22,10 @@ TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 REQUEST_BYTES = 16 * 1024 * 1024
 """The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
 
-_SIZES: Mapping[str, int] = MappingProxyType({"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES})
+_BUFFER_BYTES = 2 * REQUEST_BYTES
+"""Of the producer, where kafka.options has no buffer.memory."""
+
+_SIZES: Mapping[str, int] = MappingProxyType({"max.request.size": REQUEST_BYTES, "buffer.memory": _BUFFER_BYTES})
 """The options that bound a record, with what holds where they are not set."""
 
 _MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
@@ -62,6 +65,11 @@ class KafkaConfig(Section):
         for fault in self.faults():
             raise fault
         return min(int(self.options.get(key, default)) for key, default in _SIZES.items())
+
+    @property
+    def buffer_bytes(self) -> int:
+        """What the producer holds at most of records that are not sent yet."""
+        return int(self.options.get("buffer.memory", _BUFFER_BYTES))
 
     def faults(self) -> Iterator[ConfigError]:
         """The options that are read here and are not what they should be."""
@@ -111,7 +119,7 @@ class SparkConfig(Section):
     time_zone: str = "UTC"
     max_records_per_batch: int = Field(default=200_000, ge=1, strict=True)
     trigger_interval_ms: int = Field(default=0, ge=0, strict=True)
-    warm_up_s: float = Field(default=4, ge=0, le=300, strict=True)
+    warm_up_s: float = Field(default=4, ge=0, le=300, allow_inf_nan=False, strict=True)
 
     @field_validator("driver_memory")
     @classmethod

@@ -73,12 +73,14 @@ class Daemon:
         try:
             self._start_api()
             self._lock_checkpoint()
-            with ThreadPoolExecutor(1, "start-spark") as beside:
-                starting = beside.submit(self._start_spark)
+            if self.config.kafka.bootstrap_servers is None:
+                cluster, spark = self._start_kafka_beside_spark()
+            else:
                 cluster = self._start_kafka()
                 self._make_source_topics(cluster)
                 self._enter("starting Spark")
-                spark = starting.result()
+                self._started.callback(self._stop_spark)
+                spark = self._start_spark()
             self._start_streams(spark, cluster)
             self._start_upkeep()
             self._await_streams()
@@ -243,6 +245,18 @@ class Daemon:
         self._started.callback(self._cluster.close)
         return self._cluster
 
+    def _start_kafka_beside_spark(self) -> tuple[KafkaCluster, SparkSession]:
+        with ThreadPoolExecutor(1, "start-spark") as beside:
+            starting = beside.submit(self._start_spark)
+            try:
+                cluster = self._start_kafka()
+                self._make_source_topics(cluster)
+                self._enter("starting Spark")
+            finally:
+                # Before Kafka, and also where that does not start.
+                self._started.callback(self._stop_spark)
+            return cluster, starting.result()
+
     def _make_source_topics(self, cluster: KafkaCluster) -> None:
         dead_letters = {self.config.dead_letter_topic(name) for name in self.config.streams}
         cluster.ensure_destinations(dead_letters, "dead-letter topic")
@@ -268,7 +282,6 @@ class Daemon:
             options=STREAMING_OPTIONS,
             progress=LOG.info,
         )
-        self._started.callback(spark.stop)
         self._spark = spark
         # Each file of a checkpoint would have another one beside it, made with a process of the system for its mode.
         jvm: Any = spark._jvm
@@ -276,6 +289,10 @@ class Daemon:
             False
         )
         return spark
+
+    def _stop_spark(self) -> None:
+        if self._spark is not None:
+            self._spark.stop()
 
     def _start_streams(self, spark: SparkSession, cluster: KafkaCluster) -> None:
         from broker.queries.registrar import Registrar
@@ -293,6 +310,9 @@ class Daemon:
         self._enter("starting the streaming jobs")
         for stream in self._streams.values():
             self._started.callback(stream.stop)
+            stream.warm_up()
+        # No stream has records while another one takes its time: a signal in the start ends no batch.
+        for stream in self._streams.values():
             stream.start()
         self._registrar = registrar
 

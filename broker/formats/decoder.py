@@ -92,9 +92,13 @@ class RecordDecoder:
         )
         return decoded, attributes
 
-    def sample(self) -> bytes:
-        """A value in which each field is a 1, whatever its type."""
-        return self.record_format.sample([field.name for field in self.fields.arrow], self.options)
+    def example(self) -> bytes:
+        """A value of the schema as the format is without options: numbers and texts are 1, booleans true, all else is
+        NULL.
+        """
+        return self.record_format.encoder_of_texts(self.fields)(
+            {field.name: _example_of(field.type) for field in self.fields.arrow}
+        )
 
     @property
     def reasons(self) -> tuple[DeadLetterReason, ...]:
@@ -175,6 +179,16 @@ class RecordDecoder:
             "mode": "PERMISSIVE",
             "columnNameOfCorruptRecord": _CORRUPT,
         }
+
+
+def _example_of(data_type: pa.DataType) -> str | None:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_boolean(data_type):
+        return "true"
+    is_plain = types.is_integer(data_type) or types.is_floating(data_type) or types.is_decimal(data_type)
+    return "1" if is_plain or types.is_string(data_type) else None
 
 
 def as_records(rows: DataFrame, **fields: Column) -> DataFrame:

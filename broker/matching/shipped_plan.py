@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from pyspark import Broadcast
@@ -23,7 +23,7 @@ class ShippedPlan:
     """A plan, its bytes as the workers read them, and how its p-attributes cross into Python.
 
     Holds for every DataFrame with the columns of the one it was made for. Cost: the plan's bytes once more, on the
-    driver and in each worker process, until :meth:`unpersist`.
+    driver, on its disk and in each worker process, until :meth:`destroy`.
     """
 
     plan: Plan
@@ -50,9 +50,10 @@ class ShippedPlan:
         """Another plan of the same p-attributes, in the same order: it crosses as this one does."""
         return ShippedPlan(plan, spark.sparkContext.broadcast(PlanBytes(to_bytes(plan))), self.transport)
 
-    def unpersist(self) -> None:
-        """Let the workers forget the bytes; only when no batch runs with them."""
-        self.broadcast.unpersist()
+    def destroy(self) -> None:
+        """Let the driver, its disk and the workers forget the bytes; only when no batch runs with them, or will."""
+        with suppress(FileNotFoundError):
+            self.broadcast.destroy()
 
 
 @contextmanager

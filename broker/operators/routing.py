@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
 _SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"
-# The ids of queries are not longer than the target that names them, and a header's name of ours has 10 bytes at most.
+# The ids of queries are not longer than what the target has beside the topic, and a header's name of ours has 10 bytes.
 # Texts joined rather than a lambda that adds up: what has a lambda is not compiled with what is around it.
-_BYTES = f"""150L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0) + 20L * size(headers)
-    + octet_length(target) + coalesce(octet_length({ERROR}), 0) + octet_length(source)
+_BYTES = f"""150L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)
+    + 20L * size(headers) - 10L * greatest(size({RECORD}.headers), 0)
+    + octet_length(target) - octet_length(topic) + coalesce(octet_length({ERROR}), 0) + octet_length(source)
     + CASE WHEN size({RECORD}.headers) > 0 THEN octet_length(array_join({RECORD}.headers.key, ''))
         + octet_length(array_join(CAST({RECORD}.headers.value AS ARRAY<STRING>), '')) ELSE 0 END"""
 # Never less than the estimate that Kafka's producer holds against its own limit.

@@ -1,31 +1,46 @@
-"""What Spark starts for its Python workers in place of ``pyspark.daemon``: the same, from files rather than archives.
+"""What Spark starts for its Python workers in place of ``pyspark.daemon``: the same, from files rather than archives,
+and with what takes long to import imported once.
 
 Spark puts ``pyspark.zip`` and its own jar before the installed packages, and has Python forget before each task what it
 knows of the places that it imports from: it then reads the directory of each archive anew, once for each package that
-was imported from it, which takes longer than a small task does.
+was imported from it, which takes longer than a small task does. Its workers are forked from this process, and end after
+a minute without work.
 """
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from importlib.machinery import PathFinder
+from pathlib import Path
 
-_ARCHIVES = (".zip", ".jar", ".egg")
+_JAR, _ARCHIVES = ".jar", (".zip", ".egg")
+_COMMON = ("pyspark.worker", "pyspark.sql.pandas.serializers", "pandas", "pyarrow.compute", "numba")
+"""Of what the workers of the broker import. The one thread that it starts is of an allocator that knows of forks."""
 
 
 def leave_archives() -> None:
-    """Take the archives from the path, where PySpark is installed beside them."""
+    """Take Spark's archives from the path, where PySpark is installed beside them; those of others stay."""
     before = list(sys.path)
-    sys.path[:] = [place for place in before if not place.endswith(_ARCHIVES)]
-    if PathFinder.find_spec("pyspark") is None or PathFinder.find_spec("py4j") is None:
+    sys.path[:] = [place for place in before if not place.endswith((_JAR, *_ARCHIVES))]
+    pyspark, py4j = PathFinder.find_spec("pyspark"), PathFinder.find_spec("py4j")
+    if pyspark is None or pyspark.origin is None or py4j is None:
         sys.path[:] = before
         return
-    for place in [place for place in sys.path_importer_cache if place.endswith(_ARCHIVES)]:
+    own = Path(pyspark.origin).parent
+    sys.path[:] = [place for place in before if not _is_of_spark(place, own)]
+    for place in [place for place in sys.path_importer_cache if _is_of_spark(place, own)]:
         del sys.path_importer_cache[place]
+
+
+def _is_of_spark(place: str, own: Path) -> bool:
+    return place.endswith(_JAR) or (place.endswith(_ARCHIVES) and own in Path(place).parents)
 
 
 if __name__ == "__main__":
     leave_archives()
+    for name in _COMMON:
+        import_module(name)
     from pyspark.daemon import manager
 
     manager()  # type: ignore[no-untyped-call]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +23,10 @@ if TYPE_CHECKING:
     from broker.matching.shipped_plan import ShippedPlan
     from broker.matching.tally import Sampling, Tally, Tallying
 
-_PRODUCER = {"kafka.linger.ms": "20", "kafka.batch.size": "65536"}
-"""Where ``kafka.options`` say nothing else. The end of a task sends what lingers: few records do not wait for others,
-and of many each request has more.
+_LINGER_MS = 20
+_BATCH_BYTES = 65_536
+"""Of the producer, where ``kafka.options`` say nothing else. The end of a task sends what lingers: few records do not
+wait for others, and of many each request has more.
 """
 
 _WARM_UP_RECORDS = 500
@@ -70,7 +73,8 @@ class BatchRunner:
         self._monitor = monitor
         self._phases = phases
         self._sink = {
-            **_PRODUCER,
+            "kafka.linger.ms": str(_LINGER_MS),
+            "kafka.batch.size": str(min(_BATCH_BYTES, config.kafka.buffer_bytes // 4)),
             **cluster.client.spark_options(),
             "kafka.acks": "all",
             "kafka.enable.idempotence": "true",
@@ -80,7 +84,7 @@ class BatchRunner:
         self._shipped: ShippedPlan | None = None
         self._plans_shipped = 0
         self._tallies: tuple[int, Any] | None = None
-        self._limits: tuple[Plan, dict[str, int]] | None = None
+        self._limits: tuple[Plan, dict[str, int], tuple[int, dict[str, int]]] | None = None
         self._pipeline: tuple[_Made, Pipeline] | None = None
 
     def run(self, records: DataFrame, plan: Plan) -> Tally | None:
@@ -95,7 +99,7 @@ class BatchRunner:
         # Of a batch that failed a task may come late, with counts of the plan before.
         return tally if tally is not None and tally.plan == tallying.plan else None
 
-    def warm_up(self, plan: Plan, seconds: float) -> None:
+    def warm_up(self, plan: Plan, seconds: float, stopping: threading.Event) -> None:
         """Run batches of made-up records for so long, one batch at least, and write nothing of them.
 
         The first records then find workers that run, the plan in them, producers that are connected, and code that the
@@ -104,13 +108,11 @@ class BatchRunner:
         from pyspark.sql import functions as sf
 
         end = time.monotonic() + seconds
-        # Kafka's consumer: of the one topic that has records, and is the daemon's own.
-        registry = self._spark.read.format("kafka").options(**self._cluster.client.spark_options())
-        registry.option("subscribe", self._registry_topic).load().limit(1).count()
+        self._read_registry()
         cores = self._spark.sparkContext.defaultParallelism
         rows = self._spark.range(_WARM_UP_RECORDS * cores, numPartitions=cores)
-        # Every other one is a dead letter, and goes all the way.
-        value = sf.when(sf.col("id") % 2 == 0, sf.lit(self._decoder.sample()))
+        # Every other one is a dead letter: those go all the way, whatever the queries accept.
+        value = sf.when(sf.col("id") % 2 == 0, sf.lit(self._decoder.example()))
         records = as_records(rows, value=value)
         shipped = self._shipped_of(plan, records)
         # Spark would see through rand() < 0, and run nothing.
@@ -118,8 +120,14 @@ class BatchRunner:
         while True:
             outgoing = self._pipeline_of(records, shipped, self._tallying()).outgoing(records)
             self._write(outgoing.filter(never))
-            if time.monotonic() >= end:
+            if time.monotonic() >= end or stopping.is_set():
                 return
+
+    def _read_registry(self) -> None:
+        """Have Kafka's consumer read the one topic that is the daemon's own, where Spark may."""
+        registry = self._spark.read.format("kafka").options(**self._cluster.client.spark_options())
+        with suppress(Exception):
+            registry.option("subscribe", self._registry_topic).load().limit(1).count()
 
     def forget_topics(self) -> None:
         """After a failure: what was known of the topics may not hold any more."""
@@ -128,14 +136,14 @@ class BatchRunner:
     def close(self) -> None:
         """Let the workers forget the plan; only when no batch runs."""
         if self._shipped is not None:
-            self._shipped.unpersist()
+            self._shipped.destroy()
 
     def _write(self, outgoing: DataFrame) -> None:
         outgoing.write.format("kafka").options(**self._sink).save()
 
     def _pipeline_of(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
-        limits = self._limits_of(shipped.plan)
-        now = _Made(shipped, tallying.sampling, usual_limit(limits))
+        limits, usual = self._limits_of(shipped.plan)
+        now = _Made(shipped, tallying.sampling, usual)
         if self._pipeline is not None:
             made, pipeline = self._pipeline
             if made == now:
@@ -161,8 +169,11 @@ class BatchRunner:
         accumulator.value = None
         return Tallying(accumulator, self._plans_shipped, sampling, counts_dead_letters=True)
 
-    def _limits_of(self, plan: Plan) -> dict[str, int]:
-        """The largest record of each topic. Topics not seen since the last failure are made where they are missing."""
+    def _limits_of(self, plan: Plan) -> tuple[dict[str, int], tuple[int, dict[str, int]]]:
+        """The largest record of each topic, and that of most.
+
+        Topics not seen since the last failure are made where they are missing.
+        """
         if self._limits is None or self._limits[0] is not plan:
             topics = {self._dead_letter_topic, *plan.topics.unique().to_pylist()}
             known = {} if self._limits is None else self._limits[1]
@@ -170,8 +181,9 @@ class BatchRunner:
             if unseen:
                 self._cluster.ensure_topics(unseen)
             found = {**known, **self._cluster.record_limits(unseen)}
-            self._limits = (plan, {topic: found[topic] for topic in topics})
-        return self._limits[1]
+            limits = {topic: found[topic] for topic in topics}
+            self._limits = (plan, limits, usual_limit(limits))
+        return self._limits[1:]
 
     def _shipped_of(self, plan: Plan, records: DataFrame) -> ShippedPlan:
         from broker.matching.shipped_plan import ShippedPlan
@@ -185,5 +197,5 @@ class BatchRunner:
             self._plans_shipped += 1
             if old is not None:
                 # One batch runs at a time, so nothing uses the old one any more.
-                old.unpersist()
+                old.destroy()
         return self._shipped

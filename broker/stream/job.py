@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 import time
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from broker.errors import BrokerError
 from broker.failure import one_line, root_cause
 from broker.formats.decoder import RecordDecoder
 from broker.kafka.cluster import KafkaCluster
+from broker.plans.binding import write_durably
 from broker.plans.offsets import Offsets
 from broker.plans.running_plan import BoundBatch, RunningPlan
 from broker.stream.batch_runner import BatchRunner
@@ -22,7 +24,7 @@ from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.finding import Finding
 from broker.stream.inquiry import Inquiry
-from broker.stream.phases import BatchPhases
+from broker.stream.phases import KEPT, BatchPhases
 from broker.stream.source_topic import SourceTopic
 
 if TYPE_CHECKING:
@@ -103,9 +105,31 @@ class StreamJob:
         Where something is to be looked into first, that is done beside, and the query started after it.
         """
         if self._source.fault() is None and self._inquiry.due() is None:
-            self._warm_up()
             self._start_query()
         self._supervisor.start()
+
+    def warm_up(self) -> None:
+        """Run batches of made-up records before the query is started, as long as the configuration has it.
+
+        Not where the last start ended in it, or where a batch was begun in vain: what ends this process then may be an
+        expression, which is found where it ends the batches of the source.
+        """
+        from broker.runtime.spark import has_stopped
+
+        begun = self._folder / "warming-up"
+        if begun.exists() or self._inquiry.due() is not None:
+            LOG.warning("stream '%s': starts cold, for the last start ended while it was warmed up", self.name)
+            begun.unlink(missing_ok=True)
+            return
+        write_durably(begun, "")
+        try:
+            seconds = self._config.spark.warm_up_s / len(self._config.streams)
+            self._runner.warm_up(self._running.plan, seconds, self._stopping)
+        except Exception as error:  # what is wrong with the plan is found by the batch that fails of it
+            LOG.warning("stream '%s': its first batch will take longer: %s", self.name, one_line(root_cause(error)))
+            if has_stopped(self._spark):
+                return
+        begun.unlink(missing_ok=True)
 
     def go_on(self, finding: Finding) -> None:
         """What was found is in no plan any more."""
@@ -117,10 +141,13 @@ class StreamJob:
         query: Any = self._query
         try:
             # PySpark would make objects of a hundred batches, each with some hundred calls into the JVM.
-            told = () if query is None else tuple(json.loads(each.json()) for each in query._jsq.recentProgress()[-20:])
+            recent = [] if query is None else list(query._jsq.recentProgress())
+            # Most of a quiet stream's had no records.
+            told = list(islice((each for each in reversed(recent) if each.numInputRows()), KEPT))
+            durations = [json.loads(each.json())["durationMs"] for each in reversed(told)]
         except Exception:  # the JVM is gone
-            told = ()
-        return self._phases.medians(each["durationMs"] for each in told if each["numInputRows"])
+            durations = []
+        return self._phases.medians(durations)
 
     def ask_to_stop(self) -> None:
         """Begin no further batch."""
@@ -148,12 +175,6 @@ class StreamJob:
         self._runner.close()
 
     # -- the query and its supervision
-
-    def _warm_up(self) -> None:
-        try:
-            self._runner.warm_up(self._running.plan, self._config.spark.warm_up_s / len(self._config.streams))
-        except Exception as error:  # what is wrong with the plan is found by the batch that fails of it
-            LOG.warning("stream '%s': its first batch will take longer: %s", self.name, one_line(root_cause(error)))
 
     def _start_query(self) -> None:
         source = (

@@ -21,20 +21,21 @@ PHASES: Mapping[str, str] = {
 """In their order."""
 
 _OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
-_KEPT = 20
+KEPT = 20
+"""Batches with records that a phase's median is of."""
 
 
 class BatchPhases:
     """The seconds that each phase of the last batches took.
 
-    Invariant: no phase has more than the last ``_KEPT`` batches. One batch runs at a time and is its one writer; what
+    Invariant: no phase has more than the last ``KEPT`` batches. One batch runs at a time and is its one writer; what
     Spark tells of its own part is read when it is asked for. Cost: a clock's reading a phase.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._batch: dict[str, float] = {}
-        self._seconds: dict[str, deque[float]] = {phase: deque(maxlen=_KEPT) for phase in PHASES}
+        self._seconds: dict[str, deque[float]] = {phase: deque(maxlen=KEPT) for phase in PHASES}
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
@@ -56,7 +57,7 @@ class BatchPhases:
         """
         with self._lock:
             found = {phase: list(seconds) for phase, seconds in self._seconds.items()}
-        for durations in list(progress)[-_KEPT:]:
+        for durations in list(progress)[-KEPT:]:
             for name, phase in _OF_SPARK.items():
                 if name in durations:
                     found[phase].append(durations[name] / 1000)

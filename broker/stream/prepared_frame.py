@@ -80,8 +80,10 @@ class PreparedFrame:
 
 def _prepared(records: DataFrame, nodes: Sequence[Any], scan: Any, schema: Any) -> PreparedFrame:
     node, none = scan, scan.children()
+    chain = []
     for parent in nodes:
         node = parent.withNewChildren(none.prepended(node))
+        chain.append(node)
     jvm: Any = records.sparkSession._jvm
     tag = jvm.scala.reflect.ClassTag.apply(jvm.org.apache.spark.sql.catalyst.InternalRow._java_lang_class)
     rdd, source = node.execute(), scan.rdd().id()
@@ -89,7 +91,7 @@ def _prepared(records: DataFrame, nodes: Sequence[Any], scan: Any, schema: Any) 
     while rdd.id() != source:
         steps.append(_step(rdd, getattr(jvm.org.apache.spark.rdd, _name(rdd)), tag))
         rdd = rdd.dependencies().head().rdd()
-    return PreparedFrame(tuple(nodes), scan, schema, tuple(reversed(steps)))
+    return PreparedFrame(tuple(chain), scan, schema, tuple(reversed(steps)))
 
 
 def _step(rdd: Any, kind: Any, tag: Any) -> Callable[[Any], Any]:

@@ -82,6 +82,10 @@ class Stream:
         """What was found is in no plan of the stream any more."""
         self.job.go_on(finding)
 
+    def warm_up(self) -> None:
+        """Before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
+        self.job.warm_up()
+
     def start(self) -> None:
         """Start the monitor and the job; returns once the job's query runs, and raises its failure to start."""
         self.monitor.start()

@@ -145,3 +145,19 @@ def test_the_record_itself_can_be_asked_for(spark: SparkSession) -> None:
     plain, odd = frame.select("value", "topic", "_key", "_topic", "_partition", "_offset", "_headers").collect()
     assert tuple(plain) == (None, None, "k", "t", 0, 0, None)
     assert tuple(odd) == (5, "mine", None, "t", 3, 9, {"h": "2", "bad": None, "none": None})
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_the_example_of_a_stream_is_a_record_of_it(spark: SparkSession, kind: str) -> None:
+    types = "TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL(20,2) BOOLEAN STRING DATE TIMESTAMP TIMESTAMP_NTZ BINARY"
+    schema = ", ".join(f"c{place} {name}" for place, name in enumerate(types.split()))
+    if kind == "json":
+        schema += ", n STRUCT<x: INT>, l ARRAY<INT>"
+    else:
+        schema = schema.replace(", c12 BINARY", "")
+    stream = StreamConfig.model_validate({"topic": "t", "format": kind, "schema": schema})
+    decoder = stream.decoder(stream.fields(), "UTC")
+    frame = spark.createDataFrame([(None, decoder.example(), "t", 0, 0, None, 0, None)], RECORD_DDL)
+    (row,) = decoder.decode(frame).collect()
+    assert row[ERROR] is None
+    assert (row.c2, row.c5, row.c6, row.c7, row.c8, row.c9) == (1, 1.0, Decimal("1.00"), True, "1", None)

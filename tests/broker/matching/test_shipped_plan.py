@@ -72,7 +72,7 @@ def test_the_workers_are_handed_the_plan(rows: DataFrame) -> None:
     (slot,) = counting.fallible
     assert plan.p_attributes[slot].sql == "1 / i32"
     assert len(counting.error_words) == 1
-    shipped.unpersist()
+    shipped.destroy()
 
 
 @pytest.fixture

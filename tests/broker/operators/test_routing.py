@@ -72,10 +72,10 @@ def test_what_is_too_large_for_its_topic_is_a_dead_letter_without_value(spark: S
     per_query = 20
     keyed = sizes[rows[1][0]] + len(b'{"a": 1}') + overhead
     assert found[2:4] == [
-        dead(1, None, "one", keyed + 2 * per_query + len("one p q")),
-        dead(1, None, "two", keyed + per_query + len("two r")),
+        dead(1, None, "one", keyed + 2 * per_query + len(" p q")),
+        dead(1, None, "two", keyed + per_query + len(" r")),
     ]
-    reason = 20 + len("dead") + len(f"{MALFORMED}: it is no JSON object, or not whole")
+    reason = 20 + len(f"{MALFORMED}: it is no JSON object, or not whole")
     assert found[4:] == [dead(3, b"k", "dead", 1 + sizes[rows[3][1]] + overhead + reason)]
 
 

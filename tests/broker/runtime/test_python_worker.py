@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyspark
 import pytest
 from pyspark.sql.pandas.functions import pandas_udf
 
@@ -35,9 +37,23 @@ def test_where_nothing_is_installed_the_archives_stay(monkeypatch: pytest.Monkey
     assert sys.path == path
 
 
-def test_archives_are_left_where_pyspark_is_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", ["/nowhere/pyspark.zip", *sys.path])
-    monkeypatch.setitem(sys.path_importer_cache, "/nowhere/pyspark.zip", None)
+def test_the_archives_of_spark_are_left_where_pyspark_is_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = str(Path(pyspark.__file__).parent / "python" / "lib" / "pyspark.zip")
+    monkeypatch.setattr(sys, "path", [archive, "/nowhere/spark-core.jar", "/nowhere/of-the-user.zip", *sys.path])
+    monkeypatch.setitem(sys.path_importer_cache, archive, None)
     leave_archives()
-    assert "/nowhere/pyspark.zip" not in sys.path
-    assert "/nowhere/pyspark.zip" not in sys.path_importer_cache
+    assert sys.path[0] == "/nowhere/of-the-user.zip"
+    assert archive not in sys.path
+    assert archive not in sys.path_importer_cache
+
+
+@pytest.mark.spark
+def test_a_worker_has_what_takes_long_to_import_from_the_process_it_is_forked_from(spark: SparkSession) -> None:
+    def told(numbers: pd.Series) -> pd.Series:
+        import os
+
+        text = Path(f"/proc/{os.getppid()}/maps").read_text("utf-8")
+        return pd.Series(["libarrow" in text] * len(numbers))
+
+    in_python = pandas_udf(told, "boolean")  # type: ignore[call-overload]
+    assert [row.told for row in spark.range(1).select(in_python("id").alias("told")).collect()] == [True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,7 +58,8 @@ def test_each_batch_goes_by_its_own_plan(
     try:
         cluster.ensure_topics({config.kafka.registry_topic})
         # Nothing of it is written, or counted.
-        runner.warm_up(low, 0)
+        runner.warm_up(low, 0, threading.Event())
+        assert cluster.offsets(config.dead_letter_topic("s"), end=True) == {0: 0}
         for plan, numbers, accepted in [(low, (1, 2, 7), 2), (low, (3,), 1), (high, (8, 4), 1), (low, (0,), 1)]:
             tally = runner.run(records(spark, *numbers), plan)
             assert tally is not None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
+EVALUATORS = "spark.sql.execution.usePartitionEvaluator"
+
 
 def records(spark: SparkSession, *rows: tuple[int | None, str]) -> DataFrame:
     return spark.createDataFrame(list(rows), "n INT, s STRING")
@@ -35,7 +37,13 @@ def rows_of(frame: DataFrame) -> list[tuple[str, float]]:
     return sorted((row.piece, row.twice) for row in frame.collect())
 
 
-def test_it_is_run_over_the_records_it_is_given(spark: SparkSession) -> None:
+@pytest.mark.parametrize("evaluators", ["true", "false"])
+def test_it_is_run_over_the_records_it_is_given(
+    spark: SparkSession, evaluators: str, request: pytest.FixtureRequest
+) -> None:
+    # The two ways in which Spark's operators make an RDD; a daemon has the first one.
+    request.addfinalizer(lambda: spark.conf.unset(EVALUATORS))
+    spark.conf.set(EVALUATORS, evaluators)
     prepared = PreparedFrame.of(records(spark, (1, "made,with")), made_of)
     for rows in ([(1, "a,b"), (None, "c")], [(21, "d")], [(7, "d"), (8, "")], [(1, "made,with")]):
         given = records(spark, *rows)
