@@ -13,6 +13,7 @@ PHASES: Mapping[str, str] = {
     "offsets": "Kafka is asked what is new",
     "log": "the batch's offsets are noted",
     "plan": "Spark plans the reading",
+    "hand_over": "Spark hands the batch over, and takes it back",
     "bind": "the batch is bound to its plan",
     "build": "the frame of the batch is made",
     "run": "records are fetched, decoded, matched and written",
@@ -20,6 +21,7 @@ PHASES: Mapping[str, str] = {
 }
 """In their order."""
 
+_WITHIN, _AROUND = ("bind", "build", "run"), "addBatch"
 _OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
 KEPT = 20
 """Batches with records that a phase's median is of."""
@@ -57,8 +59,11 @@ class BatchPhases:
         """
         with self._lock:
             found = {phase: list(seconds) for phase, seconds in self._seconds.items()}
+        within = sum(statistics.median(found[phase]) for phase in _WITHIN if found[phase])
         for durations in list(progress)[-KEPT:]:
             for name, phase in _OF_SPARK.items():
                 if name in durations:
                     found[phase].append(durations[name] / 1000)
+            if _AROUND in durations:
+                found["hand_over"].append(max(0.0, durations[_AROUND] / 1000 - within))
         return {phase: round(statistics.median(seconds), 5) for phase, seconds in found.items() if seconds}

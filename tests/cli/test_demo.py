@@ -38,7 +38,7 @@ def test_a_topic_that_differs_is_named_and_ends_it_with_1(
             "deliveries": 2,
             "publishing_s": 0.1,
             "until_last_delivery_s": 0.2,
-            "records_per_s_with_first_batch": 15,
+            "records_per_s": 15,
         },
     }
     monkeypatch.setattr(demo_run, "run_demo", lambda: report)
