@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from asc.predicate.expression import Expression
 from asc.predicate.interval_type import CALENDAR, IntervalType, spanned
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, timestamp
 from asc.spark_types import VARIANT, ddl_of_type
 
 Type: TypeAlias = "pa.DataType | None"
@@ -274,6 +274,10 @@ def comparison_remedy(left: Expression, right: Expression) -> str:
     return "compare values of one type, or CAST one of them"
 
 
+_NOT_FINITE = frozenset({"nan", "inf", "infinity"})
+"""Numbers that have no literal, in lower case and without a sign."""
+
+
 def suspicion(left: Expression, right: Expression) -> str | None:
     """A warning where a comparison that Spark makes by casting smells of a mistake."""
     for side, other in ((left, right), (right, left)):
@@ -284,12 +288,16 @@ def suspicion(left: Expression, right: Expression) -> str | None:
             return f"{other.sql} is a string compared with a number: write '{text}', or CAST({other.sql} AS DOUBLE)"
         if kind == pa.string():
             if other.type == pa.date32():
-                return f"{other.sql} is a date compared with a string: write DATE {text}"
+                plain = text if date(str(side.literal.value)) is not None else "'yyyy-mm-dd'"
+                return f"{other.sql} is a date compared with a string: write DATE {plain}"
             if other.type in (TIMESTAMP, TIMESTAMP_NTZ):
                 word = "TIMESTAMP" if other.type == TIMESTAMP else "TIMESTAMP_NTZ"
-                return f"{other.sql} is a timestamp compared with a string: write {word} {text}"
+                plain = text if timestamp(str(side.literal.value), None) is not None else "'yyyy-mm-dd hh:mm:ss'"
+                return f"{other.sql} is a timestamp compared with a string: write {word} {plain}"
             if is_number(other.type):
-                return f"{other.sql} is a number compared with a string: write the number without quotes"
+                no_literal = str(side.literal.value).strip().lower().lstrip("+-") in _NOT_FINITE
+                remedy = f"CAST({text} AS DOUBLE)" if no_literal else "the number without quotes"
+                return f"{other.sql} is a number compared with a string: write {remedy}"
             if other.type == pa.bool_():
                 return f"{other.sql} is boolean compared with a string: write TRUE or FALSE"
         if other.type == pa.bool_() and is_number(kind):
