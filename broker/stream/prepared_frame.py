@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from broker.errors import BrokerError
@@ -11,7 +11,8 @@ from broker.errors import BrokerError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SCAN, _GIVEN, _CALL = "RDDScanExec", "LogicalRDD", "ArrowEvalPythonExec"
+_SCAN, _GIVEN = "RDDScanExec", "LogicalRDD"
+_CALL, _CALLER = "ArrowEvalPythonExec", "ArrowEvalPythonEvaluatorFactory"
 _KINDS: Mapping[str, tuple[str, tuple[bool, ...]]] = {
     "MapPartitionsWithEvaluatorRDD": ("evaluatorFactory", ()),
     "MapPartitionsRDD": ("f", (False, False, False)),
@@ -37,7 +38,7 @@ class PreparedFrame:
     nodes: tuple[Any, ...]
     scan: Any
     schema: Any
-    steps: tuple[Callable[[Any], Any], ...]
+    steps: tuple[_Step, ...]
 
     @staticmethod
     def of(records: DataFrame, made_of: Callable[[DataFrame], DataFrame]) -> PreparedFrame:
@@ -58,7 +59,13 @@ class PreparedFrame:
     def with_function(self, records: DataFrame, function: Any) -> PreparedFrame:
         """The frame with another function where it calls Python: one of the same arguments and result."""
         nodes = [self._calling(node, function) if _name(node) == _CALL else node for node in self.nodes]
-        return _prepared(records, nodes, self.scan, self.schema)
+        calls = [node for node in nodes if _name(node) == _CALL]
+        if [_name(step.function) for step in self.steps].count(_CALLER) != len(calls) or len(calls) != 1:
+            return _prepared(records, nodes, self.scan, self.schema)
+        # The others stay as they are, and their code with them.
+        caller = calls[0].evaluatorFactory()
+        steps = (replace(step, function=caller) if _name(step.function) == _CALLER else step for step in self.steps)
+        return replace(self, nodes=tuple(nodes), steps=tuple(steps))
 
     def _calling(self, node: Any, function: Any) -> Any:
         old = node.udfs().head()
@@ -74,7 +81,7 @@ class PreparedFrame:
         """The frame over other records."""
         rdd = _rows(records)
         for step in self.steps:
-            rdd = step(rdd)
+            rdd = step.over(rdd)
         return _bare(records, rdd, self.schema)
 
 
@@ -94,7 +101,22 @@ def _prepared(records: DataFrame, nodes: Sequence[Any], scan: Any, schema: Any) 
     return PreparedFrame(tuple(chain), scan, schema, tuple(reversed(steps)))
 
 
-def _step(rdd: Any, kind: Any, tag: Any) -> Callable[[Any], Any]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """What makes an RDD over another one: a kind of RDD in the JVM, the function that it runs over each partition, what
+    else its constructor takes, and the tag of rows.
+    """
+
+    kind: Any
+    function: Any
+    others: tuple[bool, ...]
+    tag: Any
+
+    def over(self, rdd: Any) -> Any:
+        return self.kind(rdd, self.function, *self.others, self.tag, self.tag)
+
+
+def _step(rdd: Any, kind: Any, tag: Any) -> _Step:
     """What makes of another RDD what this one makes of the one below it."""
     name = _name(rdd)
     if name not in _KINDS or rdd.dependencies().size() != 1:
@@ -102,8 +124,7 @@ def _step(rdd: Any, kind: Any, tag: Any) -> Callable[[Any], Any]:
     of_function, others = _KINDS[name]
     field = rdd.getClass().getDeclaredField(of_function)
     field.setAccessible(True)
-    function = field.get(rdd)
-    return lambda below: kind(below, function, *others, tag, tag)
+    return _Step(kind, field.get(rdd), others, tag)
 
 
 def _not_in_a_row(name: str) -> BrokerError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
@@ -53,7 +53,13 @@ def test_it_is_run_over_the_records_it_is_given(
     assert prepared.over(spread).columns == ["piece", "twice"]
 
 
-def test_another_function_takes_the_place_of_its_own(spark: SparkSession) -> None:
+@pytest.mark.parametrize("evaluators", ["true", "false"])
+def test_another_function_takes_the_place_of_its_own(
+    spark: SparkSession, evaluators: str, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: spark.conf.unset(EVALUATORS))
+    spark.conf.set(EVALUATORS, evaluators)
+
     def trebled(numbers: pd.Series) -> pd.Series:
         return numbers * 3
 
@@ -63,6 +69,18 @@ def test_another_function_takes_the_place_of_its_own(spark: SparkSession) -> Non
     given = records(spark, (7, "a,b"), (None, "c"))
     assert rows_of(another.over(given)) == [("a", 21.0), ("b", 21.0), ("c", -1.0)]
     assert rows_of(prepared.over(given)) == rows_of(made_of(given))
+    # All but the call stays, its code too, where Spark's operators say what they do apart from their child.
+    kept = [old for old, new in zip(prepared.steps, another.steps, strict=True) if old is new]
+    assert len(kept) == (len(prepared.steps) - 1 if evaluators == "true" else 0)
+    assert rows_of(another.with_function(given, another_function(spark)).over(given))[0] == ("a", 28.0)
+
+
+def another_function(spark: SparkSession) -> Any:
+    def fourfold(numbers: pd.Series) -> pd.Series:
+        return numbers * 4
+
+    in_python = pandas_udf(fourfold, "double").asNondeterministic()  # type: ignore[call-overload]
+    return in_python._unwrapped._judf.func()
 
 
 def test_a_plan_that_is_no_row_of_operators_is_refused(spark: SparkSession) -> None:
