@@ -69,7 +69,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         bare = _bare(spark, kafka, folder, size)
         steps.update()
         for queries in size.queries:
-            loops.append({"queries": queries, **_looped(kafka, queries)})
+            loops.append({"queries": queries, **_looped(kafka, queries, min(size.records, _LOOP_RECORDS))})
             steps.update()
     steps.close()
     result = {
@@ -176,8 +176,8 @@ def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, size: Size) -
     return {"records": count, "seconds": round(seconds, 3), "records_a_s": round(count / seconds, 1)}
 
 
-def _looped(kafka: EmbeddedKafka, queries: int) -> dict[str, float]:
-    """A consumer that asks every predicate of every record, and sends it on; as far as it gets."""
+def _looped(kafka: EmbeddedKafka, queries: int, most: int) -> dict[str, float]:
+    """A consumer that asks every predicate of so many records, and sends them on; as far as it gets."""
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
     asked = [(_python(where), f"bare-out-{topic}") for _, where, topic in subscribers(queries)]
@@ -193,7 +193,7 @@ def _looped(kafka: EmbeddedKafka, queries: int) -> dict[str, float]:
                 producer.send(topic, record.value)
         count += 1
         seconds = time.monotonic() - start
-        if seconds > _LOOP_S or count == _LOOP_RECORDS:
+        if seconds > _LOOP_S or count == most:
             break
     producer.flush()
     consumer.close()

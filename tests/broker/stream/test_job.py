@@ -146,6 +146,34 @@ def test_dead_letters_are_counted_by_reason_and_column(site: Site) -> None:
 
 
 @pytest.mark.slow
+def test_a_start_that_ended_in_the_warm_up_is_followed_by_a_cold_one(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert site.daemon is not None
+    name = site.stream("json")
+    job = site.daemon.streams()[name].job
+    marker = site.config.spark.checkpoint_dir / name / "warming-up"
+    seen: list[bool] = []
+    monkeypatch.setattr(BatchRunner, "warm_up", lambda *_: seen.append(marker.exists()))
+    job.warm_up()
+    # While it is warmed up this is noted, and afterwards no more.
+    assert (seen, marker.exists()) == ([True], False)
+    marker.touch()
+    job.warm_up()
+    assert (seen, marker.exists()) == ([True], False)
+    assert "starts cold" in caplog.text
+    job.warm_up()
+    assert seen == [True, True]
+
+
+def test_the_phases_of_the_last_batches_are_told(site: Site) -> None:
+    assert site.daemon is not None
+    site.drain()
+    stream = site.daemon.streams()[site.stream("json")]
+    awaited(lambda: stream.phases().keys() == PHASES.keys())
+    assert all(0 < seconds < 60 for seconds in stream.phases().values())
+
+
 def test_a_source_topic_that_was_made_again_keeps_its_stream_from_running(site: Site) -> None:
     """The last of the module: its stream does not run any more."""
     from kafka.admin import KafkaAdminClient
@@ -173,31 +201,3 @@ def test_a_source_topic_that_was_made_again_keeps_its_stream_from_running(site: 
     # The other stream runs.
     site.publish([b"1,a"], "csv")
     site.drain("csv")
-
-
-def test_a_start_that_ended_in_the_warm_up_is_followed_by_a_cold_one(
-    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert site.daemon is not None
-    name = site.stream("json")
-    job = site.daemon.streams()[name].job
-    marker = site.config.spark.checkpoint_dir / name / "warming-up"
-    seen: list[bool] = []
-    monkeypatch.setattr(BatchRunner, "warm_up", lambda *_: seen.append(marker.exists()))
-    job.warm_up()
-    # While it is warmed up this is noted, and afterwards no more.
-    assert (seen, marker.exists()) == ([True], False)
-    marker.touch()
-    job.warm_up()
-    assert (seen, marker.exists()) == ([True], False)
-    assert "starts cold" in caplog.text
-    job.warm_up()
-    assert seen == [True, True]
-
-
-def test_the_phases_of_the_last_batches_are_told(site: Site) -> None:
-    assert site.daemon is not None
-    site.drain()
-    stream = site.daemon.streams()[site.stream("json")]
-    awaited(lambda: stream.phases().keys() == PHASES.keys())
-    assert all(0 < seconds < 60 for seconds in stream.phases().values())
