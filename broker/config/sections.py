@@ -22,10 +22,7 @@ TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 REQUEST_BYTES = 16 * 1024 * 1024
 """The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
 
-_BUFFER_BYTES = 2 * REQUEST_BYTES
-"""Of the producer, where kafka.options has no buffer.memory."""
-
-_SIZES: Mapping[str, int] = MappingProxyType({"max.request.size": REQUEST_BYTES, "buffer.memory": _BUFFER_BYTES})
+_SIZES: Mapping[str, int] = MappingProxyType({"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES})
 """The options that bound a record, with what holds where they are not set."""
 
 _MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
@@ -69,7 +66,7 @@ class KafkaConfig(Section):
     @property
     def buffer_bytes(self) -> int:
         """What the producer holds at most of records that are not sent yet."""
-        return int(self.options.get("buffer.memory", _BUFFER_BYTES))
+        return int(self.options.get("buffer.memory", _SIZES["buffer.memory"]))
 
     def faults(self) -> Iterator[ConfigError]:
         """The options that are read here and are not what they should be."""

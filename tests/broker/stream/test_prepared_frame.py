@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -37,13 +38,16 @@ def rows_of(frame: DataFrame) -> list[tuple[str, float]]:
     return sorted((row.piece, row.twice) for row in frame.collect())
 
 
-@pytest.mark.parametrize("evaluators", ["true", "false"])
-def test_it_is_run_over_the_records_it_is_given(
-    spark: SparkSession, evaluators: str, request: pytest.FixtureRequest
-) -> None:
-    # The two ways in which Spark's operators make an RDD; a daemon has the first one.
-    request.addfinalizer(lambda: spark.conf.unset(EVALUATORS))
-    spark.conf.set(EVALUATORS, evaluators)
+@pytest.fixture(params=["true", "false"])
+def evaluators(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The two ways in which Spark's operators make an RDD; a daemon has the first one."""
+    spark.conf.set(EVALUATORS, request.param)
+    yield request.param
+    spark.conf.unset(EVALUATORS)
+
+
+@pytest.mark.usefixtures("evaluators")
+def test_it_is_run_over_the_records_it_is_given(spark: SparkSession) -> None:
     prepared = PreparedFrame.of(records(spark, (1, "made,with")), made_of)
     for rows in ([(1, "a,b"), (None, "c")], [(21, "d")], [(7, "d"), (8, "")], [(1, "made,with")]):
         given = records(spark, *rows)
@@ -53,13 +57,7 @@ def test_it_is_run_over_the_records_it_is_given(
     assert prepared.over(spread).columns == ["piece", "twice"]
 
 
-@pytest.mark.parametrize("evaluators", ["true", "false"])
-def test_another_function_takes_the_place_of_its_own(
-    spark: SparkSession, evaluators: str, request: pytest.FixtureRequest
-) -> None:
-    request.addfinalizer(lambda: spark.conf.unset(EVALUATORS))
-    spark.conf.set(EVALUATORS, evaluators)
-
+def test_another_function_takes_the_place_of_its_own(spark: SparkSession, evaluators: str) -> None:
     def trebled(numbers: pd.Series) -> pd.Series:
         return numbers * 3
 
