@@ -77,10 +77,13 @@ class RecordDecoder:
         own = self.record_format.unparsed(value, self.fields, self.options)
         unparsed = sf.when(value.isNull(), _NULL).otherwise(own)
         ddl = f"{self.fields.ddl()}, {_CORRUPT} STRING"
-        parsed = self.record_format.parsed(sf.when(unparsed.isNull(), value), ddl, self._parser_options())
+        given = sf.when(sf.col(_UNPARSED).isNull(), value)
+        parsed = self.record_format.parsed(given, ddl, self._parser_options())
+        # Spark does not compile what a parser is given: all but a look at what was found is a projection of its own.
+        looked_at = (*map(sf.col, (name for name, _ in KAFKA_FIELDS)), unparsed.alias(_UNPARSED))
         decoded = (
             sf.struct("key", "value", "headers", "topic", "partition", "offset").alias(RECORD),
-            unparsed.alias(_UNPARSED),
+            sf.col(_UNPARSED),
             parsed.alias(_DECODED),
             *record_columns(),
         )
@@ -90,7 +93,7 @@ class RecordDecoder:
             *map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD)),
             self._reason().alias(ERROR),
         )
-        return decoded, attributes
+        return looked_at, decoded, attributes
 
     def example(self) -> bytes:
         """A value of the schema as the format is without options: numbers and texts are 1, booleans true, all else is
