@@ -72,7 +72,8 @@ class Tally:
     ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
     and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``errors``: by the handle of a
     query, the tuples on which evaluation failed for it (:func:`asc.evaluation.evaluation_errors.queries_with_errors`).
-    ``dead_letters``: by the number of the reason, the tuples that are none.
+    ``dead_letters``: by the number of the reason, the tuples that are none. ``match_s``: the seconds that the slowest
+    of the tasks took in Python.
     """
 
     plan: int
@@ -83,6 +84,7 @@ class Tally:
     draw: Draw | None
     errors: Mapping[int, int] = field(default_factory=dict)
     dead_letters: Mapping[int, int] = field(default_factory=dict)
+    match_s: float = 0.0
 
     def error_counts(self, plan: Plan) -> dict[str, int]:
         """``errors`` by the id of a query, under the plan that was tallied."""
@@ -105,6 +107,7 @@ class Tally:
             draws[0].merged(draws[1], sample_tuples) if len(draws) == 2 else next(iter(draws), None),
             _sum(self.errors, other.errors),
             _sum(self.dead_letters, other.dead_letters),
+            max(self.match_s, other.match_s),
         )
 
 
@@ -192,14 +195,15 @@ class TaskTally:
             found, counts = np.unique(numbers[numbers > 0], return_counts=True)
             self._dead_letters.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
 
-    def hand_over(self) -> None:
-        """Give the driver what the task counted and drew."""
+    def hand_over(self, match_s: float = 0.0) -> None:
+        """Give the driver what the task counted and drew, and the seconds that it took."""
         if self._counts is None or self._gave_up:
             return
         sampling = self._tallying.sampling
         with suppress(Exception):
             draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
-            told = replace(self._counts, draw=draw, errors=dict(self._errors), dead_letters=dict(self._dead_letters))
+            counted = {"errors": dict(self._errors), "dead_letters": dict(self._dead_letters)}
+            told = replace(self._counts, draw=draw, match_s=match_s, **counted)
             self._tallying.accumulator.add(told)
 
     def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -51,7 +52,9 @@ def matching_task(
         most = max(_FEWEST_ROWS, _PAIRS // max(1, len(decoded)))
         pairs = pairs_a_piece(decoded, output)
         tally = None if tallying is None else TaskTally(tallying)
+        match_s = 0.0
         for batch in batches:
+            begun = perf_counter()
             # PySpark hands a lone argument over bare.
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
@@ -66,9 +69,12 @@ def matching_task(
                 if tally is not None:
                     tally.add(decoded.p_attributes, part, matches)
                 for texts in texts_of(decoded, matches, output, pairs):
+                    match_s += perf_counter() - begun
                     yield pd.Series(pd.arrays.ArrowExtensionArray(texts))
+                    begun = perf_counter()
+            match_s += perf_counter() - begun
         if tally is not None:
-            tally.hand_over()
+            tally.hand_over(match_s)
 
     return matched
 

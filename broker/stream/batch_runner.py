@@ -97,7 +97,10 @@ class BatchRunner:
             self._write(outgoing)
         tally: Tally | None = tallying.accumulator.value
         # Of a batch that failed a task may come late, with counts of the plan before.
-        return tally if tally is not None and tally.plan == tallying.plan else None
+        if tally is None or tally.plan != tallying.plan:
+            return None
+        self._phases.note("match", tally.match_s)
+        return tally
 
     def warm_up(self, plan: Plan, seconds: float, stopping: threading.Event) -> None:
         """Run batches of made-up records for so long, one batch at least, and write nothing of them.

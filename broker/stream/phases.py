@@ -17,9 +17,10 @@ PHASES: Mapping[str, str] = {
     "bind": "the batch is bound to its plan",
     "build": "the frame of the batch is made",
     "run": "records are fetched, decoded, matched and written",
+    "match": "of that: they are matched, in Python",
     "commit": "the batch is noted as done",
 }
-"""In their order."""
+"""In their order. Within ``run`` the parts follow each other record by record; that in Python is told by itself."""
 
 _WITHIN, _AROUND = ("bind", "build", "run"), "addBatch"
 _OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
@@ -45,6 +46,10 @@ class BatchPhases:
         start = perf_counter()
         yield
         self._batch[phase] = perf_counter() - start
+
+    def note(self, phase: str, seconds: float) -> None:
+        """Note what a part of the batch took that is timed elsewhere."""
+        self._batch[phase] = seconds
 
     def count(self) -> None:
         """Count the batch that was timed: it is done, and had records."""

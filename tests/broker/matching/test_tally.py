@@ -31,6 +31,18 @@ def test_a_task_whose_draw_fails_goes_on() -> None:
     assert arrived.value is None
 
 
+def test_the_slowest_task_is_what_matching_took() -> None:
+    plan = compile_plan(WORKLOAD.standing_queries())
+    columns = [D1[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
+    arrived: Accumulator[Tally | None] = Accumulator(-1, None, TallyParam(10))
+    for match_s in (0.5, 2.0, 1.0):
+        task = TaskTally(Tallying(arrived, 1, None))
+        task.add(plan.p_attributes, columns, match(plan, columns, D1.num_rows))
+        task.hand_over(match_s)
+    assert arrived.value is not None
+    assert (arrived.value.tuples, arrived.value.match_s) == (60_000, 2.0)
+
+
 def test_a_draw_is_uniform_and_bounded(tallied: Callable[..., Tally]) -> None:
     plan = compile_plan(WORKLOAD.standing_queries())
     tuples = D1.set_column(0, "a0", pa.array(np.arange(20_000, dtype=np.int32)))

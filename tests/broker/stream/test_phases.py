@@ -50,6 +50,9 @@ def test_what_fails_or_has_no_records_is_not_counted() -> None:
         pass
     with pytest.raises(ValueError, match="no"), phases.timed("run"):
         raise ValueError("no")
+    phases.note("match", 0.25)
     assert phases.medians([]) == {}
     phases.count()
-    assert list(phases.medians([])) == ["build"]
+    found = phases.medians([])
+    assert list(found) == ["build", "match"]
+    assert found["match"] == 0.25
