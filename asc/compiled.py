@@ -25,11 +25,11 @@ def compiled(function: F) -> F:
 
 @intrinsic
 def trailing_zeros(typing_context: Any, word: Any) -> Any:
-    """The number of zeros below the lowest 1 of a uint64 that is not 0."""
+    """The number of zeros below the lowest 1 of a uint64; 64 for 0."""
     from numba.core import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
 
     return types.uint64(types.uint64), generate
 

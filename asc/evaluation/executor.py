@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.evaluation.kernels import sweep, walk
+from asc.evaluation.kernels import ROOM, by_row, sweep, walk
 from asc.evaluation.regions import columns_of, write_regions
 from asc.keys.column import Column
-from asc.keys.grid import Keys
 from asc.plan.block import Block
 from asc.plan.conjuncts import Integers
 from asc.plan.plan import Plan
 
-CHUNK_ROWS = 8_192
+CHUNK_ROWS = 8192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
 
 _PAD = 32
+_NONE = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,16 +59,18 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
     """
     prepared = columns_of(plan, columns, rows)
     state = _Sweeps(plan, min(rows, CHUNK_ROWS), count_cost)
-    found, dropped = [], 0
-    for start in range(0, rows, CHUNK_ROWS):
-        stop = min(rows, start + CHUNK_ROWS)
-        pairs = state.chunk(prepared, start, stop)
-        dropped += stop - start - (int(np.count_nonzero(np.diff(pairs >> 32))) + 1 if len(pairs) else 0)
-        found.append(_with_match_all(pairs, plan.match_all, start, stop))
-    pairs = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
-    return Matches(
-        (pairs >> 32).astype(np.int32), pairs.astype(np.int32), rows, dropped, state.dropped, state.evaluated
-    )
+    ends = [state.sweep(prepared, start, min(rows, start + CHUNK_ROWS)) for start in range(0, rows, CHUNK_ROWS)]
+    pairs = state.found[: state.count]
+    places, ordinals = np.empty(len(pairs), dtype=np.int32), np.empty(len(pairs), dtype=np.int32)
+    dropped, first = 0, 0
+    for number, last in enumerate(ends):
+        start = number * CHUNK_ROWS
+        counts = np.empty(min(rows, start + CHUNK_ROWS) - start + 1, dtype=np.int64)
+        by_row(pairs[first:last], start, places[first:last], ordinals[first:last], counts)
+        dropped += int(np.count_nonzero(np.diff(counts[:-1], prepend=0) == 0))
+        first = last
+    merged = _with_match_all(places, ordinals, plan.match_all, rows)
+    return Matches(*merged, rows, dropped, state.dropped, state.evaluated)
 
 
 class _Sweeps:
@@ -84,54 +86,60 @@ class _Sweeps:
         self.sweeps = [_sweep_arguments(block, slots, count_cost) for block in plan.blocks]
         widest = max((block.matrix.shape[1] for block in plan.blocks), default=0)
         self.grb = np.empty(widest, dtype=np.uint64)
-        self.found = np.empty(4 * rows + 64 * widest, dtype=np.int64)
+        self.sure = np.empty(widest, dtype=np.uint64)
+        self.doubtful = np.empty(65 * widest + ROOM, dtype=np.int64)
+        self.found = np.empty(4 * rows + 64 * widest + ROOM, dtype=np.int64)
+        self.count = 0
         self.dropped = np.zeros(len(plan.blocks), dtype=np.int64)
         self.evaluated = np.zeros(len(plan.blocks), dtype=np.int64)
 
-    def chunk(self, columns: Sequence[Column], start: int, stop: int) -> Keys:
-        """The pairs ``row << 32 | ordinal`` of rows ``start`` to ``stop``, sorted."""
+    def sweep(self, columns: Sequence[Column], start: int, stop: int) -> int:
+        """Find the pairs ``row << 32 | ordinal`` of rows ``start`` to ``stop``; the number of pairs found so far."""
         size = stop - start
+        has_null = False
         for slot, values in enumerate(columns):
             grid, keys, regions = self.plan.grids[slot], self.keys[slot, :size], self.regions[slot, :size]
-            write_regions(grid, values, start, keys, regions)
-        count = 0
+            has_null |= write_regions(grid, values, start, keys, regions)
         for number, (block, (kernel, arguments, exact)) in enumerate(zip(self.plan.blocks, self.sweeps, strict=True)):
-            grb = self.grb[: block.matrix.shape[1]]
+            words = block.matrix.shape[1]
+            grb, sure = self.grb[:words], self.sure[:words]
+            unless_known = np.uint64(0) if block.table.has_inexact else ~np.uint64(0)
             row = 0
             while True:
-                row, count, cost, dropped = kernel(
+                row, self.count, cost, dropped = kernel(
                     self.regions,
                     self.keys,
                     self.null_regions,
+                    has_null,
                     row,
                     size,
                     start,
                     block.matrix,
                     *arguments,
+                    block.certain,
+                    unless_known,
                     exact,
                     block.table.owner,
                     self.plan.ranks,
                     grb,
+                    sure,
+                    self.doubtful,
                     self.found,
-                    count,
+                    self.count,
                 )
                 self.evaluated[number] += cost
                 self.dropped[number] += dropped
                 if row == size:
                     break
                 self.found = np.concatenate([self.found, np.empty_like(self.found)])
-        pairs = self.found[:count]
-        # One block whose queries stand in the order of their ids, as after a full compilation, yields them sorted.
-        in_order = bool((pairs[1:] > pairs[:-1]).all())
-        return pairs.copy() if in_order else np.sort(pairs)
+        return self.count
 
 
 def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
     """The kernel for a block, its arguments about the sequence, and the exact constraints it verifies by."""
     table = block.table
     limits = np.iinfo(table.low.dtype)
-    first = table.first if table.has_inexact else table.first[:0]
-    exact = (first, table.code, table.low, table.high, int(limits.min), int(limits.max))
+    exact = (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max))
     bases = block.bases.astype(np.int64) + 1
     if count_cost or len(block.arrows):
         geb = np.zeros(len(block.slots), dtype=np.bool_)
@@ -143,11 +151,11 @@ def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, t
     return sweep, (in_sequence, rows, constructs), exact
 
 
-def _with_match_all(pairs: Keys, match_all: Integers, start: int, stop: int) -> Keys:
+def _with_match_all(rows: Integers, ordinals: Integers, match_all: Integers, tuples: int) -> tuple[Integers, Integers]:
     """The pairs and, for every row, the match-all queries; sorted."""
     if not len(match_all):
-        return pairs
-    places = np.arange(start, stop, dtype=np.int64) << 32
+        return rows, ordinals
+    places = np.arange(tuples, dtype=np.int64) << 32
     everywhere = (places[:, None] | match_all.astype(np.int64)).reshape(-1)
-    merged: Keys = np.sort(np.concatenate([pairs, everywhere]))
-    return merged
+    merged = np.sort(np.concatenate([(rows.astype(np.int64) << 32) | ordinals, everywhere]))
+    return (merged >> 32).astype(np.int32), merged.astype(np.int32)

@@ -10,76 +10,182 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled, trailing_zeros
-from asc.keys.grid import KEY_MAX, KEY_MIN
+from asc.compiled import compiled, ones, trailing_zeros
 from asc.plan.conjuncts import HIGH_OPEN, INEXACT, LOW_OPEN, SLOT_MASK
 
 Array = npt.NDArray[Any]
 
 _ONE = np.uint64(1)
+ROOM = 4
+"""Places beyond those that the ones of a row may need."""
+_LOW_OPEN_BIT, _HIGH_OPEN_BIT = LOW_OPEN.bit_length() - 1, HIGH_OPEN.bit_length() - 1
 
 
 @compiled
-def _widened(bound: int, least: int, greatest: int) -> int:
-    """A bound of a table whose type has these limits, which stand for no bound, as a bound of type int64."""
-    if bound == least:
-        return KEY_MIN
-    return KEY_MAX if bound == greatest else bound
-
-
-@compiled
-def _is_verified(conjunct: int, row: int, keys: Array, regions: Array, null_regions: Array, exact: Any) -> bool:
-    """Whether the inexact constraints of a conjunct admit the row's values (NULL's region never leaves a doubt)."""
-    first, code, low, high = exact[0], exact[1], exact[2], exact[3]
-    i = first[conjunct]
-    end = first[conjunct + 1]
-    while i < end and code[i] & INEXACT:
-        slot = code[i] & SLOT_MASK
-        key = keys[slot, row]
-        inside = regions[slot, row] == null_regions[slot]
-        while i < end and code[i] & SLOT_MASK == slot:
-            start = _widened(np.int64(low[i]), exact[4], exact[5])
-            stop = _widened(np.int64(high[i]), exact[4], exact[5])
-            if code[i] & LOW_OPEN:
-                start += 1
-            if code[i] & HIGH_OPEN:
-                stop -= 1
-            inside |= start <= key <= stop
+def _verify(
+    grb: Array,
+    doubtful: Array,
+    count: int,
+    row: int,
+    keys: Array,
+    regions: Array,
+    null_regions: Array,
+    has_null: bool,
+    exact: Any,
+) -> None:
+    """Take those of the conjuncts ``doubtful[:count]`` out of the GRB whose inexact constraints do not admit the row's
+    values (NULL's region never leaves a doubt). Behind them is room for one more.
+    """
+    # All of a row in one call: to hand the arrays over takes as long as to verify a conjunct.
+    first, code, low, high, least, greatest = exact
+    # Read once what is to be read, all of it at the same time: the loop below waits for one after the other.
+    sink = np.int64(0)
+    for place in range(count):
+        i = first[doubtful[place]]
+        sink ^= np.int64(code[i]) ^ np.int64(low[i]) ^ np.int64(high[i])
+    doubtful[count] = sink
+    for place in range(count):
+        conjunct = doubtful[place]
+        i = first[conjunct]
+        end = first[conjunct + 1]
+        bits = np.int64(code[i]) if i < end else 0
+        inside = False
+        while bits & INEXACT:
+            slot = bits & SLOT_MASK
+            # A key beyond the type of the table lies beyond all constants in it, as the end of the type does.
+            key = min(max(keys[slot, row], least), greatest)
+            start = np.int64(low[i]) + ((bits >> _LOW_OPEN_BIT) & 1)
+            stop = np.int64(high[i]) - ((bits >> _HIGH_OPEN_BIT) & 1)
+            inside |= (start <= key) & (key <= stop)
+            if has_null:
+                inside |= regions[slot, row] == null_regions[slot]
             i += 1
-        if not inside:
-            return False
-    return True
+            # One look ahead tells the end of a constraint and of them all, and is twice as fast as a loop in a loop.
+            bits = np.int64(code[i]) if i < end else 0
+            if bits & (INEXACT | SLOT_MASK) != INEXACT | slot:
+                if not inside:
+                    grb[conjunct >> 6] &= ~(_ONE << np.uint64(conjunct & 63))
+                    break
+                inside = False
+
+
+@compiled
+def _ones(words: Array, some: Array, places: Array, count: int) -> int:
+    """Write the places of the ones of some words from ``count`` on, ascending; how many there are in all then.
+
+    ``some`` int64[words] is room; ``places`` has ROOM for more than there are. Which words have ones, and how
+    many, is as good as random: so the words with any are found first, and the places of ROOM ones are written of each,
+    whether it has so many or not.
+    """
+    found = 0
+    for word in range(words.size):
+        some[found] = word
+        found += words[word] != 0
+    for i in range(found):
+        left = words[some[i]]
+        number = np.int64(ones(left))  # type: ignore[call-arg]
+        base = some[i] << 6
+        for j in range(ROOM):
+            places[count + j] = base + np.int64(trailing_zeros(left))
+            left &= left - _ONE
+        j = ROOM
+        while left != 0:
+            places[count + j] = base + np.int64(trailing_zeros(left))
+            left &= left - _ONE
+            j += 1
+        count += number
+    return count
 
 
 @compiled
 def _emit(
     grb: Array,
+    sure: Array,
+    doubtful: Array,
     row: int,
     place: int,
     keys: Array,
     regions: Array,
     null_regions: Array,
+    has_null: bool,
     exact: Any,
     owner: Array,
     rank: Array,
     found: Array,
     count: int,
 ) -> int:
-    """Write the queries of the conjuncts left in the GRB: ``place << 32 | ordinal``, each query once."""
+    """Write the queries of the conjuncts left in the GRB: ``place << 32 | ordinal``, each query once.
+
+    Those that are not ``sure`` are verified before, and taken out of the GRB where they fail. ``sure`` and ``doubtful``
+    hold nothing of use afterwards.
+    """
+    words = grb.size
+    some, places = doubtful[:words], doubtful[words:]
+    any_doubt = np.uint64(0)
+    for word in range(words):
+        sure[word] = grb[word] & ~sure[word]
+        any_doubt |= sure[word]
+    if any_doubt != 0:
+        doubts = _ones(sure, some, places, 0)
+        _verify(grb, places, doubts, row, keys, regions, null_regions, has_null, exact)
+    begin = count
+    end = _ones(grb, some, found, count)
     last = -1
-    for word in range(grb.size):
-        left = grb[word]
-        while left != 0:
-            conjunct = (word << 6) + np.int64(trailing_zeros(left))  # type: ignore[call-arg]
-            left &= left - _ONE
-            handle = owner[conjunct]
-            if handle != last and (
-                exact[0].size == 0 or _is_verified(conjunct, row, keys, regions, null_regions, exact)
-            ):
-                last = handle
-                found[count] = (place << 32) | np.int64(rank[handle])
-                count += 1
+    for i in range(begin, end):
+        handle = owner[found[i]]
+        found[count] = (place << 32) | np.int64(rank[handle])
+        count += handle != last
+        last = handle
     return count
+
+
+@compiled
+def _find_sure(certain: Array, regions: Array, row: int, slots: Array, bases: Array, sure: Array) -> None:
+    """Which conjuncts the regions of a row satisfy for certain; ``slots`` and ``bases`` as :func:`sweep` has them."""
+    words = certain.shape[1]
+    a = np.uint64(bases[0] + regions[slots[0], row])
+    b = np.uint64(bases[1] + regions[slots[1], row])
+    c = np.uint64(bases[2] + regions[slots[2], row])
+    d = np.uint64(bases[3] + regions[slots[3], row])
+    for word in range(words):
+        sure[word] = certain[a, word] & certain[b, word] & certain[c, word] & certain[d, word]
+    for i in range(4, slots.size, 4):
+        a = np.uint64(bases[i] + regions[slots[i], row])
+        b = np.uint64(bases[i + 1] + regions[slots[i + 1], row])
+        c = np.uint64(bases[i + 2] + regions[slots[i + 2], row])
+        d = np.uint64(bases[i + 3] + regions[slots[i + 3], row])
+        for word in range(words):
+            sure[word] &= certain[a, word] & certain[b, word] & certain[c, word] & certain[d, word]
+
+
+@compiled
+def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array) -> None:
+    """Pairs ``row << 32 | ordinal``, the rows in any order, as two arrays sorted by row and then by ordinal.
+
+    ``begin``: the least row; ``ends`` int64[rows + 1], room for where each row's pairs end. Cost: two passes, and a
+    sort of the rows whose ordinals do not come ascending.
+    """
+    ends[:] = 0
+    for i in range(pairs.size):
+        ends[(pairs[i] >> 32) - begin + 1] += 1
+    for row in range(1, ends.size):
+        ends[row] += ends[row - 1]
+    # From here on where the next pair of each row goes, at last where they end.
+    for i in range(pairs.size):
+        row = (pairs[i] >> 32) - begin
+        place = ends[row]
+        rows[place] = pairs[i] >> 32
+        ordinals[place] = pairs[i] & 0x7FFFFFFF
+        ends[row] = place + 1
+    start = 0
+    for row in range(ends.size - 1):
+        end = ends[row]
+        ascending = True
+        for i in range(start + 1, end):
+            ascending &= ordinals[i - 1] < ordinals[i]
+        if not ascending:
+            ordinals[start:end].sort()
+        start = end
 
 
 @compiled
@@ -87,6 +193,7 @@ def sweep(
     regions: Array,
     keys: Array,
     null_regions: Array,
+    has_null: bool,
     begin: int,
     end: int,
     offset: int,
@@ -94,10 +201,14 @@ def sweep(
     slots: Array,
     bases: Array,
     constructs: int,
+    certain: Array,
+    unless_known: int,
     exact: Any,
     owner: Array,
     rank: Array,
     grb: Array,
+    sure: Array,
+    doubtful: Array,
     found: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
@@ -106,9 +217,11 @@ def sweep(
     The GRB is looked at after the first four constructs, then after every eight. ``regions`` uint16[slots + 1, rows],
     the last all zeros; ``keys`` int64[slots, rows] (read by verification alone); ``slots``, ``bases`` int64[4 + 8 p]:
     slot and first row of each of the ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the GRB
-    to start with, which changes nothing. ``exact``: (first, code, low, high, least, greatest) of the block's table,
-    ``first`` empty where nothing needs to be verified. ``found`` int64[n] receives pairs from ``count`` on; where fewer
-    places are left than a tuple may need, the sweep ends early.
+    to start with, which changes nothing. ``has_null``: any value of these rows may be NULL. ``certain``: the rows of
+    what the regions satisfy for certain; where the block has none, ``unless_known`` stands for them: uint64 0, or all
+    ones where nothing needs to be verified. ``exact``: (first, code, low, high, least, greatest) of the block's table.
+    ``grb`` and ``sure`` uint64[words] and ``doubtful`` int64[65 * words + ROOM] are room. ``found`` int64[n] receives
+    pairs from ``count`` on; where fewer places are left than a tuple may need, the sweep ends early.
     Returns the next row, the number of pairs, the constructs evaluated, and the rows whose GRB became all zeros.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
@@ -116,7 +229,7 @@ def sweep(
     evaluated = 0
     dropped = 0
     for row in range(begin, end):
-        if count + (words << 6) > found.size:
+        if count + (words << 6) + ROOM > found.size:
             return row, count, evaluated, dropped
         a = np.uint64(bases[0] + regions[slots[0], row])
         b = np.uint64(bases[1] + regions[slots[1], row])
@@ -146,7 +259,26 @@ def sweep(
             i += 8
         evaluated += min(i, constructs)
         if any_left != 0:
-            count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
+            if certain.size > 0:
+                _find_sure(certain, regions, row, slots, bases, sure)
+            else:
+                sure[:] = unless_known
+            count = _emit(
+                grb,
+                sure,
+                doubtful,
+                row,
+                offset + row,
+                keys,
+                regions,
+                null_regions,
+                has_null,
+                exact,
+                owner,
+                rank,
+                found,
+                count,
+            )
         else:
             dropped += 1
     return end, count, evaluated, dropped
@@ -157,6 +289,7 @@ def walk(
     regions: Array,
     keys: Array,
     null_regions: Array,
+    has_null: bool,
     begin: int,
     end: int,
     offset: int,
@@ -166,10 +299,14 @@ def walk(
     sequence: Array,
     arrows: Array,
     geb: Array,
+    certain: Array,
+    unless_known: int,
     exact: Any,
     owner: Array,
     rank: Array,
     grb: Array,
+    sure: Array,
+    doubtful: Array,
     found: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
@@ -183,7 +320,7 @@ def walk(
     evaluated = 0
     dropped = 0
     for row in range(begin, end):
-        if count + (words << 6) > found.size:
+        if count + (words << 6) + ROOM > found.size:
             return row, count, evaluated, dropped
         any_left = np.uint64(0)
         for word in range(words):
@@ -209,7 +346,31 @@ def walk(
                 any_left |= left
             target = arrows[place] if arrows.size > 0 else -1
         if any_left != 0:
-            count = _emit(grb, row, offset + row, keys, regions, null_regions, exact, owner, rank, found, count)
+            if certain.size > 0:
+                for word in range(words):
+                    sure[word] = certain[0, word]
+                for i in range(slots.size):
+                    place = bases[i] + regions[slots[i], row]
+                    for word in range(words):
+                        sure[word] &= certain[place, word]
+            else:
+                sure[:] = unless_known
+            count = _emit(
+                grb,
+                sure,
+                doubtful,
+                row,
+                offset + row,
+                keys,
+                regions,
+                null_regions,
+                has_null,
+                exact,
+                owner,
+                rank,
+                found,
+                count,
+            )
         else:
             dropped += 1
     return end, count, evaluated, dropped

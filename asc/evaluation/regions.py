@@ -38,8 +38,10 @@ def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: 
     return [_column(plan, slot, values, rows) for slot, values in enumerate(columns)]
 
 
-def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: RegionIds) -> None:
-    """Write the keys and the regions of the rows from ``start`` on into two arrays, as many as these have room for."""
+def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: RegionIds) -> bool:
+    """Write the keys and the regions of the rows from ``start`` on into two arrays, as many as these have room for;
+    whether any of the values may be NULL.
+    """
     nulls = values.keys(start, start + len(keys), keys)
     if grid.shift == 0:
         regions_by_table(keys, grid.origin, grid.table, regions)
@@ -47,6 +49,7 @@ def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: R
         regions_by_cells(keys, grid.boundaries, grid.origin, grid.shift, grid.table, regions)
     if nulls is not None:
         regions[nulls] = grid.null_region
+    return nulls is not None
 
 
 def _check_number(plan: Plan, columns: Sequence[object]) -> None:

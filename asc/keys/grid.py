@@ -63,10 +63,12 @@ class Grid:
 
     @staticmethod
     def of_cuts(cuts: Keys, regions: int) -> Grid:
-        """At most ``regions`` regions with boundaries at quantiles of the cuts (each as often as it is used)."""
+        """At most ``regions`` regions with boundaries at quantiles of the cuts (each as often as it is used), the least
+        and the greatest among them: what lies beyond all constants is told apart from them.
+        """
         distinct = np.unique(cuts)
         if len(distinct) >= regions:
-            places = (np.arange(1, regions, dtype=np.int64) * len(cuts)) // regions
+            places = np.linspace(0, len(cuts) - 1, regions - 1).astype(np.int64)
             distinct = np.unique(np.sort(cuts)[places])
         return _with_table(distinct, exact=False)
 

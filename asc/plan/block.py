@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from asc.errors import PlanError
 from asc.frozen import frozen, frozen_int32
-from asc.keys.grid import KEY_MAX, KEY_MIN, Grid
+from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
 from asc.plan.conjuncts import ADMITS_NULL, ConjunctTable, Integers, joined
 from asc.plan.construct import Words
 from asc.plan.kernels import admit_regions
@@ -19,6 +20,12 @@ from asc.plan.order import Order
 WORD = 64
 
 Bits = npt.NDArray[np.int64]
+Places = npt.NDArray[np.intp]
+Admitted = Callable[[Grid, Keys, Keys], tuple[Places, Places]]
+"""The first and the last region that intervals with these first and last keys admit, in one sense or another."""
+
+_MANY_SURVIVORS = 8
+"""Expected of a tuple in a block: for fewer it is cheaper to verify them than to read twice as many rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,18 +34,21 @@ class Block:
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
     from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
-    ``order``: what they are visited in, its ``sequence`` int32[c] and its ``arrows`` int32[rows]. ``table``: the exact
-    constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals.
+    ``certain``: rows like those of ``matrix``, or none. ``order``: what the constructs are visited in, its ``sequence``
+    int32[c] and its ``arrows`` int32[rows]. ``table``: the exact constraints of each bit's conjunct; a bit without
+    conjunct has owner -1 and no intervals.
 
     Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's
-    region exactly when it admits NULL; a bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
+    region exactly when it admits NULL; in ``certain`` only when it admits all of the region, so that a conjunct whose
+    bits are 1 there needs no verification. A bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
     conjuncts of one query stand side by side. Arrays are never written after construction. Cost: capacity / 8 bytes a
-    row.
+    row; twice that with ``certain``, which a block has whose tuples are expected to leave many conjuncts over.
     """
 
     slots: Integers
     bases: Integers
     matrix: Words
+    certain: Words
     order: Order
     table: ConjunctTable
 
@@ -79,7 +89,7 @@ class Block:
 
     @property
     def nbytes(self) -> int:
-        arrays = (self.slots, self.bases, self.matrix, self.sequence, self.arrows)
+        arrays = (self.slots, self.bases, self.matrix, self.certain, self.sequence, self.arrows)
         return sum(array.nbytes for array in arrays) + self.table.nbytes
 
     def order_of(self, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()) -> Order:
@@ -120,10 +130,14 @@ class Block:
         owner = np.where(gone, -1, table.owner).astype(np.int32)
         smaller = ConjunctTable(first, table.code[kept], table.low[kept], table.high[kept], owner).compact()
         mask = packed(gone)
-        matrix = self.matrix | mask
-        matrix[0] &= ~mask
-        matrix[self.bases] &= ~mask
-        return replace(self, matrix=frozen(matrix), table=smaller)
+
+        def cleared(rows: Words, _: Admitted) -> Words:
+            rows = rows | mask
+            rows[0] &= ~mask
+            rows[self.bases] &= ~mask
+            return rows
+
+        return self._with_rows(cleared, table=smaller)
 
     def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
         """A copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in sequence."""
@@ -131,13 +145,17 @@ class Block:
         added = added.with_inexact(is_inexact(added, grids))
         order = np.arange(self.capacity, dtype=np.int64)
         order[bits] = self.capacity + np.arange(len(added))
-        matrix = block.matrix.copy()
         taken = np.zeros(self.capacity, dtype=np.bool_)
         taken[bits] = True
-        matrix[0] |= packed(taken)
-        _fill(matrix, block.slot_bases, added, grids, bits)
+
+        def filled(rows: Words, admitted: Admitted) -> Words:
+            rows = rows.copy()
+            rows[0] |= packed(taken)
+            _fill(rows, block.slot_bases, added, grids, bits, admitted=admitted)
+            return rows
+
         table = joined([self.table, added]).take(order).compact()
-        return replace(block, matrix=frozen(matrix), table=table)
+        return block._with_rows(filled, table=table)
 
     def widened(self, words: int) -> Block:
         """A copy with room for more conjuncts: ``words`` uint64 a row."""
@@ -145,12 +163,16 @@ class Block:
         ones = np.full((len(self.matrix), more), ~np.uint64(0))
         ones[0] = 0
         ones[self.bases] = 0
+
+        def wider_rows(rows: Words, _: Admitted) -> Words:
+            return np.concatenate([rows, ones], axis=1)
+
         free = more * WORD
         table = self.table
         first = np.concatenate([table.first, np.full(free, table.first[-1], dtype=np.int32)])
         owner = np.concatenate([table.owner, np.full(free, -1, dtype=np.int32)])
         wider = ConjunctTable(first, table.code, table.low, table.high, owner).compact()
-        return replace(self, matrix=frozen(np.concatenate([self.matrix, ones], axis=1)), table=wider)
+        return self._with_rows(wider_rows, table=wider)
 
     def _with_slots(self, slots: npt.NDArray[np.int64], grids: Sequence[Grid]) -> Block:
         if not len(slots):
@@ -159,13 +181,18 @@ class Block:
         rows = int(bases[-1]) + grids[int(slots[-1])].regions + 2 - len(self.matrix)
         ones = np.full((rows, self.matrix.shape[1]), ~np.uint64(0))
         ones[bases - len(self.matrix)] = 0
-        return replace(
-            self,
+        return self._with_rows(
+            lambda above, _: np.concatenate([above, ones]),
             slots=frozen_int32(np.concatenate([self.slots, slots])),
             bases=frozen_int32(np.concatenate([self.bases, bases])),
-            matrix=frozen(np.concatenate([self.matrix, ones])),
             order=self.order.with_constructs(len(slots), rows),
         )
+
+    def _with_rows(self, changed: Callable[[Words, Admitted], Words], **others: Any) -> Block:
+        """A copy with other rows in ``matrix`` and, where there are any, in ``certain``."""
+        matrix = frozen(changed(self.matrix, _admitted))
+        certain = frozen(changed(self.certain, _admitted_whole)) if self.certain.size else self.certain
+        return replace(self, matrix=matrix, certain=certain, **others)
 
 
 def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int) -> Block:
@@ -173,13 +200,18 @@ def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int) -> Bloc
     slots = np.unique(table.slots)
     bases = 1 + _offsets(slots, grids)
     rows = int(bases[-1]) + grids[int(slots[-1])].regions + 2 if len(slots) else 1
-    matrix = np.full((rows, words), ~np.uint64(0))
     used = np.zeros(words * WORD, dtype=np.bool_)
     used[: len(table)] = True
-    matrix[0] = packed(used)
-    matrix[bases] = 0
     slot_bases = dict(zip(slots.tolist(), bases.tolist(), strict=True))
-    _fill(matrix, slot_bases, table, grids, np.arange(len(table)))
+    places = np.arange(len(table))
+
+    def rows_of(admitted: Admitted) -> Words:
+        matrix = np.full((rows, words), ~np.uint64(0))
+        matrix[0] = packed(used)
+        matrix[bases] = 0
+        _fill(matrix, slot_bases, table, grids, places, admitted=admitted)
+        return frozen(matrix)
+
     free = words * WORD - len(table)
     first = np.concatenate([table.first, np.full(free, table.first[-1], dtype=np.int32)])
     owner = np.concatenate([table.owner, np.full(free, -1, dtype=np.int32)])
@@ -187,11 +219,32 @@ def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int) -> Bloc
     block = Block(
         frozen_int32(slots),
         frozen_int32(bases),
-        frozen(matrix),
+        rows_of(_admitted),
+        frozen(np.empty((0, 0), dtype=np.uint64)),
         Order.of(frozen_int32(bases), rows, range(len(slots))),
         padded.with_inexact(is_inexact(padded, grids)).compact(),
     )
+    if block.table.has_inexact and _expected_survivors(table, grids) >= _MANY_SURVIVORS:
+        block = replace(block, certain=rows_of(_admitted_whole))
     return block.with_order(block.order_of(static_sequence(block)))
+
+
+def _expected_survivors(table: ConjunctTable, grids: Sequence[Grid]) -> float:
+    """The conjuncts that a tuple leaves over, were all regions of a p-attribute as likely as each other, and were they
+    of each other independent.
+    """
+    slots, starts, ends = table.slots, table.starts(), table.ends()
+    admitted = np.zeros(len(slots))
+    for slot in np.unique(slots).tolist():
+        which = np.flatnonzero((slots == slot) & (starts <= ends))
+        lows, highs = _admitted(grids[slot], starts[which], ends[which])
+        admitted[which] = (highs - lows + 1) / grids[slot].regions
+    share = np.ones(len(table))
+    # Of each constraint the sum over its intervals, which end where the next one begins.
+    begins = np.flatnonzero(np.diff(table.conjuncts * (1 << 16) + slots, prepend=-1))
+    if len(begins):
+        np.multiply.at(share, table.conjuncts[begins], np.minimum(1.0, np.add.reduceat(admitted, begins)))
+    return float(share.sum())
 
 
 def static_sequence(block: Block) -> list[int]:
@@ -206,8 +259,26 @@ def static_sequence(block: Block) -> list[int]:
     return sorted(range(len(shares)), key=lambda construct: (shares[construct], construct))
 
 
+def _admitted(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
+    """The first and the last region that each interval admits a part of."""
+    return grid.regions_of(starts), grid.regions_of(ends)
+
+
+def _admitted_whole(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
+    """The first and the last region that each interval admits whole; the last comes before the first where none is."""
+    begins = np.append(KEY_MIN, grid.boundaries)
+    stops = np.append(grid.boundaries - 1, KEY_MAX)
+    return np.searchsorted(begins, starts), np.searchsorted(stops, ends, side="right") - 1
+
+
 def _fill(
-    matrix: Words, slot_bases: Mapping[int, int], table: ConjunctTable, grids: Sequence[Grid], places: Bits
+    matrix: Words,
+    slot_bases: Mapping[int, int],
+    table: ConjunctTable,
+    grids: Sequence[Grid],
+    places: Bits,
+    *,
+    admitted: Admitted,
 ) -> None:
     """Write the conjuncts' bits, at ``places``: qub, regions, NULL's region; ``matrix`` holds what free bits have."""
     conjuncts, used, starts, ends = places[table.conjuncts], table.slots, table.starts(), table.ends()
@@ -227,8 +298,9 @@ def _fill(
         regions &= ~mask
         regions[-1] |= packed(nulls)
         some = starts[which] <= ends[which]
-        lows, highs = (grid.regions_of(keys[which][some]) for keys in (starts, ends))
-        admit_regions(regions, bits[some], lows, highs)
+        lows, highs = admitted(grid, starts[which][some], ends[which][some])
+        any_region = lows <= highs
+        admit_regions(regions, bits[some][any_region], lows[any_region], highs[any_region])
 
 
 def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bool_]:

@@ -38,7 +38,8 @@ class ConjunctTable:
     as keys, the least and greatest number of the type for no bound. A constraint without intervals (``IS NULL``) is one
     interval from greatest to least, which admits nothing. ``owner`` int32[k]: the handle of the query, -1 for no one.
 
-    Invariant: the INEXACT constraints of a conjunct come first; they are the ones whose regions do not say all.
+    Invariant: the INEXACT constraints of a conjunct come first; they are the ones whose regions do not say all. Of
+    int32 the least bound is never open below nor the greatest above: a key beyond the type is as good as its end.
     Cost: 10 bytes an interval where the constants fit int32, 18 otherwise; 8 bytes a conjunct.
     """
 
@@ -86,7 +87,9 @@ class ConjunctTable:
         low, high = wide.low, wide.high
         bounds = np.concatenate([low, high])
         fits = (bounds == KEY_MIN) | (bounds == KEY_MAX) | ((bounds > _NARROW_MIN) & (bounds < _NARROW_MAX))
-        if fits.all():
+        at_end = (low == KEY_MIN) & (wide.code & LOW_OPEN != 0)
+        at_end |= (high == KEY_MAX) & (wide.code & HIGH_OPEN != 0)
+        if fits.all() and not at_end.any():
             low, high = (a.clip(_NARROW_MIN, _NARROW_MAX).astype(np.int32) for a in (low, high))
         for array in (self.first, self.code, low, high, self.owner):
             array.setflags(write=False)

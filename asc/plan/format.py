@@ -29,7 +29,7 @@ from asc.plan.conjuncts import ConjunctTable
 from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan
 
-_MAGIC = b"ASCPLAN3"
+_MAGIC = b"ASCPLAN4"
 _ALIGNMENT = 64
 _DTYPES = frozenset(("|u1", "<u2", "<i4", "<i8", "<u8"))
 
@@ -103,7 +103,7 @@ def _arrays(plan: Plan) -> Iterator[tuple[str, npt.NDArray[Any]]]:
         for name in ("offsets", "data", "labels", "heads"):
             yield f"dictionary.{slot}.{name}", getattr(dictionary, name)
     for number, block in enumerate(plan.blocks):
-        for name in ("slots", "bases", "matrix", "sequence", "arrows"):
+        for name in ("slots", "bases", "matrix", "certain", "sequence", "arrows"):
             yield f"block.{number}.{name}", getattr(block, name)
         for name in ("first", "code", "low", "high", "owner"):
             yield f"table.{number}.{name}", getattr(block.table, name)
@@ -127,9 +127,9 @@ def _plan(header: dict[str, Any], arrays: Arrays) -> Plan:
     blocks = []
     for number in range(header["blocks"]):
         table = ConjunctTable(*(arrays[f"table.{number}.{name}"] for name in ("first", "code", "low", "high", "owner")))
-        names = ("slots", "bases", "matrix", "sequence", "arrows")
-        slots, bases, matrix, sequence, arrows = (arrays[f"block.{number}.{name}"] for name in names)
-        blocks.append(Block(slots, bases, matrix, Order(sequence, arrows), table))
+        names = ("slots", "bases", "matrix", "certain", "sequence", "arrows")
+        slots, bases, matrix, certain, sequence, arrows = (arrays[f"block.{number}.{name}"] for name in names)
+        blocks.append(Block(slots, bases, matrix, certain, Order(sequence, arrows), table))
     return Plan(
         header["version"],
         CompileOptions(**header["options"]),

@@ -202,8 +202,8 @@ class TaskTally:
         sampling = self._tallying.sampling
         with suppress(Exception):
             draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
-            counted = {"errors": dict(self._errors), "dead_letters": dict(self._dead_letters)}
-            told = replace(self._counts, draw=draw, match_s=match_s, **counted)
+            errors, dead_letters = dict(self._errors), dict(self._dead_letters)
+            told = replace(self._counts, draw=draw, errors=errors, dead_letters=dead_letters, match_s=match_s)
             self._tallying.accumulator.add(told)
 
     def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from asc.errors import PlanError
 from asc.evaluation.executor import CHUNK_ROWS, match
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
-from asc.plan.compiler import compile_plan
+from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
+from workloads.mixed import mixed_workload
 
 if TYPE_CHECKING:
     from conftest import ListsOf
@@ -111,3 +113,34 @@ def test_a_plan_of_match_all_queries_alone_needs_no_column(lists_of: ListsOf) ->
 def test_refused_columns(columns: list[pa.Array], rows: int, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         match(plan_of(positive=(A, POSITIVE)), columns, rows)
+
+
+def test_what_many_queries_accept_is_found_with_and_without_verification() -> None:
+    workload = mixed_workload(3_000)
+    tuples, codes = workload.tuples(2_500)
+    rng = np.random.default_rng(5)
+    nulls = rng.random(codes.shape) < 0.02
+    columns = {
+        each.name: pc.if_else(pa.array(~own), tuples[each.name].combine_chunks(), None)
+        for each, own in zip(workload.attributes, nulls, strict=True)
+    }
+    accepted = np.ones((workload.queries, tuples.num_rows), dtype=np.bool_)
+    for i, (owner, attribute) in enumerate(zip(workload.owner.tolist(), workload.attribute.tolist(), strict=True)):
+        inside = np.zeros(tuples.num_rows, dtype=np.bool_)
+        for j in range(workload.first[i], workload.first[i + 1]):
+            inside |= (workload.low[j] <= codes[attribute]) & (codes[attribute] <= workload.high[j])
+        accepted[owner] &= inside & ~nulls[attribute]
+    queries = workload.standing_queries()
+    options = CompileOptions(exact_bytes=0, exact_regions=32, bounded_rows=400, block_conjuncts=1_536)
+    plan = compile_plan(queries, options)
+    assert any(block.certain.size for block in plan.blocks)
+    moved = change_plan(plan, add=queries[:60], remove=[query.id for query in queries[700:760]])
+    moved = change_plan(moved, add=queries[700:760])
+    assert moved.changes
+    rows, ordinals = np.nonzero(accepted.T)
+    for compiled in (plan, moved):
+        for count_cost in (False, True):
+            found = match(compiled, [columns[each.sql] for each in compiled.p_attributes], 2_500, count_cost=count_cost)
+            assert np.array_equal(found.rows, rows)
+            assert np.array_equal(found.queries, ordinals)
+            assert found.dropped == 2_500 - len(np.unique(rows))

@@ -45,6 +45,8 @@ def test_bounded_regions(cuts: list[int], values: list[int], regions: int) -> No
     grid = Grid.of_cuts(np.array(cuts, dtype=np.int64), regions)
     assert 1 <= grid.regions <= regions
     assert set(grid.boundaries.tolist()) <= set(cuts)
+    if cuts and regions > 2:
+        assert {min(cuts), max(cuts)} <= set(grid.boundaries.tolist())
     if len(set(cuts)) < regions:
         assert grid.boundaries.tolist() == sorted(set(cuts))
     assert (
@@ -54,7 +56,9 @@ def test_bounded_regions(cuts: list[int], values: list[int], regions: int) -> No
 
 def test_quantiles_share_the_cuts_evenly() -> None:
     grid = Grid.of_cuts(np.arange(0, 1_000_000, 7), 10)
-    assert np.diff(grid.boundaries).tolist() == pytest.approx([100_000] * 8, abs=20)
+    # The outermost cuts are boundaries.
+    assert grid.boundaries[[0, -1]].tolist() == [0, 999_999]
+    assert np.diff(grid.boundaries).tolist() == pytest.approx([125_000] * 8, abs=20)
 
 
 def test_tables_stay_small() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -96,6 +98,41 @@ def test_orders(block: Block) -> None:
     assert block.micro_arrows() == []
     with pytest.raises(PlanError, match="the block has 1 constructs"):
         build_block(table((over(A, 5),)), GRIDS, 1).with_order(ordered.order)
+
+
+def test_what_a_region_satisfies_for_certain_needs_no_verification() -> None:
+    grids = (Grid.of_cuts(np.array([0, 10, 20, 30]), 4),)
+    # Regions: below 0, 0 to 9 or 19, to 29, from 30 on; a dozen conjuncts are left over by most tuples.
+    ranges = [(0, 29), (-5, 35), (12, 13), *[(0, 40)] * 12]
+    conjuncts = [((A, Constraint((((low, 0), (high, 1)),), null=low == 12)),) for low, high in ranges]
+    built = build_block(table(*conjuncts[:-1]), grids, 1)
+    grown = built.without(np.array([3], dtype=np.int32)).with_conjuncts(
+        table(conjuncts[-1], first=14), grids, np.array([3])
+    )
+    for block in (
+        built,
+        grown,
+        built.widened(2),
+        built.with_conjuncts(table((over(B, 5),), first=20), (*grids, GRIDS[1]), np.array([14])),
+    ):
+        base = int(block.bases[0]) + 1
+        boundaries = [-(2**63), *grids[0].boundaries.tolist(), 2**63]
+        for region, (start, end) in enumerate(pairwise(boundaries)):
+            for bit, (low, high) in enumerate(ranges[:3]):
+                possible, certain = (int(rows[base + region][0]) >> bit & 1 for rows in (block.matrix, block.certain))
+                assert possible == (low < end and start <= high)
+                assert certain == (low <= start and end - 1 <= high)
+        nulls = block.certain[base + grids[0].regions]
+        assert [int(nulls[0]) >> bit & 1 for bit in range(3)] == [0, 0, 1]
+        assert np.array_equal(block.certain[0], block.matrix[0])
+        assert not (block.certain & ~block.matrix)[1 + int(block.bases[0]) :].any()
+    assert np.array_equal(grown.certain, built.certain)
+
+
+def test_few_survivors_are_verified() -> None:
+    grids = (Grid.of_cuts(np.array([0, 10, 20, 30]), 4),)
+    narrow = [((A, Constraint((((3, 0), (4, 1)),))),)] * 9
+    assert not build_block(table(*narrow), grids, 1).certain.size
 
 
 @given(st.lists(st.booleans(), min_size=128, max_size=128))

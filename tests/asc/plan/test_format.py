@@ -44,7 +44,7 @@ def test_a_plan_travels_and_cannot_be_written(lists_of: ListsOf) -> None:
 
 
 def summed(rest: bytes) -> bytes:
-    return b"ASCPLAN3" + crc32(rest).to_bytes(4, "little") + rest
+    return b"ASCPLAN4" + crc32(rest).to_bytes(4, "little") + rest
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def summed(rest: bytes) -> bytes:
     [
         b"",
         b"nonsense",
-        b"ASCPLAN3",
-        b"ASCPLAN3" + b"\xff" * 30,
+        b"ASCPLAN4",
+        b"ASCPLAN4" + b"\xff" * 30,
         summed(b""),
         summed(b"\xff" * 40),
         summed(b"\x02\0\0\0{}"),
