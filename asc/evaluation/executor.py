@@ -65,9 +65,8 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
     dropped, first = 0, 0
     for number, last in enumerate(ends):
         start = number * CHUNK_ROWS
-        counts = np.empty(min(rows, start + CHUNK_ROWS) - start + 1, dtype=np.int64)
-        by_row(pairs[first:last], start, places[first:last], ordinals[first:last], counts)
-        dropped += int(np.count_nonzero(np.diff(counts[:-1], prepend=0) == 0))
+        room = np.empty(min(rows, start + CHUNK_ROWS) - start + 1, dtype=np.int64)
+        dropped += by_row(pairs[first:last], start, places[first:last], ordinals[first:last], room)
         first = last
     merged = _with_match_all(places, ordinals, plan.match_all, rows)
     return Matches(*merged, rows, dropped, state.dropped, state.evaluated)
@@ -87,7 +86,8 @@ class _Sweeps:
         widest = max((block.matrix.shape[1] for block in plan.blocks), default=0)
         self.grb = np.empty(widest, dtype=np.uint64)
         self.sure = np.empty(widest, dtype=np.uint64)
-        self.doubtful = np.empty(65 * widest + ROOM, dtype=np.int64)
+        self.some = np.empty(widest, dtype=np.int64)
+        self.doubtful = np.empty(64 * widest + ROOM, dtype=np.int64)
         self.found = np.empty(4 * rows + 64 * widest + ROOM, dtype=np.int64)
         self.count = 0
         self.dropped = np.zeros(len(plan.blocks), dtype=np.int64)
@@ -100,10 +100,11 @@ class _Sweeps:
         for slot, values in enumerate(columns):
             grid, keys, regions = self.plan.grids[slot], self.keys[slot, :size], self.regions[slot, :size]
             has_null |= write_regions(grid, values, start, keys, regions)
-        for number, (block, (kernel, arguments, exact)) in enumerate(zip(self.plan.blocks, self.sweeps, strict=True)):
+        for number, (block, (kernel, arguments, exact, verifies)) in enumerate(
+            zip(self.plan.blocks, self.sweeps, strict=True)
+        ):
             words = block.matrix.shape[1]
             grb, sure = self.grb[:words], self.sure[:words]
-            unless_known = np.uint64(0) if block.table.has_inexact else ~np.uint64(0)
             row = 0
             while True:
                 row, self.count, cost, dropped = kernel(
@@ -117,12 +118,13 @@ class _Sweeps:
                     block.matrix,
                     *arguments,
                     block.certain,
-                    unless_known,
+                    verifies,
                     exact,
                     block.table.owner,
                     self.plan.ranks,
                     grb,
                     sure,
+                    self.some,
                     self.doubtful,
                     self.found,
                     self.count,
@@ -135,20 +137,20 @@ class _Sweeps:
         return self.count
 
 
-def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
-    """The kernel for a block, its arguments about the sequence, and the exact constraints it verifies by."""
+def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, tuple[Any, ...], tuple[Any, ...], bool]:
+    """The kernel for a block, its arguments about the sequence, and what it verifies by, if it does."""
     table = block.table
     limits = np.iinfo(table.low.dtype)
     exact = (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max))
     bases = block.bases.astype(np.int64) + 1
     if count_cost or len(block.arrows):
         geb = np.zeros(len(block.slots), dtype=np.bool_)
-        return walk, (block.slots.astype(np.int64), bases, block.sequence, block.arrows, geb), exact
+        return walk, (block.slots.astype(np.int64), bases, block.sequence, block.arrows, geb), exact, table.has_inexact
     constructs = len(block.sequence)
     fill = 4 - constructs if constructs < 4 else -(constructs - 4) % 8
     in_sequence = np.append(block.slots[block.sequence], np.full(fill, slots)).astype(np.int64)
     rows = np.append(bases[block.sequence], np.zeros(fill, dtype=np.int64))
-    return sweep, (in_sequence, rows, constructs), exact
+    return sweep, (in_sequence, rows, constructs), exact, table.has_inexact
 
 
 def _with_match_all(rows: Integers, ordinals: Integers, match_all: Integers, tuples: int) -> tuple[Integers, Integers]:

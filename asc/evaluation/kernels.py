@@ -73,9 +73,9 @@ def _verify(
 def _ones(words: Array, some: Array, places: Array, count: int) -> int:
     """Write the places of the ones of some words from ``count`` on, ascending; how many there are in all then.
 
-    ``some`` int64[words] is room; ``places`` has ROOM for more than there are. Which words have ones, and how
-    many, is as good as random: so the words with any are found first, and the places of ROOM ones are written of each,
-    whether it has so many or not.
+    ``some`` int64[words] is room; ``places`` has ROOM for more than there are. Which words have ones, and how many, is
+    as good as random where there are many: so the words with any are found first, and the places of ROOM ones are
+    written of each, whether it has so many or not. A wrong guess of the processor takes longer than that.
     """
     found = 0
     for word in range(words.size):
@@ -101,7 +101,11 @@ def _ones(words: Array, some: Array, places: Array, count: int) -> int:
 def _emit(
     grb: Array,
     sure: Array,
+    some: Array,
     doubtful: Array,
+    is_sure_known: bool,
+    verifies: bool,
+    many: bool,
     row: int,
     place: int,
     keys: Array,
@@ -116,22 +120,31 @@ def _emit(
 ) -> int:
     """Write the queries of the conjuncts left in the GRB: ``place << 32 | ordinal``, each query once.
 
-    Those that are not ``sure`` are verified before, and taken out of the GRB where they fail. ``sure`` and ``doubtful``
-    hold nothing of use afterwards.
+    Where the block ``verifies`` at all, those that are not ``sure`` are verified before, and taken out of the GRB where
+    they fail. ``sure`` holds nothing of use afterwards.
     """
-    words = grb.size
-    some, places = doubtful[:words], doubtful[words:]
-    any_doubt = np.uint64(0)
-    for word in range(words):
-        sure[word] = grb[word] & ~sure[word]
-        any_doubt |= sure[word]
-    if any_doubt != 0:
-        doubts = _ones(sure, some, places, 0)
-        _verify(grb, places, doubts, row, keys, regions, null_regions, has_null, exact)
-    begin = count
-    end = _ones(grb, some, found, count)
+    if verifies:
+        any_doubt = np.uint64(0)
+        for word in range(grb.size):
+            doubts = grb[word] & ~sure[word] if is_sure_known else grb[word]
+            sure[word] = doubts
+            any_doubt |= doubts
+        if any_doubt != 0:
+            number = _ones(sure, some, doubtful, 0)
+            _verify(grb, doubtful, number, row, keys, regions, null_regions, has_null, exact)
     last = -1
-    for i in range(begin, end):
+    if not many:
+        for word in range(grb.size):
+            left = grb[word]
+            while left != 0:
+                handle = owner[(word << 6) + np.int64(trailing_zeros(left))]  # type: ignore[call-arg]
+                left &= left - _ONE
+                found[count] = (place << 32) | np.int64(rank[handle])
+                count += handle != last
+                last = handle
+        return count
+    begin = count
+    for i in range(begin, _ones(grb, some, found, begin)):
         handle = owner[found[i]]
         found[count] = (place << 32) | np.int64(rank[handle])
         count += handle != last
@@ -159,10 +172,11 @@ def _find_sure(certain: Array, regions: Array, row: int, slots: Array, bases: Ar
 
 
 @compiled
-def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array) -> None:
-    """Pairs ``row << 32 | ordinal``, the rows in any order, as two arrays sorted by row and then by ordinal.
+def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array) -> int:
+    """Pairs ``row << 32 | ordinal``, the rows in any order, as two arrays sorted by row and then by ordinal; the
+    number of rows that have none.
 
-    ``begin``: the least row; ``ends`` int64[rows + 1], room for where each row's pairs end. Cost: two passes, and a
+    ``begin``: the least row; ``ends`` int64[rows + 1]: room, one more than there are rows. Cost: two passes, and a
     sort of the rows whose ordinals do not come ascending.
     """
     ends[:] = 0
@@ -178,14 +192,17 @@ def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array) 
         ordinals[place] = pairs[i] & 0x7FFFFFFF
         ends[row] = place + 1
     start = 0
+    without = 0
     for row in range(ends.size - 1):
         end = ends[row]
+        without += end == start
         ascending = True
         for i in range(start + 1, end):
             ascending &= ordinals[i - 1] < ordinals[i]
         if not ascending:
             ordinals[start:end].sort()
         start = end
+    return without
 
 
 @compiled
@@ -202,12 +219,13 @@ def sweep(
     bases: Array,
     constructs: int,
     certain: Array,
-    unless_known: int,
+    verifies: bool,
     exact: Any,
     owner: Array,
     rank: Array,
     grb: Array,
     sure: Array,
+    some: Array,
     doubtful: Array,
     found: Array,
     count: int,
@@ -218,9 +236,9 @@ def sweep(
     the last all zeros; ``keys`` int64[slots, rows] (read by verification alone); ``slots``, ``bases`` int64[4 + 8 p]:
     slot and first row of each of the ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the GRB
     to start with, which changes nothing. ``has_null``: any value of these rows may be NULL. ``certain``: the rows of
-    what the regions satisfy for certain; where the block has none, ``unless_known`` stands for them: uint64 0, or all
-    ones where nothing needs to be verified. ``exact``: (first, code, low, high, least, greatest) of the block's table.
-    ``grb`` and ``sure`` uint64[words] and ``doubtful`` int64[65 * words + ROOM] are room. ``found`` int64[n] receives
+    what the regions satisfy for certain, or none. ``verifies``: some constraints need to be verified, by ``exact``:
+    (first, code, low, high, least, greatest) of the block's table. ``grb`` and ``sure`` uint64[words], ``some``
+    int64[words] and ``doubtful`` int64[64 * words + ROOM] are room. ``found`` int64[n] receives
     pairs from ``count`` on; where fewer places are left than a tuple may need, the sweep ends early.
     Returns the next row, the number of pairs, the constructs evaluated, and the rows whose GRB became all zeros.
     """
@@ -228,6 +246,7 @@ def sweep(
     words = matrix.shape[1]
     evaluated = 0
     dropped = 0
+    many = False
     for row in range(begin, end):
         if count + (words << 6) + ROOM > found.size:
             return row, count, evaluated, dropped
@@ -261,12 +280,15 @@ def sweep(
         if any_left != 0:
             if certain.size > 0:
                 _find_sure(certain, regions, row, slots, bases, sure)
-            else:
-                sure[:] = unless_known
+            before = count
             count = _emit(
                 grb,
                 sure,
+                some,
                 doubtful,
+                certain.size > 0,
+                verifies,
+                many,
                 row,
                 offset + row,
                 keys,
@@ -279,6 +301,8 @@ def sweep(
                 found,
                 count,
             )
+            # A tuple is most likely as the one before it.
+            many = (count - before) * 4 > words
         else:
             dropped += 1
     return end, count, evaluated, dropped
@@ -300,12 +324,13 @@ def walk(
     arrows: Array,
     geb: Array,
     certain: Array,
-    unless_known: int,
+    verifies: bool,
     exact: Any,
     owner: Array,
     rank: Array,
     grb: Array,
     sure: Array,
+    some: Array,
     doubtful: Array,
     found: Array,
     count: int,
@@ -319,6 +344,7 @@ def walk(
     words = matrix.shape[1]
     evaluated = 0
     dropped = 0
+    many = False
     for row in range(begin, end):
         if count + (words << 6) + ROOM > found.size:
             return row, count, evaluated, dropped
@@ -353,12 +379,15 @@ def walk(
                     place = bases[i] + regions[slots[i], row]
                     for word in range(words):
                         sure[word] &= certain[place, word]
-            else:
-                sure[:] = unless_known
+            before = count
             count = _emit(
                 grb,
                 sure,
+                some,
                 doubtful,
+                certain.size > 0,
+                verifies,
+                many,
                 row,
                 offset + row,
                 keys,
@@ -371,6 +400,8 @@ def walk(
                 found,
                 count,
             )
+            # A tuple is most likely as the one before it.
+            many = (count - before) * 4 > words
         else:
             dropped += 1
     return end, count, evaluated, dropped
