@@ -1,6 +1,6 @@
 """What the engine is measured against: every query tried on every tuple, compiled as the engine's own kernels are.
 
-Both take ``values`` int32[attributes, rows] and return the number of (row, query) pairs that match.
+All take ``values`` int32[attributes, rows] and return the number of (row, query) pairs that match.
 """
 
 from __future__ import annotations
@@ -51,4 +51,32 @@ def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: I
                     inside = False
                     break
             found += inside
+    return found
+
+
+@compiled
+def early_exit_lists(
+    values: Values, starts: Integers, predicates: tuple[Integers, Integers, Integers, Integers]
+) -> int:
+    """As :func:`early_exit_scan`, where predicates hold in any of several ranges.
+
+    ``predicates``: of each the attribute, and where its ranges begin (they end where those of the next begin); then the
+    low and the high bound of each range. Those of query q are ``starts[q]`` to ``starts[q + 1]``.
+    """
+    attribute, first, low, high = predicates
+    found = 0
+    for row in range(values.shape[1]):
+        for query in range(starts.size - 1):
+            accepted = True
+            for predicate in range(starts[query], starts[query + 1]):
+                value = values[attribute[predicate], row]
+                inside = False
+                for i in range(first[predicate], first[predicate + 1]):
+                    if low[i] <= value <= high[i]:
+                        inside = True
+                        break
+                if not inside:
+                    accepted = False
+                    break
+            found += accepted
     return found

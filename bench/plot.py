@@ -42,6 +42,30 @@ def plot_match(result: dict[str, Any], path: Path) -> bool:
     return saved(path, (5 * len(names), 4), draw)
 
 
+def plot_scale(result: dict[str, Any], path: Path) -> bool:
+    """Microseconds a tuple over the number of queries, one panel a workload."""
+    names = list(dict.fromkeys(row["workload"] for row in result["results"]))
+    labels = {
+        "pairs_us": "row and ordinal",
+        "ids_us": "ids",
+        "small_batch_us": "in batches of 256",
+        "brute_force_us": "brute force, vectorised",
+        "scan_us": "scan with early exit",
+    }
+
+    def draw(figure: Any) -> None:
+        for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+            rows = [row for row in result["results"] if row["workload"] == name]
+            for key, label in labels.items():
+                if key in rows[0]:
+                    axes.plot([row["queries"] for row in rows], [row[key] for row in rows], marker="o", label=label)
+            axes.set(xscale="log", yscale="log", title=name, xlabel="queries", ylabel="us a tuple, one thread")
+            axes.grid(visible=True, which="both", alpha=0.2)
+            axes.legend()
+
+    return saved(path, (5 * len(names), 4), draw)
+
+
 def plot_spark(result: dict[str, Any], path: Path) -> bool:
     """Seconds over the number of predicates, a line each plan; hollow where it was stopped."""
     counts = [int(count) for count in result["results"]]

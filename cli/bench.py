@@ -97,6 +97,15 @@ def match() -> None:
     """The executor alone: tuples a second, bytes a query and build time for 10 to 10,000 queries."""
 
 
+@benchmark("bench.scale", "asc bench scale", "asc bench scale --quick --output /tmp/results")
+def scale() -> None:
+    """The executor with 1,000 to 1,000,000 queries, where few and where many accept a tuple.
+
+    As pairs of row and query and as ids, in large and small batches, on one core and on all; beside it a scan of every
+    query that ends at the first predicate which fails, and vectorised brute force.
+    """
+
+
 @benchmark("bench.spark", "asc bench spark", "asc bench spark --quick --output /tmp/results")
 def spark() -> None:
     """A Parquet input through broker.match, beside what Spark alone would do and the bare transport."""

@@ -124,6 +124,30 @@ def hem_workload(
     return Workload(*synthetic_columns(attributes, domain), owner, attribute, low, low + length - 1)
 
 
+def alerts_workload(
+    queries: int,
+    *,
+    attributes: int = 20,
+    domain: int = 1_000_000,
+    ranges: tuple[int, int] = (2, 4),
+    width: float = 0.3,
+    seed: int = 1,
+) -> Workload:
+    """Queries that wait for what is rare: about the highest 1 % of one attribute, and ``ranges`` (least, most) closed
+    intervals, ``width`` x ``domain`` wide, on others.
+    """
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(ranges[0] + 1, ranges[1] + 2, queries)
+    owner = np.repeat(np.arange(queries), counts)
+    attribute = np.argsort(rng.random((queries, attributes)), axis=1)[np.arange(attributes) < counts[:, None]]
+    is_tail = np.diff(owner, prepend=-1) != 0
+    length = int(width * domain)
+    low = rng.integers(0, domain - length + 1, len(owner))
+    tail = rng.integers(int(0.985 * domain), int(0.995 * domain), len(owner))
+    low, high = np.where(is_tail, tail, low), np.where(is_tail, domain - 1, low + length - 1)
+    return Workload(*synthetic_columns(attributes, domain), owner, attribute, low, high)
+
+
 def uniform_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
     """Tuples of ints drawn uniformly (D1, and what the HEM papers match)."""
     rng = np.random.default_rng(seed)
