@@ -43,8 +43,8 @@ Draw = Callable[[np.random.Generator, int], Integers]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """A column: its name and type, its values by code (None for numbers, which are their own codes), and how likely
-    each code is (None where ``draw`` is all that is known).
+    """A column: its name and type, its values by code (None for numbers, which are their own codes), and how codes are
+    drawn.
     """
 
     name: str
@@ -130,10 +130,10 @@ class MixedWorkload:
 
 
 def mixed_workload(queries: int, *, seed: int = 1) -> MixedWorkload:
-    """Queries of 2 to 5 predicates: 40 % equalities, 29 % lists of 2 to 8 values, 31 % comparisons of numbers (30 %
-    ``>=``, 30 % ``<=``, 40 % ``BETWEEN``; 70 % of the constants are round).
+    """Queries of 2 to 5 predicates: 40 % equalities, 29 % lists of 2 to 8 values drawn, each once, 31 % comparisons of
+    numbers (30 % ``>=``, 30 % ``<=``, 40 % ``BETWEEN``; 70 % of the constants are round).
 
-    Values that are popular among the tuples are popular among the queries. A tuple is accepted by .76 % of them.
+    Values that are popular among the tuples are popular among the queries. About .9 % of them accept a tuple.
     """
     rng = np.random.default_rng(seed)
     attributes = _attributes()

@@ -17,11 +17,11 @@ from asc.plan.block import Block
 from asc.plan.conjuncts import Integers
 from asc.plan.plan import Plan
 
-CHUNK_ROWS = 8192
+CHUNK_ROWS = 8_192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
 
 _PAD = 32
-_NONE = np.empty(0, dtype=np.int32)
+_NO_ROWS = np.empty((0, 0), dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,11 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
 
 
 class _Sweeps:
-    """The room that the sweeps of one batch need: keys and regions of a chunk, and pairs found (grown if short)."""
+    """The room that the sweeps of one batch need: keys and regions of a chunk, and the pairs of the whole batch.
+
+    Invariant: ``found[:count]`` are the pairs of the chunks so far, each chunk's block by block. Cost: 8 bytes a pair,
+    up to twice that, for it doubles when it is short.
+    """
 
     def __init__(self, plan: Plan, rows: int, count_cost: bool) -> None:
         slots = len(plan.p_attributes)
@@ -117,7 +121,7 @@ class _Sweeps:
                     start,
                     block.matrix,
                     *arguments,
-                    block.certain,
+                    block.certain if verifies else _NO_ROWS,
                     verifies,
                     exact,
                     block.table.owner,

@@ -41,7 +41,7 @@ def _verify(
     # Read once what is to be read, all of it at the same time: the loop below waits for one after the other.
     sink = np.int64(0)
     for place in range(count):
-        i = first[doubtful[place]]
+        i = min(first[doubtful[place]], code.size - 1)
         sink ^= np.int64(code[i]) ^ np.int64(low[i]) ^ np.int64(high[i])
     doubtful[count] = sink
     for place in range(count):
@@ -70,7 +70,7 @@ def _verify(
 
 
 @compiled
-def _ones(words: Array, some: Array, places: Array, count: int) -> int:
+def _write_ones(words: Array, some: Array, places: Array, count: int) -> int:
     """Write the places of the ones of some words from ``count`` on, ascending; how many there are in all then.
 
     ``some`` int64[words] is room; ``places`` has ROOM for more than there are. Which words have ones, and how many, is
@@ -130,7 +130,7 @@ def _emit(
             sure[word] = doubts
             any_doubt |= doubts
         if any_doubt != 0:
-            number = _ones(sure, some, doubtful, 0)
+            number = _write_ones(sure, some, doubtful, 0)
             _verify(grb, doubtful, number, row, keys, regions, null_regions, has_null, exact)
     last = -1
     if not many:
@@ -144,7 +144,7 @@ def _emit(
                 last = handle
         return count
     begin = count
-    for i in range(begin, _ones(grb, some, found, begin)):
+    for i in range(begin, _write_ones(grb, some, found, begin)):
         handle = owner[found[i]]
         found[count] = (place << 32) | np.int64(rank[handle])
         count += handle != last
@@ -176,7 +176,7 @@ def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array) 
     """Pairs ``row << 32 | ordinal``, the rows in any order, as two arrays sorted by row and then by ordinal; the
     number of rows that have none.
 
-    ``begin``: the least row; ``ends`` int64[rows + 1]: room, one more than there are rows. Cost: two passes, and a
+    ``begin``: the least row; ``ends`` int64[rows + 1]: room, one more than there are rows. Cost: three passes, and a
     sort of the rows whose ordinals do not come ascending.
     """
     ends[:] = 0

@@ -29,8 +29,8 @@ class Grid:
 
     ``exact``: the regions of Definition 1. m constants give 2m + 1 regions, constants and the gaps between them, by the
     boundaries c and c + 1 of every constant c; a gap that holds no key (between 7 and 8) is there and never visited.
-    Otherwise at most G bounded regions at quantiles of the cuts, and a bit of such a region says
-    "admits at least a part of it".
+    Otherwise at most G bounded regions between quantiles of the cuts, the outermost among them, and a bit of such a
+    region says "admits at least a part of it".
 
     ``table`` uint16: the keys from ``origin`` to the last boundary are cut into cells of ``2**shift``, and it holds the
     region of the first key of each; with ``shift`` > 0 also, last of all, the region of the last boundary. Keys beyond
@@ -63,8 +63,8 @@ class Grid:
 
     @staticmethod
     def of_cuts(cuts: Keys, regions: int) -> Grid:
-        """At most ``regions`` regions with boundaries at quantiles of the cuts (each as often as it is used), the least
-        and the greatest among them: what lies beyond all constants is told apart from them.
+        """At most ``regions`` regions with boundaries at quantiles of the cuts (each as often as it is used); the least
+        and, of three regions, the greatest are among them: what lies beyond all constants is told apart.
         """
         distinct = np.unique(cuts)
         if len(distinct) >= regions:

@@ -42,7 +42,8 @@ class Block:
     region exactly when it admits NULL; in ``certain`` only when it admits all of the region, so that a conjunct whose
     bits are 1 there needs no verification. A bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
     conjuncts of one query stand side by side. Arrays are never written after construction. Cost: capacity / 8 bytes a
-    row; twice that with ``certain``, which a block has whose tuples are expected to leave many conjuncts over.
+    row; twice that with ``certain``, which a block has whose tuples were expected to leave many conjuncts over when it
+    was built, all regions counted alike.
     """
 
     slots: Integers

@@ -39,7 +39,8 @@ class ConjunctTable:
     interval from greatest to least, which admits nothing. ``owner`` int32[k]: the handle of the query, -1 for no one.
 
     Invariant: the INEXACT constraints of a conjunct come first; they are the ones whose regions do not say all. Of
-    int32 the least bound is never open below nor the greatest above: a key beyond the type is as good as its end.
+    int32 the least and the greatest number stand for no bound and are no constants, so that a key beyond the type is as
+    good as its end.
     Cost: 10 bytes an interval where the constants fit int32, 18 otherwise; 8 bytes a conjunct.
     """
 
@@ -87,8 +88,9 @@ class ConjunctTable:
         low, high = wide.low, wide.high
         bounds = np.concatenate([low, high])
         fits = (bounds == KEY_MIN) | (bounds == KEY_MAX) | ((bounds > _NARROW_MIN) & (bounds < _NARROW_MAX))
-        at_end = (low == KEY_MIN) & (wide.code & LOW_OPEN != 0)
-        at_end |= (high == KEY_MAX) & (wide.code & HIGH_OPEN != 0)
+        real = (low != KEY_MAX) | (high != KEY_MIN)
+        at_end = ((low == KEY_MIN) & (wide.code & LOW_OPEN != 0)) | ((high == KEY_MAX) & (wide.code & HIGH_OPEN != 0))
+        at_end |= real & ((low == KEY_MAX) | (high == KEY_MIN))
         if fits.all() and not at_end.any():
             low, high = (a.clip(_NARROW_MIN, _NARROW_MAX).astype(np.int32) for a in (low, high))
         for array in (self.first, self.code, low, high, self.owner):

@@ -79,7 +79,8 @@ class RecordDecoder:
         ddl = f"{self.fields.ddl()}, {_CORRUPT} STRING"
         given = sf.when(sf.col(_UNPARSED).isNull(), value)
         parsed = self.record_format.parsed(given, ddl, self._parser_options())
-        # Spark does not compile what a parser is given: all but a look at what was found is a projection of its own.
+        # Spark does not compile what is within a parser. It leaves this projection where it is, for what it finds is
+        # used twice above it.
         looked_at = (*map(sf.col, (name for name, _ in KAFKA_FIELDS)), unparsed.alias(_UNPARSED))
         decoded = (
             sf.struct("key", "value", "headers", "topic", "partition", "offset").alias(RECORD),

@@ -73,7 +73,7 @@ class Tally:
     and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``errors``: by the handle of a
     query, the tuples on which evaluation failed for it (:func:`asc.evaluation.evaluation_errors.queries_with_errors`).
     ``dead_letters``: by the number of the reason, the tuples that are none. ``match_s``: the seconds that the slowest
-    of the tasks took in Python.
+    of the tasks took in the function that matches.
     """
 
     plan: int

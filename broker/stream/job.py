@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.job")
 
-_SOURCE = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(2 << 20)}
+_CONSUMER = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(2 << 20)}
 """Of the consumer, where ``kafka.options`` say nothing else: for a backlog it asks less often than by Kafka's defaults.
 """
 
@@ -183,7 +183,7 @@ class StreamJob:
     def _start_query(self) -> None:
         source = (
             self._spark.readStream.format("kafka")
-            .options(**_SOURCE | self._cluster.client.spark_options())
+            .options(**_CONSUMER | self._cluster.client.spark_options())
             .option("subscribe", self._stream.topic)
             .option("startingOffsets", json.dumps({self._stream.topic: {str(p): o for p, o in self._starting.items()}}))
             .option("maxOffsetsPerTrigger", self._config.spark.max_records_per_batch)

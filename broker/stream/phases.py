@@ -17,10 +17,10 @@ PHASES: Mapping[str, str] = {
     "bind": "the batch is bound to its plan",
     "build": "the frame of the batch is made",
     "run": "records are fetched, decoded, matched and written",
-    "match": "of that: they are matched, in Python",
+    "match": "within that: the slowest task matches, in Python",
     "commit": "the batch is noted as done",
 }
-"""In their order. Within ``run`` the parts follow each other record by record; that in Python is told by itself."""
+"""In their order; ``match`` lies within ``run``."""
 
 _WITHIN, _AROUND = ("bind", "build", "run"), "addBatch"
 _OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -118,6 +118,14 @@ def expected_ids(queries: Sequence[Query], table: pa.Table) -> list[list[str]]:
         values = {attribute: attribute.key_of(table[name][row]) for name, attribute in ATTRIBUTES.items()}
         found.append(sorted(query.id for query in queries if accepts(query.predicate, values)))
     return found
+
+
+@pytest.fixture(scope="module", autouse=True, params=[8, 0], ids=["", "certain"])
+def many_survivors(request: pytest.FixtureRequest) -> Iterator[None]:
+    """All, also with bitmaps of what is certain in every block that verifies anything."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("asc.plan.block._MANY_SURVIVORS", request.param)
+        yield
 
 
 MatchedIds = Callable[..., list[list[str]]]

@@ -144,3 +144,35 @@ def test_what_many_queries_accept_is_found_with_and_without_verification() -> No
             assert np.array_equal(found.rows, rows)
             assert np.array_equal(found.queries, ordinals)
             assert found.dropped == 2_500 - len(np.unique(rows))
+
+
+@pytest.mark.parametrize("exact_regions", [0, 256])
+def test_the_ends_of_the_key_space_are_constants_like_others(exact_regions: int) -> None:
+    least, greatest = -(2**63), 2**63 - 1
+    intervals = {
+        "greatest": (((greatest, 0), (greatest, 1)),),
+        "from the greatest": (((greatest, 0), None),),
+        "least": ((None, (least, 1)),),
+        "above the least": (((least, 1), None),),
+        "below the greatest": ((None, (greatest, 0)),),
+        "or": (((1_500, 0), (1_600, 1)), ((5_000, 0), (6_000, 1)), ((greatest, 0), (greatest, 1))),
+        "near": (((1, 0), (210, 1)),),
+    }
+    column = PAttribute("x", pa.int64(), ("x",))
+    queries = [Query(name, Predicate("", (((column, Constraint(own)),),))) for name, own in sorted(intervals.items())]
+    keys = [least, least + 1, -3 * 10**9, -(2**31) - 1, -(2**31), -(2**31) + 1, 0, 1, 210, 1_550, 5_500]
+    keys += [2**31 - 2, 2**31 - 1, 2**31, 3 * 10**9, greatest - 1, greatest]
+    options = CompileOptions(exact_bytes=0, exact_regions=exact_regions, bounded_regions=3, bounded_rows=0)
+    small = [query for query in queries if query.id in ("near", "or")]
+    plans = [compile_plan(queries, options), *(compile_plan([query], options) for query in queries)]
+    plans.append(change_plan(compile_plan(small, options), add=[query for query in queries if query not in small]))
+    for plan in plans:
+        found = match(plan, [pa.array(keys, pa.int64())], len(keys))
+        ids = plan.query_ids.take(pa.array(found.queries)).to_pylist()
+        expected = [
+            (row, query.id)
+            for row, key in enumerate(keys)
+            for query in queries
+            if query.id in plan and Constraint(intervals[query.id]).admits(key)
+        ]
+        assert list(zip(found.rows.tolist(), ids, strict=True)) == expected

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.evaluation.kernels import ROOM, _ones, by_row, sweep, walk
+from asc.evaluation.kernels import ROOM, _write_ones, by_row, sweep, walk
 
 NOTHING = np.empty(0, dtype=np.int32)
 NO_WORDS = np.empty((0, 0), dtype=np.uint64)
@@ -60,7 +60,7 @@ def test_ones(drawn: list[int]) -> None:
     words, some = np.array(drawn, dtype=np.uint64), np.empty(len(drawn), dtype=np.int64)
     places = np.full(1 + 64 * len(drawn) + ROOM, -1, dtype=np.int64)
     expected = [64 * i + bit for i, word in enumerate(drawn) for bit in range(64) if word >> bit & 1]
-    count = _ones(words, some, places, 1)
+    count = _write_ones(words, some, places, 1)
     assert places[1:count].tolist() == expected
 
 

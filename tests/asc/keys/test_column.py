@@ -32,8 +32,14 @@ PLAIN = pa.array(CITIES)
     ],
     ids=["plain", "chunk", "chunks", "slice", "encoded", "encoded slice", "NULL in the dictionary", "large", "view"],
 )
-def test_forms_have_the_same_keys(values: pa.Array | pa.ChunkedArray) -> None:
+@pytest.mark.parametrize("worth_rows", [1, 1_024])
+def test_forms_have_the_same_keys(
+    values: pa.Array | pa.ChunkedArray, worth_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("asc.keys.column._WORTH_ROWS", worth_rows)
+    monkeypatch.setattr("asc.keys.column._MOST_DIFFERENT", 1.0)
     made = column(CITY, CONSTANTS, values)
+    assert (made.value_keys is not None) == (worth_rows == 1 or pa.types.is_dictionary(values.type))
     for start, stop in ((0, 6), (1, 2), (2, 5), (3, 3)):
         out = np.empty(stop - start, dtype=np.int64)
         nulls = made.keys(start, stop, out)
@@ -41,6 +47,19 @@ def test_forms_have_the_same_keys(values: pa.Array | pa.ChunkedArray) -> None:
             assert (nulls is not None and bool(nulls[place])) == (city is None)
             if city is not None:
                 assert out[place] == CONSTANTS.label(city.encode())
+
+
+@pytest.mark.parametrize("values", [[None] * 4, [b"\xff\xfe", b"a", b"\xff\xfe", None], []])
+def test_bytes_that_repeat_are_looked_up_once(values: list[bytes | None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("asc.keys.column._WORTH_ROWS", 0)
+    made = column(CITY, CONSTANTS, pa.array(values, pa.binary()).view(pa.string()))
+    assert (made.value_keys is not None) == (len(values) > 0 and values[0] is not None)
+    out = np.empty(len(values), dtype=np.int64)
+    nulls = made.keys(0, len(values), out)
+    for place, value in enumerate(values):
+        assert (nulls is not None and bool(nulls[place])) == (value is None)
+        if value is not None:
+            assert out[place] == CONSTANTS.label(value)
 
 
 def test_a_dictionary_without_values_is_all_null() -> None:

@@ -161,3 +161,13 @@ def test_the_example_of_a_stream_is_a_record_of_it(spark: SparkSession, kind: st
     (row,) = decoder.decode(frame).collect()
     assert row[ERROR] is None
     assert (row.c2, row.c5, row.c6, row.c7, row.c8, row.c9) == (1, 1.0, Decimal("1.00"), True, "1", None)
+
+
+def test_what_is_checked_of_a_text_is_not_within_the_parser(spark: SparkSession) -> None:
+    stream = StreamConfig(topic="t", format="json", schema="a INT")
+    frame = decoding(stream).decode(spark.createDataFrame([], RECORD_DDL)).select("a", ERROR)
+    plan = frame._jdf.queryExecution().optimizedPlan().toString()
+    parsing = [line for line in plan.splitlines() if "from_json(" in line]
+    assert len(parsing) == 2
+    assert not any("isValid" in line for line in parsing)
+    assert "isValid" in plan

@@ -22,7 +22,8 @@ def test_workers_know_of_no_archive(spark: SparkSession) -> None:
     def told(numbers: pd.Series) -> pd.Series:
         places = [place for place in sys.path_importer_cache if place.endswith((".zip", ".jar"))]
         # Python itself names an archive of its library in its path that is seldom there.
-        archives = [place for place in places if not place.startswith(sys.base_prefix)]
+        own = f"python{sys.version_info.major}{sys.version_info.minor}.zip"
+        archives = [place for place in places if not place.endswith(f"/{own}")]
         return pd.Series([f"{sys.modules['pyspark'].__file__} {archives}"] * len(numbers))
 
     in_python = pandas_udf(told, "string")  # type: ignore[call-overload]
