@@ -1,6 +1,6 @@
 """What the engine is measured against: every query tried on every tuple, compiled as the engine's own kernels are.
 
-All take ``values`` int32[attributes, rows] and return the number of (row, query) pairs that match.
+The compiled ones take ``values`` int32[attributes, rows] and return the number of (row, query) pairs that match.
 """
 
 from __future__ import annotations
@@ -9,9 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled
+from workloads.synthetic import Workload
 
 Values = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
+
+TUPLES_TOGETHER = 50
+"""Tuples that share a pass of the vectorised brute force: the best of the sizes that were tried."""
+
+
+def bounds_of(workload: Workload) -> tuple[Values, Values]:
+    """The least and the greatest value that each query admits of each attribute: int32[attributes, queries]."""
+    low = np.zeros((workload.attributes, workload.queries), dtype=np.int32)
+    high = np.full_like(low, workload.domain)
+    low[workload.attribute, workload.owner] = workload.low
+    high[workload.attribute, workload.owner] = workload.high
+    return low, high
 
 
 @compiled

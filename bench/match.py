@@ -18,16 +18,13 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
-from bench.brute_force import dense_bounds, early_exit_scan
+from bench.brute_force import TUPLES_TOGETHER, bounds_of, dense_bounds, early_exit_scan
 from bench.machine import machine
 from bench.plot import plot_match
-from bench.timed import timed
+from bench.timed import medians_in_turns, timed
 from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
 
 Contender = Callable[[], int]
-
-TUPLES_TOGETHER = 50
-"""Tuples that share a pass of the vectorised brute force: the best of the sizes that were tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +89,8 @@ def _measured(name: str, workload: Workload, size: Size) -> dict[str, Any]:
     expected = _engine(plan, few)()
     if {found["brute_force"], found["scan"]} != {expected}:
         raise RuntimeError(f"{name}, {len(queries)} queries: matches differ: {found}, {expected} expected")
-    seconds: dict[str, list[float]] = {contender: [] for contender in contenders}
-    for _ in range(size.repetitions):
-        for contender, (work, _) in contenders.items():
-            seconds[contender].append(timed(work))
-    ms = {
-        f"{contender}_ms": statistics.median(seconds[contender]) / rows * 1e3
-        for contender, (_, rows) in contenders.items()
-    }
+    medians = medians_in_turns({contender: work for contender, (work, _) in contenders.items()}, size.repetitions)
+    ms = {f"{contender}_ms": medians[contender] / rows * 1e3 for contender, (_, rows) in contenders.items()}
     return {
         "workload": name,
         "queries": len(queries),
@@ -134,10 +125,7 @@ def _engine(plan: Plan, tuples: pa.Table) -> Contender:
 
 
 def _brute_force(workload: Workload, tuples: pa.Table) -> Contender:
-    low = np.zeros((workload.attributes, workload.queries), dtype=np.int32)
-    high = np.full_like(low, workload.domain)
-    low[workload.attribute, workload.owner] = workload.low
-    high[workload.attribute, workload.owner] = workload.high
+    low, high = bounds_of(workload)
     values = _dense(tuples)
     alive = np.empty((TUPLES_TOGETHER, workload.queries), dtype=np.uint8)
     return lambda: dense_bounds(values, low, high, alive)

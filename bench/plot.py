@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,23 +28,11 @@ def saved(path: Path, inches: tuple[float, float], draw: Callable[[Any], None]) 
 
 def plot_match(result: dict[str, Any], path: Path) -> bool:
     """Milliseconds a tuple over the number of queries, one panel a workload."""
-    names = list(dict.fromkeys(row["workload"] for row in result["results"]))
-
-    def draw(figure: Any) -> None:
-        for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-            rows = [row for row in result["results"] if row["workload"] == name]
-            for key, label in _CONTENDERS.items():
-                axes.plot([row["queries"] for row in rows], [row[key] for row in rows], marker="o", label=label)
-            axes.set(xscale="log", yscale="log", title=name, xlabel="queries", ylabel="ms a tuple, one thread")
-            axes.grid(visible=True, which="both", alpha=0.2)
-            axes.legend()
-
-    return saved(path, (5 * len(names), 4), draw)
+    return _panels(result, _CONTENDERS, "ms a tuple, one thread", path)
 
 
 def plot_scale(result: dict[str, Any], path: Path) -> bool:
     """Microseconds a tuple over the number of queries, one panel a workload."""
-    names = list(dict.fromkeys(row["workload"] for row in result["results"]))
     labels = {
         "pairs_us": "row and ordinal",
         "ids_us": "ids",
@@ -52,6 +40,12 @@ def plot_scale(result: dict[str, Any], path: Path) -> bool:
         "brute_force_us": "brute force, vectorised",
         "scan_us": "scan with early exit",
     }
+    return _panels(result, labels, "us a tuple, one thread", path)
+
+
+def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, path: Path) -> bool:
+    """What each contender takes over the number of queries, one panel a workload."""
+    names = list(dict.fromkeys(row["workload"] for row in result["results"]))
 
     def draw(figure: Any) -> None:
         for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
@@ -59,7 +53,7 @@ def plot_scale(result: dict[str, Any], path: Path) -> bool:
             for key, label in labels.items():
                 if key in rows[0]:
                     axes.plot([row["queries"] for row in rows], [row[key] for row in rows], marker="o", label=label)
-            axes.set(xscale="log", yscale="log", title=name, xlabel="queries", ylabel="us a tuple, one thread")
+            axes.set(xscale="log", yscale="log", title=name, xlabel="queries", ylabel=measured)
             axes.grid(visible=True, which="both", alpha=0.2)
             axes.legend()
 

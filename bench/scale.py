@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,18 +18,14 @@ from tqdm import tqdm
 from asc.evaluation.executor import match
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
-from bench.brute_force import dense_bounds, early_exit_lists
+from bench.brute_force import TUPLES_TOGETHER, bounds_of, dense_bounds, early_exit_lists
 from bench.machine import machine
 from bench.plot import plot_scale
-from bench.timed import timed
+from bench.timed import medians_in_turns
 from workloads.mixed import mixed_workload
 from workloads.synthetic import Integers, Values, Workload, alerts_workload, hem_workload, uniform_tuples
 
 SMALL_BATCH = 256
-_TUPLES_TOGETHER = 50
-"""Tuples that share a pass of the vectorised brute force: the best of the sizes that were tried."""
-
-_FEWEST = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +70,9 @@ def _of_ranges(workload: Workload) -> _Contest:
         table = uniform_tuples(rows, attributes=workload.attributes, domain=workload.domain)
         return table, np.stack([column.to_numpy() for column in table.columns])
 
-    low = np.zeros((workload.attributes, workload.queries), dtype=np.int32)
-    high = np.full_like(low, workload.domain)
-    low[workload.attribute, workload.owner] = workload.low
-    high[workload.attribute, workload.owner] = workload.high
     first = np.arange(len(workload.owner) + 1)
     ranges = (workload.owner, workload.attribute, first, workload.low, workload.high)
-    return _Contest(workload.standing_queries(), tuples, *ranges, (low, high))
+    return _Contest(workload.standing_queries(), tuples, *ranges, bounds_of(workload))
 
 
 WORKLOADS: dict[str, Callable[[int], _Contest]] = {
@@ -139,7 +130,7 @@ def _measured(name: str, queries: int, size: Size) -> dict[str, Any]:
     plan = compile_plan(contest.queries)
     build_s = time.perf_counter() - begun
     tuples, codes = contest.tuples(size.batch)
-    few = min(size.batch, max(_FEWEST, size.evaluations // queries))
+    few = min(size.batch, max(TUPLES_TOGETHER, size.evaluations // queries))
     columns = [tuples[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
     contenders = dict(_contenders(plan, columns, contest, np.ascontiguousarray(codes[:, :few])))
     found = {contender: work() for contender, (work, _) in contenders.items()}
@@ -147,14 +138,8 @@ def _measured(name: str, queries: int, size: Size) -> dict[str, Any]:
     rivals = {contender: count for contender, count in found.items() if contender in ("scan", "brute_force")}
     if {*rivals.values()} != {expected} or len({found["pairs"], found["ids"]}) != 1:
         raise RuntimeError(f"{name}, {queries} queries: matches differ: {found}, {expected} expected of the rivals")
-    seconds: dict[str, list[float]] = {contender: [] for contender in contenders}
-    for _ in range(size.repetitions):
-        for contender, (work, _) in contenders.items():
-            seconds[contender].append(timed(work))
-    us = {
-        f"{contender}_us": statistics.median(seconds[contender]) / rows * 1e6
-        for contender, (_, rows) in contenders.items()
-    }
+    medians = medians_in_turns({contender: work for contender, (work, _) in contenders.items()}, size.repetitions)
+    us = {f"{contender}_us": medians[contender] / rows * 1e6 for contender, (_, rows) in contenders.items()}
     all_cores_us = us.pop("all_cores_us")
     return {
         "workload": name,
@@ -193,5 +178,5 @@ def _contenders(
     yield "scan", (lambda: early_exit_lists(codes, starts, ranges), few)
     if contest.dense is not None:
         low, high = contest.dense
-        alive = np.empty((_TUPLES_TOGETHER, len(contest.queries)), dtype=np.uint8)
+        alive = np.empty((TUPLES_TOGETHER, len(contest.queries)), dtype=np.uint8)
         yield "brute_force", (lambda: dense_bounds(codes, low, high, alive), few)

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.evaluation.kernels import ROOM, by_row, sweep, walk
+from asc.evaluation.kernels import ROOM, sweep, walk
+from asc.evaluation.pairs import by_row
 from asc.evaluation.regions import columns_of, write_regions
 from asc.keys.column import Column
 from asc.plan.block import Block

@@ -132,7 +132,7 @@ class Block:
         smaller = ConjunctTable(first, table.code[kept], table.low[kept], table.high[kept], owner).compact()
         mask = packed(gone)
 
-        def cleared(rows: Words, _: Admitted) -> Words:
+        def cleared(rows: Words) -> Words:
             rows = rows | mask
             rows[0] &= ~mask
             rows[self.bases] &= ~mask
@@ -153,10 +153,11 @@ class Block:
             rows = rows.copy()
             rows[0] |= packed(taken)
             _fill(rows, block.slot_bases, added, grids, bits, admitted=admitted)
-            return rows
+            return frozen(rows)
 
         table = joined([self.table, added]).take(order).compact()
-        return block._with_rows(filled, table=table)
+        certain = filled(block.certain, _admitted_whole) if block.certain.size else block.certain
+        return replace(block, matrix=filled(block.matrix, _admitted), certain=certain, table=table)
 
     def widened(self, words: int) -> Block:
         """A copy with room for more conjuncts: ``words`` uint64 a row."""
@@ -165,7 +166,7 @@ class Block:
         ones[0] = 0
         ones[self.bases] = 0
 
-        def wider_rows(rows: Words, _: Admitted) -> Words:
+        def wider_rows(rows: Words) -> Words:
             return np.concatenate([rows, ones], axis=1)
 
         free = more * WORD
@@ -183,17 +184,16 @@ class Block:
         ones = np.full((rows, self.matrix.shape[1]), ~np.uint64(0))
         ones[bases - len(self.matrix)] = 0
         return self._with_rows(
-            lambda above, _: np.concatenate([above, ones]),
+            lambda above: np.concatenate([above, ones]),
             slots=frozen_int32(np.concatenate([self.slots, slots])),
             bases=frozen_int32(np.concatenate([self.bases, bases])),
             order=self.order.with_constructs(len(slots), rows),
         )
 
-    def _with_rows(self, changed: Callable[[Words, Admitted], Words], **others: Any) -> Block:
+    def _with_rows(self, changed: Callable[[Words], Words], **others: Any) -> Block:
         """A copy with other rows in ``matrix`` and, where there are any, in ``certain``."""
-        matrix = frozen(changed(self.matrix, _admitted))
-        certain = frozen(changed(self.certain, _admitted_whole)) if self.certain.size else self.certain
-        return replace(self, matrix=matrix, certain=certain, **others)
+        certain = frozen(changed(self.certain)) if self.certain.size else self.certain
+        return replace(self, matrix=frozen(changed(self.matrix)), certain=certain, **others)
 
 
 def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int) -> Block:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.evaluation.kernels import ROOM, _write_ones, by_row, sweep, walk
+from asc.evaluation.kernels import ROOM, _write_ones, sweep, walk
 
 NOTHING = np.empty(0, dtype=np.int32)
 NO_WORDS = np.empty((0, 0), dtype=np.uint64)
@@ -62,14 +62,3 @@ def test_ones(drawn: list[int]) -> None:
     expected = [64 * i + bit for i, word in enumerate(drawn) for bit in range(64) if word >> bit & 1]
     count = _write_ones(words, some, places, 1)
     assert places[1:count].tolist() == expected
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), unique=True))
-def test_pairs_by_row(drawn: list[tuple[int, int]]) -> None:
-    pairs = np.array([(10 + row) << 32 | ordinal for row, ordinal in drawn], dtype=np.int64)
-    rows, ordinals = np.empty(len(drawn), dtype=np.int32), np.empty(len(drawn), dtype=np.int32)
-    ends = np.empty(7, dtype=np.int64)
-    without = by_row(pairs, 10, rows, ordinals, ends)
-    assert list(zip((rows - 10).tolist(), ordinals.tolist(), strict=True)) == sorted(drawn)
-    assert without == 6 - len({row for row, _ in drawn})

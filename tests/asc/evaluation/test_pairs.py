@@ -1,0 +1,20 @@
+"""Pairs in the order of their rows, and of the ordinals within a row."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asc.evaluation.pairs import by_row
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), unique=True))
+def test_pairs_by_row(drawn: list[tuple[int, int]]) -> None:
+    pairs = np.array([(10 + row) << 32 | ordinal for row, ordinal in drawn], dtype=np.int64)
+    rows, ordinals = np.empty(len(drawn), dtype=np.int32), np.empty(len(drawn), dtype=np.int32)
+    ends = np.empty(7, dtype=np.int64)
+    without = by_row(pairs, 10, rows, ordinals, ends)
+    assert list(zip((rows - 10).tolist(), ordinals.tolist(), strict=True)) == sorted(drawn)
+    assert without == 6 - len({row for row, _ in drawn})
