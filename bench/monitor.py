@@ -137,10 +137,11 @@ class _Pipeline:
         """Run a batch, and wait until the monitor has done with it: what it costs is not to fall on another mode."""
         plan = self._running.plan
         if self._shipped is None or self._shipped.plan is not plan:
-            old, self._shipped = self._shipped, ShippedPlan.of(frame, plan)
+            old = self._shipped
+            self._shipped = ShippedPlan.of(frame, plan, before=old)
             self._number += 1
             if old is not None:
-                old.destroy()
+                old.release(self._shipped)
         tallying = None
         if self._mode != "off":
             self._accumulator.value = None

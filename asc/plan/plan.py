@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from asc.errors import PlanError
+from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Cut
 from asc.keys.dictionary import Dictionary
@@ -94,6 +95,14 @@ class Plan:
     def topics(self) -> pa.DictionaryArray:
         """The topic of each ordinal: a dictionary-encoded Arrow array, nothing copied."""
         return pa.DictionaryArray.from_arrays(pa.array(self.topic_of), self.topic_names)
+
+    @property
+    def handles(self) -> Integers:
+        """The handle of each ordinal. Cost: a pass over ``ranks``."""
+        present = np.flatnonzero(self.ranks >= 0)
+        handles = np.empty(len(self), dtype=np.int32)
+        handles[self.ranks[present]] = present
+        return frozen_int32(handles)
 
     @property
     def match_all(self) -> Integers:

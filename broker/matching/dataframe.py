@@ -144,7 +144,7 @@ def matching_function(spark: SparkSession, shipped: ShippedPlan, tallying: Tally
 
 
 def _function(shipped: ShippedPlan, output: Output, tallying: Tallying | None) -> UserDefinedFunctionLike:
-    task = matching_task(shipped.transport, shipped.broadcast, output, tallying)
+    task = matching_task(shipped.transport, shipped.parts, output, tallying)
     # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
     function: UserDefinedFunctionLike = pandas_udf(task, "string").asNondeterministic()  # type: ignore[call-overload]
     return function

@@ -10,29 +10,38 @@ from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 
 from asc.keys.attribute import PAttribute
-from asc.plan.format import to_bytes
+from asc.plan.parts import Part, parts_of
 from asc.plan.plan import Plan, Query
 from broker.errors import MatchError
 from broker.matching.expressions import analyse, countable_errors
-from broker.matching.plan_bytes import PlanBytes
+from broker.matching.plan_parts import PlanParts, broadcasts_of
 from broker.matching.transport import Transport
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShippedPlan:
-    """A plan, its bytes as the workers read them, and how its p-attributes cross into Python.
+    """A plan, its parts as the workers read them, and how its p-attributes cross into Python.
 
-    Holds for every DataFrame with the columns of the one it was made for. Cost: the plan's bytes once more, on the
-    driver, on its disk and in each worker process, until :meth:`destroy`.
+    Holds for every DataFrame with the columns of the one it was made for. Cost: the parts once more, on the driver's
+    disk and on that of each host, until :meth:`release`; of a plan that was changed from another one that was shipped,
+    only those that are new.
     """
 
     plan: Plan
-    broadcast: Broadcast[PlanBytes]
+    broadcasts: Mapping[Part, Broadcast[bytes]]
     transport: Transport
 
     @staticmethod
-    def of(frame: DataFrame, plan: Plan, queries: Iterable[Query] = (), *, counts_errors: bool = False) -> ShippedPlan:
-        """Have Spark analyse the plan's expressions over a frame, and ship the plan.
+    def of(
+        frame: DataFrame,
+        plan: Plan,
+        queries: Iterable[Query] = (),
+        *,
+        counts_errors: bool = False,
+        before: ShippedPlan | None = None,
+    ) -> ShippedPlan:
+        """Have Spark analyse the plan's expressions over a frame, and ship the plan, or what one shipped ``before`` has
+        not of it.
 
         ``counts_errors``: the conditions of their evaluation errors travel as well. Raises MatchError where Spark
         refuses an expression or finds it of another type, naming those of the ``queries`` that use it.
@@ -44,16 +53,33 @@ class ShippedPlan:
             conditions: Mapping[int, str] = countable_errors(frame, plan.p_attributes) if counts_errors else {}
         nullable = [found.nullable[attribute] for attribute in plan.p_attributes]
         transport = Transport.of(plan.p_attributes, nullable, conditions)
-        return ShippedPlan(plan, frame.sparkSession.sparkContext.broadcast(PlanBytes(to_bytes(plan))), transport)
+        return _shipped(frame.sparkSession, plan, {} if before is None else before.broadcasts, transport)
 
     def with_plan(self, spark: SparkSession, plan: Plan) -> ShippedPlan:
         """Another plan of the same p-attributes, in the same order: it crosses as this one does."""
-        return ShippedPlan(plan, spark.sparkContext.broadcast(PlanBytes(to_bytes(plan))), self.transport)
+        return _shipped(spark, plan, self.broadcasts, self.transport)
 
-    def destroy(self) -> None:
-        """Let the driver, its disk and the workers forget the bytes; only when no batch runs with them, or will."""
-        with suppress(FileNotFoundError):
-            self.broadcast.destroy()
+    @property
+    def parts(self) -> PlanParts:
+        """What travels to the workers."""
+        return PlanParts(tuple(self.broadcasts.values()))
+
+    def release(self, after: ShippedPlan | None = None) -> None:
+        """Let the driver, its disk and the workers forget the parts, but those of the plan that comes ``after``; only
+        when no batch runs with them, or will.
+        """
+        kept = set() if after is None else set(after.broadcasts)
+        for part, broadcast in self.broadcasts.items():
+            if part not in kept:
+                with suppress(FileNotFoundError):
+                    broadcast.destroy()
+
+
+def _shipped(
+    spark: SparkSession, plan: Plan, known: Mapping[Part, Broadcast[bytes]], transport: Transport
+) -> ShippedPlan:
+    parts = parts_of(plan, tuple(known))
+    return ShippedPlan(plan, broadcasts_of(spark.sparkContext, parts, known), transport)
 
 
 @contextmanager

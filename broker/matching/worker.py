@@ -12,13 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import Broadcast
 
 from asc.evaluation.executor import Matches
 from asc.evaluation.executor import match as execute
 from asc.plan.plan import Plan
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
-from broker.matching.plan_bytes import PlanBytes
+from broker.matching.plan_parts import PlanParts
 from broker.matching.tally import Tallying, TaskTally
 from broker.matching.transport import Transport
 
@@ -38,7 +37,7 @@ Batch = tuple[pd.Series, ...]
 
 
 def matching_task(
-    transport: Transport, plan: Broadcast[PlanBytes], output: Output, tallying: Tallying | None = None
+    transport: Transport, parts: PlanParts, output: Output, tallying: Tallying | None = None
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
     """The function of a Pandas UDF over iterators: arguments of the transport in, texts out.
 
@@ -48,7 +47,7 @@ def matching_task(
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
-        decoded = plan.value.plan
+        decoded = parts.plan
         most = max(_FEWEST_ROWS, _PAIRS // max(1, len(decoded)))
         pairs = pairs_a_piece(decoded, output)
         tally = None if tallying is None else TaskTally(tallying)

@@ -139,7 +139,7 @@ class BatchRunner:
     def close(self) -> None:
         """Let the workers forget the plan; only when no batch runs."""
         if self._shipped is not None:
-            self._shipped.destroy()
+            self._shipped.release()
 
     def _write(self, outgoing: DataFrame) -> None:
         outgoing.write.format("kafka").options(**self._sink).save()
@@ -196,9 +196,10 @@ class BatchRunner:
             if old is not None and old.plan.p_attributes == plan.p_attributes:
                 self._shipped = old.with_plan(self._spark, plan)
             else:
-                self._shipped = ShippedPlan.of(self._decoder.decode(records), plan, counts_errors=True)
+                frame = self._decoder.decode(records)
+                self._shipped = ShippedPlan.of(frame, plan, counts_errors=True, before=old)
             self._plans_shipped += 1
             if old is not None:
                 # One batch runs at a time, so nothing uses the old one any more.
-                old.destroy()
+                old.release(self._shipped)
         return self._shipped

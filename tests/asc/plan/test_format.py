@@ -1,50 +1,39 @@
-"""Plans as bytes: they come back as they were, and bytes that are none are refused."""
+"""Arrays as bytes: they come back as they were, and bytes that are none are refused."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 from zlib import crc32
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from asc.errors import PlanError
-from asc.evaluation.executor import match
-from asc.keys.attribute import PAttribute
-from asc.keys.constraint import Constraint
-from asc.plan.compiler import compile_plan
-from asc.plan.format import from_bytes, to_bytes
-from asc.plan.plan import Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.plan.format import from_bytes, message, strings_of, to_bytes
 
-if TYPE_CHECKING:
-    from conftest import ListsOf
-
-A = PAttribute("a", pa.int32(), ("a",))
-S = PAttribute("s", pa.string(), ("s",))
-POSITIVE = Constraint((((0, 1), None),))
-OSLO = Constraint((((b"Oslo", 0), (b"Oslo", 1)),))
+ARRAYS = {"odd": np.arange(3, dtype=np.uint8), "many": np.arange(12, dtype=np.int32).reshape(3, 4)}
+DATA = to_bytes({"kind": "block", "of": [1, "two"]}, ARRAYS)
 
 
-def plan_of(**conjuncts: tuple[PAttribute, Constraint]) -> Plan:
-    return compile_plan([Query(query_id, Predicate("", ((one,),))) for query_id, one in conjuncts.items()])
+@pytest.mark.parametrize("buffer", [DATA, memoryview(b"?" + DATA)[1:]], ids=["aligned", "not aligned"])
+def test_arrays_come_back_and_cannot_be_written(buffer: bytes | memoryview) -> None:
+    says, arrays = from_bytes(buffer)
+    assert says == {"kind": "block", "of": [1, "two"]}
+    assert {name: array.tolist() for name, array in arrays.items()} == {n: a.tolist() for n, a in ARRAYS.items()}
+    with pytest.raises(ValueError, match="read-only"):
+        arrays["many"][0] = 0
 
 
-def test_a_plan_travels_and_cannot_be_written(lists_of: ListsOf) -> None:
-    plan = plan_of(positive=(A, POSITIVE), oslo=(S, OSLO))
-    for copy in (plan, from_bytes(to_bytes(plan)), from_bytes(memoryview(b"?" + to_bytes(plan))[1:])):
-        matches = match(copy, [pa.array([1, 0], pa.int32()), pa.array(["x", "Oslo"])], 2)
-        assert lists_of(matches, copy.query_ids) == [["positive"], ["oslo"]]
-        assert copy.p_attributes == plan.p_attributes
-        with pytest.raises(ValueError, match="read-only"):
-            copy.blocks[0].matrix[0] = 0
-        with pytest.raises(ValueError, match="read-only"):
-            copy.ranks[0] = 0
+@pytest.mark.parametrize("strings", [[], ["", "Oslo", "Ærø"]])
+def test_strings_come_back(strings: list[str]) -> None:
+    array = pa.array(["before", *strings], pa.string()).slice(1)
+    assert strings_of(message(array)).to_pylist() == strings
+    assert message(array).tobytes() == message(pa.array(strings, pa.string())).tobytes()
 
 
 def summed(rest: bytes) -> bytes:
-    return b"ASCPLAN4" + crc32(rest).to_bytes(4, "little") + rest
+    return b"ASCPLAN5" + crc32(rest).to_bytes(4, "little") + rest
 
 
 @pytest.mark.parametrize(
@@ -52,8 +41,8 @@ def summed(rest: bytes) -> bytes:
     [
         b"",
         b"nonsense",
-        b"ASCPLAN4",
-        b"ASCPLAN4" + b"\xff" * 30,
+        b"ASCPLAN5",
+        b"ASCPLAN5" + b"\xff" * 30,
         summed(b""),
         summed(b"\xff" * 40),
         summed(b"\x02\0\0\0{}"),
@@ -61,21 +50,19 @@ def summed(rest: bytes) -> bytes:
         summed(b'\x14\0\0\0{"arrays":[[1,2,3]]}'),
     ],
 )
-def test_bytes_that_are_no_plan(data: bytes) -> None:
+def test_bytes_that_are_no_arrays(data: bytes) -> None:
     with pytest.raises(PlanError, match="plan"):
         from_bytes(data)
 
 
 def test_bytes_cut_short() -> None:
-    data = to_bytes(plan_of(positive=(A, POSITIVE)))
     with pytest.raises(PlanError, match="cut short"):
-        from_bytes(data[: len(data) // 2])
+        from_bytes(DATA[: len(DATA) // 2])
 
 
 def test_any_damaged_byte_is_found() -> None:
-    data = to_bytes(plan_of(positive=(A, POSITIVE)))
-    for position in range(len(data)):
-        damaged = bytearray(data)
+    for position in range(len(DATA)):
+        damaged = bytearray(DATA)
         damaged[position] ^= (0x01, 0x10, 0x80)[position % 3]
         with pytest.raises(PlanError, match="plan"):
             from_bytes(bytes(damaged))
@@ -84,18 +71,16 @@ def test_any_damaged_byte_is_found() -> None:
             from_bytes(summed(bytes(damaged[12:])))
 
 
+def test_what_was_checked_is_not_summed_again() -> None:
+    damaged = bytearray(DATA)
+    damaged[-1] ^= 1
+    from_bytes(bytes(damaged), is_checked=True)
+    with pytest.raises(PlanError, match="damaged"):
+        from_bytes(bytes(damaged))
+
+
 @pytest.mark.parametrize("dtype", ['"," ', '"<M8"', '"|O8"', '"i4,"', "[1]  ", "null "])
-def test_an_array_of_a_type_that_no_plan_has_is_refused(dtype: str) -> None:
-    data = to_bytes(plan_of(positive=(A, POSITIVE)))
-    assert b'"<i4"' in data
+def test_an_array_of_another_type_is_refused(dtype: str) -> None:
+    assert b'"<i4"' in DATA
     with pytest.raises(PlanError, match="another version wrote them"):
-        from_bytes(summed(data[12:].replace(b'"<i4"', dtype.encode())))
-
-
-def test_the_order_of_a_block_travels() -> None:
-    plan = plan_of(positive=(A, POSITIVE), oslo=(S, OSLO))
-    ordered = plan.with_orders({0: plan.blocks[0].order_of([1, 0], [(0, 1, 1)])})
-    for one in (plan, ordered):
-        copy = from_bytes(to_bytes(one)).blocks[0].order
-        assert copy.sequence.tolist() == one.blocks[0].sequence.tolist()
-        assert copy.arrows.tolist() == one.blocks[0].arrows.tolist()
+        from_bytes(summed(DATA[12:].replace(b'"<i4"', dtype.encode())))

@@ -65,14 +65,14 @@ def test_those_who_use_a_refused_expression_are_named(rows: DataFrame, using: li
 def test_the_workers_are_handed_the_plan(rows: DataFrame) -> None:
     plan = _plan(rows, {"a": "i32 >= 0", "b": "1 / i32 > 1 AND s = 'x'"})
     shipped = ShippedPlan.of(rows, plan)
-    assert shipped.broadcast.value.plan.query_ids == plan.query_ids
+    assert shipped.parts.plan.query_ids == plan.query_ids
     assert len(shipped.transport.carriers) == len(plan.p_attributes)
     assert shipped.transport.error_words == ()
     counting = ShippedPlan.of(rows, plan, counts_errors=True).transport
     (slot,) = counting.fallible
     assert plan.p_attributes[slot].sql == "1 / i32"
     assert len(counting.error_words) == 1
-    shipped.destroy()
+    shipped.release()
 
 
 @pytest.fixture

@@ -1,0 +1,236 @@
+"""Parts: a plan in pieces that plans share, so that of a changed plan only what is new has to travel or be stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.errors import PlanError
+from asc.frozen import frozen_int32
+from asc.keys.attribute import PAttribute
+from asc.keys.dictionary import Dictionary
+from asc.keys.grid import Grid
+from asc.plan.block import Block
+from asc.plan.conjuncts import ConjunctTable, Integers
+from asc.plan.format import DAMAGE, Arrays, from_bytes, message, strings_of, to_bytes
+from asc.plan.order import Order
+from asc.plan.plan import CompileOptions, Plan, insertion_point
+
+PAGE = 16_384
+"""Queries of a page that is cut anew; one that grows to twice as many is cut."""
+
+_BLOCK = ("slots", "bases", "matrix", "certain")
+_TABLE = ("first", "code", "low", "high", "owner")
+_DICTIONARY = ("offsets", "data", "labels", "heads")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A piece of a plan: what it ``says`` beside its arrays, its ``kind`` above all.
+
+    ``head``: version, options, p-attributes, the orders of all blocks, the handles without conjuncts. ``slot``: the
+    grid of a p-attribute and its dictionary. ``block``: a block but its order. ``ids``: a page of queries in the order
+    of ordinals: id, handle, topic. ``topics``: a page of topic names.
+
+    Invariant: two parts that are the same object say the same, whatever the plans. Cost: nothing of its own but the
+    pages; to_bytes copies the arrays.
+    """
+
+    says: Mapping[str, Any]
+    arrays: Arrays
+
+    @property
+    def kind(self) -> str:
+        return str(self.says["kind"])
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def to_bytes(self) -> bytes:
+        """The part as bytes (:mod:`asc.plan.format`)."""
+        return to_bytes(self.says, self.arrays)
+
+    @staticmethod
+    def from_bytes(buffer: bytes | memoryview, *, is_checked: bool = False) -> Part:
+        """The part over its bytes; PlanError for other ones."""
+        says, arrays = from_bytes(buffer, is_checked=is_checked)
+        if "kind" not in says:
+            raise PlanError("part of a plan", str(says)[:200], "another version wrote it")
+        return Part(says, arrays)
+
+
+def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
+    """The parts of a plan, the head first; one that says what one of ``before`` says is that very part.
+
+    ``before`` are the parts of a plan that this one was changed from. Blocks, grids and dictionaries that the two share
+    are told by their arrays, pages by their content. Cost: a copy of the tables of ids, which are 20 bytes and the id a
+    query.
+    """
+    # A part holds its arrays, so no other one can have the address of one of them.
+    of_arrays = {id(part.arrays[_first_array(part)]): part for part in before if part.kind in ("slot", "block")}
+    slots = (_slot(plan, slot, of_arrays) for slot in range(len(plan.grids)))
+    blocks = (of_arrays.get(id(block.matrix)) or _block(block) for block in plan.blocks)
+    return (
+        Part(*_head(plan)),
+        *slots,
+        *blocks,
+        *_pages(plan, [part for part in before if part.kind == "ids"]),
+        *_topics(plan, [part for part in before if part.kind == "topics"]),
+    )
+
+
+def plan_of(parts: Sequence[Part]) -> Plan:
+    """The plan of its parts, over their arrays; PlanError where they are not those of one."""
+    try:
+        return _plan(parts)
+    except DAMAGE as error:
+        raise PlanError("parts of a plan", len(parts), f"another version wrote them ({error})") from error
+
+
+# -- to parts
+
+
+def _first_array(part: Part) -> str:
+    return "matrix" if part.kind == "block" else "boundaries"
+
+
+def _head(plan: Plan) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    fields = [pa.field(own.sql, own.type, metadata={b"origin": _origin(own)}) for own in plan.p_attributes]
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "p_attributes": np.frombuffer(pa.schema(fields).serialize(), dtype=np.uint8),
+        "match_all": plan.match_all_handles,
+        "contradictions": plan.contradiction_handles,
+    }
+    for number, block in enumerate(plan.blocks):
+        arrays[f"sequence.{number}"] = block.sequence
+        arrays[f"arrows.{number}"] = block.arrows
+    says = {
+        "kind": "head",
+        "version": plan.version,
+        "options": asdict(plan.options),
+        "changes": plan.changes,
+        "handles": len(plan.ranks),
+    }
+    return says, arrays
+
+
+def _origin(attribute: PAttribute) -> bytes:
+    return json.dumps([attribute.path, attribute.error_condition, attribute.weight, attribute.steps]).encode()
+
+
+def _slot(plan: Plan, slot: int, known: Mapping[int, Part]) -> Part:
+    grid, dictionary = plan.grids[slot], plan.dictionaries.get(slot)
+    found = known.get(id(grid.boundaries))
+    if found is not None and (dictionary is None or found.arrays.get("labels") is dictionary.labels):
+        return found
+    says = {"kind": "slot", "grid": [grid.exact, grid.origin, grid.shift], "has_dictionary": dictionary is not None}
+    own = {} if dictionary is None else {name: getattr(dictionary, name) for name in _DICTIONARY}
+    return Part(says, {"boundaries": grid.boundaries, "table": grid.table, **own})
+
+
+def _block(block: Block) -> Part:
+    arrays = {name: getattr(block, name) for name in _BLOCK}
+    return Part({"kind": "block"}, {**arrays, **{name: getattr(block.table, name) for name in _TABLE}})
+
+
+def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
+    handles = plan.handles
+    firsts = [insertion_point(plan.query_ids, str(page.says["first"])) for page in before]
+    known = {str(page.says["first"]): page for page in before}
+    for low, high in pairwise(_cuts(firsts, len(plan))):
+        ids = plan.query_ids.slice(low, high - low)
+        arrays: Arrays = {"ids": message(ids), "handles": handles[low:high], "topics": plan.topic_of[low:high]}
+        first = ids[0].as_py()
+        yield _same_or_new(known.get(first), {"kind": "ids", "first": first}, arrays)
+
+
+def _cuts(firsts: Sequence[int], count: int) -> list[int]:
+    """Where pages begin, and the end: at the same queries as before, but for pages that have become long or short."""
+    if not count:
+        return []
+    cuts = [0]
+    for place in sorted({*firsts, count}):
+        if place < count and place - cuts[-1] < PAGE // 4:
+            continue
+        while place - cuts[-1] > 2 * PAGE:
+            cuts.append(cuts[-1] + PAGE)
+        cuts.append(place)
+        if place == count:
+            break
+    return cuts
+
+
+def _topics(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
+    # Names are added at the end alone, so all pages but the last stay.
+    for number, low in enumerate(range(0, len(plan.topic_names), PAGE)):
+        arrays = {"names": message(plan.topic_names.slice(low, PAGE))}
+        yield _same_or_new(before[number] if number < len(before) else None, {"kind": "topics"}, arrays)
+
+
+def _same_or_new(known: Part | None, says: dict[str, Any], arrays: Arrays) -> Part:
+    if known is not None and all(np.array_equal(known.arrays[name], array) for name, array in arrays.items()):
+        return known
+    return Part(says, arrays)
+
+
+# -- and back
+
+
+def _plan(parts: Sequence[Part]) -> Plan:
+    by_kind: dict[str, list[Part]] = {"head": [], "slot": [], "block": [], "ids": [], "topics": []}
+    for part in parts:
+        by_kind[part.kind].append(part)
+    (head,) = by_kind["head"]
+    attributes = []
+    for own in pa.ipc.read_schema(pa.py_buffer(head.arrays["p_attributes"])):
+        path, condition, weight, steps = json.loads(own.metadata[b"origin"])
+        path = None if path is None else tuple(path)
+        attributes.append(PAttribute(own.name, own.type, path, condition, weight, steps))
+    grids, dictionaries = [], {}
+    for slot, part in enumerate(by_kind["slot"]):
+        exact, origin, shift = part.says["grid"]
+        grids.append(Grid(part.arrays["boundaries"], exact, origin, shift, part.arrays["table"]))
+        if part.says["has_dictionary"]:
+            dictionaries[slot] = Dictionary(*(part.arrays[name] for name in _DICTIONARY))
+    pages = [page.arrays for page in by_kind["ids"]]
+    handles = _joined([page["handles"] for page in pages])
+    ranks = np.full(head.says["handles"], -1, dtype=np.int32)
+    ranks[handles] = np.arange(len(handles))
+    return Plan(
+        head.says["version"],
+        CompileOptions(**head.says["options"]),
+        tuple(attributes),
+        tuple(grids),
+        dictionaries,
+        tuple(_block_of(part.arrays, head.arrays, number) for number, part in enumerate(by_kind["block"])),
+        _strings([page["ids"] for page in pages]),
+        frozen_int32(ranks),
+        _strings([page.arrays["names"] for page in by_kind["topics"]]),
+        _joined([page["topics"] for page in pages]),
+        head.arrays["match_all"],
+        head.arrays["contradictions"],
+        head.says["changes"],
+    )
+
+
+def _block_of(arrays: Arrays, orders: Arrays, number: int) -> Block:
+    slots, bases, matrix, certain = (arrays[name] for name in _BLOCK)
+    order = Order(orders[f"sequence.{number}"], orders[f"arrows.{number}"])
+    return Block(slots, bases, matrix, certain, order, ConjunctTable(*(arrays[name] for name in _TABLE)))
+
+
+def _joined(arrays: Sequence[Integers]) -> Integers:
+    return arrays[0] if len(arrays) == 1 else frozen_int32(np.concatenate([np.empty(0, dtype=np.int32), *arrays]))
+
+
+def _strings(messages: Sequence[npt.NDArray[np.uint8]]) -> pa.StringArray:
+    read = [strings_of(content) for content in messages]
+    return read[0] if len(read) == 1 else pa.concat_arrays([pa.array([], pa.string()), *read])

@@ -1,0 +1,88 @@
+"""A plan as it is broadcast: each part on its own, mapped into memory where it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pyspark import SparkContext
+from pyspark.core.broadcast import Broadcast
+
+from asc.plan.parts import Part, plan_of
+from asc.plan.plan import Plan
+
+_MAPPED_FROM = 64
+"""Where the bytes of a part begin in the file of its broadcast: arrays lie on multiples of that."""
+
+_PLAN, _PART = "asc_plan", "asc_part"
+"""What a process notes at a broadcast that it has read, so that it is forgotten with it."""
+
+
+class PartBroadcast(Broadcast[bytes]):
+    """A broadcast of bytes whose file can be read where it lies: a pickle of them, padded in front.
+
+    Spark's own begin wherever the pickle has them, and are read into the memory of each worker process. Where Spark
+    encrypts its files it reads them for the workers, as it reads all pickles.
+    """
+
+    def __init__(self, context: SparkContext, content: bytes) -> None:
+        super().__init__(context, content, context._pickled_broadcast_vars)
+
+    def dump(self, value: bytes, f: BinaryIO) -> None:
+        # PROTO 5, a number and None pushed and popped as often as it takes, BINBYTES8 with the length; at the end STOP.
+        front = b"\x80\x05" + b"K\x000" + b"N0" * 25 + b"\x8e" + len(value).to_bytes(8, "little")
+        assert len(front) == _MAPPED_FROM
+        f.write(front)
+        f.write(value)
+        f.write(b".")
+        f.close()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanParts:
+    """The broadcasts of a plan's parts, the head first; what travels to a worker is their numbers.
+
+    A process maps the file that Spark has on its host, checked for damage by Spark, so that all of its processes share
+    the memory; each part is read once, and the plan put together once, however many tasks match with it and whatever
+    other plans have the part too.
+    """
+
+    broadcasts: tuple[Broadcast[bytes], ...]
+
+    @property
+    def plan(self) -> Plan:
+        """The plan, over the broadcasts' bytes; PlanError where they are none of one."""
+        head = self.broadcasts[0]
+        found: Plan | None = getattr(head, _PLAN, None)
+        if found is None:
+            found = plan_of([_part_of(broadcast) for broadcast in self.broadcasts])
+            setattr(head, _PLAN, found)
+        return found
+
+
+def broadcasts_of(
+    context: SparkContext, parts: Iterable[Part], known: Mapping[Part, Broadcast[bytes]]
+) -> dict[Part, Broadcast[bytes]]:
+    """The broadcasts of parts, in their order: those that are ``known``, and new ones."""
+    return {part: known.get(part) or PartBroadcast(context, part.to_bytes()) for part in parts}
+
+
+def _part_of(broadcast: Broadcast[bytes]) -> Part:
+    found: Part | None = getattr(broadcast, _PART, None)
+    if found is None:
+        found = Part.from_bytes(_content(broadcast), is_checked=True)
+        setattr(broadcast, _PART, found)
+    return found
+
+
+def _content(broadcast: Broadcast[bytes]) -> bytes | memoryview:
+    path: Any = getattr(broadcast, "_path", None)
+    if path is None or getattr(broadcast, "_sc", None) is not None:
+        return broadcast.value
+    with Path(path).open("rb") as file:
+        mapped = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
+    length = int.from_bytes(mapped[_MAPPED_FROM - 8 : _MAPPED_FROM], "little")
+    return mapped[_MAPPED_FROM : _MAPPED_FROM + length]
