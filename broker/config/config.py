@@ -37,6 +37,11 @@ class Config(Section):
     def dead_letter_topic(self, stream: str) -> str:
         return f"{stream}.dead-letter"
 
+    @property
+    def source_topics(self) -> frozenset[str]:
+        """The topics that streams read."""
+        return frozenset(stream.topic for stream in self.streams.values())
+
     def effective(self) -> dict[str, Any]:
         """Every setting as it holds, defaults included, with secrets masked; plain values, ready for JSON."""
         plain = self.model_dump(mode="json", by_alias=True)

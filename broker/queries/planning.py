@@ -14,6 +14,7 @@ from asc.predicate.normal_form import Predicate
 from broker.config.config import Config
 from broker.errors import QueryError
 from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
 from broker.stream.analyser import StreamAnalyser
 
@@ -43,17 +44,28 @@ class _Work:
         return _Work(self.expressions + other.expressions, self.nodes + other.nodes, self.steps + other.steps)
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A query that stands unserved: its version, its stream, and the expressions that Spark would compute for it."""
+
+    version: int
+    stream: str
+    needed: set[PAttribute]
+
+
 class Planning:
     """The rules by which queries become plans: the configuration's, and what Spark says of expressions.
 
     A registration that breaks one is refused. A query of the registry that breaks one (it stood when the configuration
     was another) is kept and not served, so that it keeps no other from being served. Invariant: stateless but for what
-    Spark has been asked before. Source: spec, sections 2 and 3.
+    was found before, of Spark and of what stands unserved. Source: spec, sections 2 and 3.
     """
 
     def __init__(self, config: Config, analysers: Mapping[str, StreamAnalyser]) -> None:
         self._config = config
         self._analysers = analysers
+        self._unserved: Mapping[str, str] | None = None
+        self._waiting_by_id: Mapping[str, _Waiting] = {}
         self.options = CompileOptions(spark_attributes=config.limits.spark_attributes)
 
     def plans(
@@ -82,7 +94,7 @@ class Planning:
                     found.append(Candidate(query, self._analysers[query.stream].normalise(query.where)))
             except AscError as error:
                 unserved[query.id] = str(error)
-        for position, refusal in self._refusals(found, (), {}, patiently=True).items():
+        for position, refusal in self._refusals(found, QuerySet(), {}, patiently=True).items():
             unserved[found[position].query.id] = str(refusal)
         served: dict[str, list[Query]] = {name: [] for name in self._config.streams}
         for candidate in found:
@@ -119,8 +131,7 @@ class Planning:
     def refusals(
         self,
         candidates: Sequence[Candidate],
-        standing: Collection[RegisteredQuery],
-        unserved: Iterable[RegisteredQuery],
+        standing: QuerySet,
         plans: Mapping[str, Plan],
     ) -> dict[int, AscError]:
         """Position to reason of the candidates that would close a loop of topics with the queries that stand, that
@@ -130,17 +141,36 @@ class Planning:
         accepted is not to stop then.
         """
         attributes = {name: _spark_attributes(plan.p_attributes) for name, plan in plans.items()}
-        for query in unserved:
-            if query.stream in attributes and not query.paused:
-                with suppress(AscError):
-                    needed = self._analysers[query.stream].normalise(query.where).p_attributes
-                    attributes[query.stream] |= _spark_attributes(needed)
+        replaced = {candidate.query.id for candidate in candidates}
+        for query_id, waiting in self._waiting(standing).items():
+            if waiting.needed and query_id not in replaced:
+                attributes[waiting.stream] |= waiting.needed
         return self._refusals(candidates, standing, attributes)
+
+    def _waiting(self, standing: QuerySet) -> Mapping[str, _Waiting]:
+        """What those that stand unserved wait with; found once for each of them, however many changes follow."""
+        if self._unserved is not standing.unserved:
+            known = self._waiting_by_id
+            found: dict[str, _Waiting] = {}
+            for query_id in standing.unserved:
+                query = standing.get(query_id)
+                before = known.get(query_id)
+                is_same = before is not None and before.version == query.version
+                found[query_id] = before if before is not None and is_same else self._waiting_with(query)
+            self._unserved, self._waiting_by_id = standing.unserved, found
+        return self._waiting_by_id
+
+    def _waiting_with(self, query: RegisteredQuery) -> _Waiting:
+        needed: set[PAttribute] = set()
+        if query.stream in self._analysers and not query.paused:
+            with suppress(AscError):
+                needed = _spark_attributes(self._analysers[query.stream].normalise(query.where).p_attributes)
+        return _Waiting(query.version, query.stream, needed)
 
     def _refusals(
         self,
         candidates: Sequence[Candidate],
-        standing: Collection[RegisteredQuery],
+        standing: QuerySet,
         computed: Mapping[str, set[PAttribute]],
         *,
         patiently: bool = False,
@@ -201,11 +231,11 @@ class Planning:
         return None
 
     def _loops(
-        self, candidates: Sequence[Candidate], standing: Collection[RegisteredQuery], refused: Collection[int]
+        self, candidates: Sequence[Candidate], standing: QuerySet, refused: Collection[int]
     ) -> dict[int, AscError]:
         """The candidates beside those refused that would close a loop of streams, each feeding the next."""
         accepted = [(i, candidate.query) for i, candidate in enumerate(candidates) if i not in refused]
-        loops = TopicLoops(self._config, standing, {query.id for _, query in accepted})
+        loops = TopicLoops(self._config, standing.feeds(without=(query.id for _, query in accepted)))
         found = ((position, loops.refusal(query)) for position, query in accepted)
         return {position: refusal for position, refusal in found if refusal is not None}
 

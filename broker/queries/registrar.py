@@ -51,7 +51,7 @@ class Registrar:
         self._parking = Parking(streams, set_aside)
         self._lock = threading.RLock()
         self._is_uncertain = False
-        self.standing = QuerySet()
+        self.standing = self._set({}, -1)
         self.problem: RegistryError | None = None
         """Why no query can be registered; None where they can."""
 
@@ -60,7 +60,7 @@ class Registrar:
         of an earlier version where a batch is to be run again with it.
         """
         queries, version = self._registry.load()
-        loaded = QuerySet(queries, version)
+        loaded = self._set(queries, version)
         expired = loaded.expired(_now())
         if expired:
             loaded = loaded.changed((), expired, max(self._registry.write((), expired).values()))
@@ -206,11 +206,9 @@ class Registrar:
     def _refuse_by_rules(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> None:
         standing = self.standing
         own = {position: candidate for position, candidate in candidates.items() if position not in refused}
-        replaced = {candidate.query.id for candidate in own.values()}
-        unserved = [standing.get(query_id) for query_id in standing.unserved if query_id not in replaced]
         plans = {name: stream.running.plan for name, stream in self._streams.items()}
         positions = list(own)
-        found = self._planning.refusals(list(own.values()), standing.queries.values(), unserved, plans)
+        found = self._planning.refusals(list(own.values()), standing, plans)
         refused.update((positions[i], error) for i, error in found.items())
 
     def _plan_replays(self) -> None:
@@ -308,7 +306,12 @@ class Registrar:
         for name, plan in plans.items():
             self._streams[name].evaluation_errors.stand(queries)
             self._streams[name].running.replace(plan)
-        self.standing = QuerySet(queries, version, unserved)
+        self.standing = self._set(queries, version, unserved)
+
+    def _set(
+        self, queries: Mapping[str, RegisteredQuery], version: int, unserved: Mapping[str, str] | None = None
+    ) -> QuerySet:
+        return QuerySet(queries, version, unserved, self._config.source_topics)
 
     def _changed_plans(
         self, running: Mapping[str, Plan], candidates: Sequence[Candidate], removes: Collection[str]

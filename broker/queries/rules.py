@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from broker.config.config import Config
 from broker.config.sections import TOPIC_FORM
@@ -57,17 +57,17 @@ def check_destination(topic: str, stream: str, config: Config) -> None:
 class TopicLoops:
     """Which source topics feed which others through queries, so that no record comes round again.
 
-    ``standing`` are the queries that stand, but for those that are ``replaced``. Cost: a walk over the streams a query
-    that delivers to a source topic; nothing for the others.
+    ``feeds``: the streams that stand with a query that delivers to a source topic, each with that topic. Cost: a walk
+    over the streams a query that delivers to a source topic; nothing for the others.
     """
 
-    def __init__(self, config: Config, standing: Iterable[RegisteredQuery], replaced: Collection[str]) -> None:
+    def __init__(self, config: Config, feeds: Iterable[tuple[str, str]]) -> None:
         self._topics = {name: stream.topic for name, stream in config.streams.items()}
-        self._sources = set(self._topics.values())
+        self._sources = config.source_topics
         self._feeds: dict[str, set[str]] = {}
-        for query in standing:
-            if query.id not in replaced and query.topic in self._sources and query.stream in self._topics:
-                self._feeds.setdefault(self._topics[query.stream], set()).add(query.topic)
+        for stream, topic in feeds:
+            if stream in self._topics:
+                self._feeds.setdefault(self._topics[stream], set()).add(topic)
 
     def refusal(self, query: RegisteredQuery) -> QueryError | None:
         """Why a query would close a loop; None, and it counts as standing from now on, where it would not."""

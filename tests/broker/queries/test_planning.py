@@ -12,6 +12,7 @@ from broker.config.streams import StreamConfig
 from broker.formats.record_attributes import attributes_of
 from broker.queries.planning import Candidate, Planning
 from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
 from broker.stream.analyser import StreamAnalyser
 
 if TYPE_CHECKING:
@@ -95,11 +96,10 @@ def test_over_a_limit_that_was_lowered_the_oldest_queries_are_served(spark: Spar
     # What is left out counts as standing: it comes first at the next start, and a newcomer would be left out then.
     standing = {query.id: query for query in queries}
     late = RegisteredQuery("late", "a", "n + 9 > 1", "out")
-    left_out = [standing[query_id] for query_id in unserved]
     served_alone = rules.plans([standing["q4"]], 9)[0]
     candidate = Candidate(late, rules._analysers["a"].normalise(late.where))
-    assert rules.refusals([candidate], [standing["q4"]], (), served_alone) == {}
-    assert set(rules.refusals([candidate], standing.values(), left_out, served_alone)) == {0}
+    assert rules.refusals([candidate], QuerySet({"q4": standing["q4"]}), served_alone) == {}
+    assert set(rules.refusals([candidate], QuerySet(standing, 9, unserved), served_alone)) == {0}
 
 
 def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSession) -> None:
@@ -113,8 +113,11 @@ def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSe
             RegisteredQuery("back", "b", "n > 1", "source-a"),
         )
     ]
-    assert set(rules.refusals(candidates, [there], (), plans)) == {0, 1}
-    assert rules.refusals(candidates[1:], [], (), plans) == {}
+    assert set(rules.refusals(candidates, QuerySet({"there": there}, watched=["source-a", "source-b"]), plans)) == {
+        0,
+        1,
+    }
+    assert rules.refusals(candidates[1:], QuerySet(), plans) == {}
 
 
 def test_expressions_that_are_too_heavy_together_are_refused(spark: SparkSession) -> None:
@@ -123,7 +126,7 @@ def test_expressions_that_are_too_heavy_together_are_refused(spark: SparkSession
         Candidate(query, rules._analysers["a"].normalise(query.where))
         for query in (RegisteredQuery(f"q{i}", "a", f"n * {i} + n > 3", f"to-{i}") for i in range(2, 7))
     ]
-    refused = rules.refusals(candidates, (), (), {})
+    refused = rules.refusals(candidates, QuerySet(), {})
     assert list(refused) == [4]
     assert "more than 100 operators and operands" in str(refused[4])
 
@@ -135,7 +138,7 @@ def test_patterns_that_take_too_many_steps_together_are_refused(spark: SparkSess
         return Candidate(RegisteredQuery(name, "a", where, "to"), rules._analysers["a"].normalise(where))
 
     heavy = [candidate(f"q{i}", f"n > {i} AND s RLIKE '[0-9]{{400}}x{i}'") for i in range(5)]
-    refused = rules.refusals(heavy, (), (), {})
+    refused = rules.refusals(heavy, QuerySet(), {})
     assert list(refused) == [3, 4]
     assert "more than 1500 steps of patterns for each character of a string" in str(refused[3])
     assert "limits.stream_pattern_steps" in str(refused[3])
@@ -147,4 +150,4 @@ def test_patterns_that_take_too_many_steps_together_are_refused(spark: SparkSess
         candidate("anchored", "s RLIKE '^[0-9]{400}y'"),
         candidate("one more", "s RLIKE '[0-9]{400}y'"),
     ]
-    assert list(rules.refusals(newcomers, (), (), plans)) == [2]
+    assert list(rules.refusals(newcomers, QuerySet(), plans)) == [2]

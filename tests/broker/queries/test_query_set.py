@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -19,7 +20,7 @@ QUERIES = st.builds(
     id=IDS,
     stream=st.sampled_from(["flights", "cargo"]),
     where=st.just("n > 1"),
-    topic=st.just("out"),
+    topic=st.sampled_from(["out", "cargo-source"]),
     labels=st.dictionaries(st.sampled_from("xy"), st.sampled_from("12"), max_size=2),
     paused=st.booleans(),
     expires_at=st.sampled_from([None, NOW, NOW + timedelta(seconds=1)]),
@@ -33,7 +34,7 @@ class Sets(RuleBasedStateMachine):
         super().__init__()
         self.plain = {"a": RegisteredQuery("a", "flights", "length(gone) > 1", "out")}
         self.unserved = {"a": "refused by Spark"}
-        self.standing = QuerySet(dict(self.plain), -1, self.unserved)
+        self.standing = QuerySet(self.plain, -1, self.unserved, ["cargo-source"])
         self.version = -1
 
     @rule(puts=st.lists(QUERIES, max_size=4, unique_by=lambda query: query.id), removes=st.sets(IDS, max_size=2))
@@ -83,7 +84,13 @@ class Sets(RuleBasedStateMachine):
         for query_id, query in self.plain.items():
             served = not query.paused and query_id not in self.unserved
             assert self.standing.planned_on(query_id) == (query.stream if served else None)
-        assert sum(self.standing.counts().values()) == len(self.plain)
+        assert self.standing.counts() == Counter(query.stream for query in self.plain.values())
+        for without in ((), ["a"], list(self.plain)):
+            assert self.standing.feeds(without) == {
+                (query.stream, query.topic)
+                for query in self.plain.values()
+                if query.topic != "out" and query.id not in without
+            }
 
 
 TestSets = Sets.TestCase

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from broker.config.config import Config, parse_config
 from broker.errors import QueryError
 from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination, check_id, check_labels
 
 STREAMS = ["a", "b", "c", "d"]
@@ -106,6 +107,10 @@ def queries(prefix: str) -> st.SearchStrategy[list[RegisteredQuery]]:
     )
 
 
+def feeds(standing: list[RegisteredQuery]) -> set[tuple[str, str]]:
+    return QuerySet({query.id: query for query in standing}, watched=CONFIG.source_topics).feeds()
+
+
 def without_a_loop(drawn: list[RegisteredQuery]) -> list[RegisteredQuery]:
     kept: list[RegisteredQuery] = []
     for query in drawn:
@@ -119,8 +124,8 @@ def test_a_query_is_refused_where_it_would_close_a_loop_and_nowhere_else(
     standing: list[RegisteredQuery], arriving: list[RegisteredQuery], data: st.DataObject
 ) -> None:
     replaced = {query.id for query in standing if data.draw(st.booleans())}
-    loops = TopicLoops(CONFIG, standing, replaced)
     accepted = [query for query in standing if query.id not in replaced]
+    loops = TopicLoops(CONFIG, feeds(accepted))
     for query in arriving:
         refusal = loops.refusal(query)
         assert (refusal is not None) == has_loop([*accepted, query])
@@ -133,14 +138,14 @@ def test_a_query_is_refused_where_it_would_close_a_loop_and_nowhere_else(
 
 def test_a_standing_query_of_a_stream_that_is_gone_closes_nothing() -> None:
     gone = RegisteredQuery("gone", "no-more", "n > 1", "source-a")
-    assert TopicLoops(CONFIG, [gone], ()).refusal(RegisteredQuery("q", "a", "n > 1", "source-b")) is None
+    assert TopicLoops(CONFIG, feeds([gone])).refusal(RegisteredQuery("q", "a", "n > 1", "source-b")) is None
 
 
 def test_two_streams_of_one_source_are_one_place() -> None:
     described = {"topic": "shared", "format": "json", "schema": "n INT"}
     other = {**described, "topic": "other"}
     config: Config = parse_config({"streams": {"one": described, "two": described, "other": other}})
-    loops = TopicLoops(config, [RegisteredQuery("there", "one", "n > 1", "other")], ())
+    loops = TopicLoops(config, [("one", "other")])
     assert loops.refusal(RegisteredQuery("back", "other", "n > 1", "shared")) is not None
     # A record of the shared topic is one of both streams.
     assert loops.refusal(RegisteredQuery("round", "two", "n > 1", "shared")) is not None
