@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from asc.keys.attribute import PAttribute
 from asc.predicate import Limits, normalise
 from asc.predicate.normal_form import Predicate
+from asc.predicate.plain_reader import Form, PlainReader
 from asc.predicate.spelling import read_as
 from asc.schema import Schema
 from broker.errors import ConfigError, QueryError
@@ -43,6 +44,9 @@ _ASKED_S = 10.0
 
 _ASKED_AT_ONCE = 4
 
+_CONFIRMED_MAX = 20_000
+"""Forms of terms that Spark is known to parse as they are read here."""
+
 _TOO_LONG = f"Spark did not make it out in {_ASKED_S:.0f} s: write it more simply, or try again"
 
 _T = TypeVar("_T")
@@ -64,6 +68,8 @@ class StreamAnalyser:
         self._decoder = decoder
         self._attributes = attributes
         self._limits = limits
+        self._plain = PlainReader(attributes, limits, decoder.time_zone)
+        self._confirmed: frozenset[Form] = frozenset()
         self._lock = threading.Lock()
         self._accepted: dict[PAttribute, None] = {}
         self._empty: DataFrame | None = None
@@ -99,14 +105,45 @@ class StreamAnalyser:
 
     def normalise(self, where: str) -> Predicate:
         """The normal form of a predicate over the stream's attributes; PredicateError."""
-        return normalise(where, self._attributes, limits=self._limits, time_zone=self._decoder.time_zone)
+        found = self._plain.predicate(where)
+        if found is None:
+            found = normalise(where, self._attributes, limits=self._limits, time_zone=self._decoder.time_zone)
+        return found
 
     def misread(self, wheres: Sequence[str]) -> dict[int, QueryError]:
         """The positions of the predicates, each of which has been judged, that Spark reads otherwise than they were
         read here. There should be none: this is what keeps a flaw in the reading from misleading records.
         """
+        unconfirmed: list[tuple[int, frozenset[Form] | None]] = []
+        for position, where in enumerate(wheres):
+            forms = self._plain.forms(where)
+            if forms is None or not forms <= self._confirmed:
+                unconfirmed.append((position, forms))
+        # Of those whose terms differ in constants alone, the first are asked about.
+        seen: set[Form] = set()
+        first: list[int] = []
+        for position, forms in unconfirmed:
+            if forms is None or not forms <= seen:
+                first.append(position)
+                seen.update(forms or ())
+        refused = self._parsed_otherwise(wheres, first)
+        asked = set(first)
+        for position, forms in unconfirmed:
+            if forms is not None and position in asked and position not in refused:
+                self._confirm(forms)
+        others = [i for i, forms in unconfirmed if i not in asked and not (forms or set()) <= self._confirmed]
+        return {**refused, **self._parsed_otherwise(wheres, others)}
+
+    def _confirm(self, forms: frozenset[Form]) -> None:
+        with self._lock:
+            if len(self._confirmed) + len(forms) <= _CONFIRMED_MAX:
+                self._confirmed = self._confirmed | forms
+
+    def _parsed_otherwise(self, wheres: Sequence[str], places: Sequence[int]) -> dict[int, QueryError]:
+        """Those of the predicates at some places that Spark parses to another expression, or not in time."""
         refused: dict[int, QueryError] = {}
-        for positions in pieces([len(where) for where in wheres], _TOGETHER_CHARS):
+        for piece in pieces([len(wheres[place]) for place in places], _TOGETHER_CHARS):
+            positions = [places[i] for i in piece]
             asked = [(wheres[i], read_as(wheres[i], self._limits, self._decoder.time_zone)) for i in positions]
             found = self._in_time(partial(differences, self._spark, asked), _ASKED_S)
             if found is None:

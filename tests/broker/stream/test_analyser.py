@@ -15,6 +15,8 @@ from broker.stream import analyser as analyser_module
 from broker.stream.analyser import StreamAnalyser
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
@@ -103,3 +105,23 @@ def test_what_was_misread_is_refused_and_told(
     assert position == 1
     assert "is read otherwise by Spark" in str(found[1])
     assert "n > 1 OR n < 0 AND s = 'a'" in caplog.text
+
+
+def test_of_predicates_that_differ_in_constants_spark_parses_one(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT, s STRING"})
+    analyser = analyser_of(spark, stream)
+    asked: list[str] = []
+
+    def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
+        asked.extend(text for text, _ in pairs)
+        return {place: "another" for place, (text, _) in enumerate(pairs) if "n <" in text}
+
+    monkeypatch.setattr(analyser_module, "differences", differences)
+    assert analyser.misread(["n > 1", "s = 'a' AND n > 2", "n > 3", "s = 'b'", "n * 2 > 1", "n * 3 > 1"]) == {}
+    assert asked == ["n > 1", "s = 'a' AND n > 2", "n * 2 > 1", "n * 3 > 1"]
+    # What is confirmed is not asked again; where the first of its kind is refused, each of the others is asked about.
+    asked.clear()
+    assert list(analyser.misread(["n > 9 AND s = 'x'", "n < 1", "n < 2"])) == [1, 2]
+    assert asked == ["n < 1", "n < 2"]
