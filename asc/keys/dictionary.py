@@ -60,6 +60,10 @@ class Dictionary:
         ends = self.offsets.tolist()
         return [data[start:end] for start, end in pairwise(ends)]
 
+    def labels_by_constant(self) -> dict[bytes, int]:
+        """The label of each constant, for many look-ups."""
+        return dict(zip(self.constants(), self.labels.tolist(), strict=True))
+
     def label(self, value: bytes) -> int:
         """The label of any value, a constant or not."""
         index = self._rank(value)

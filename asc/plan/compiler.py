@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -23,6 +23,9 @@ from asc.predicate.normal_form import Conjunct
 
 _STALE_SLOTS = 8
 
+_MANY_QUERIES = 1_000
+"""For the constants of fewer it is quicker to search the dictionaries than to make them look-up tables."""
+
 
 def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None, version: int = 0) -> Plan:
     """The plan of a set of queries. Raises PlanError for an id given twice and where a bound is passed."""
@@ -33,10 +36,7 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
     attributes = _attributes(ordered)
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     dictionaries = {slot: Dictionary.of(constants) for slot, constants in _byte_constants(ordered, slots).items()}
-    labels = {
-        slot: dict(zip(dictionary.constants(), dictionary.labels.tolist(), strict=True)).__getitem__
-        for slot, dictionary in dictionaries.items()
-    }
+    labels = _labels(dictionaries, len(ordered))
     table = encoded(_conjuncts(ordered, 0), slots, labels)
     topics = pa.array([query.topic for query in ordered], pa.string()).dictionary_encode()
     return _assembled(
@@ -143,7 +143,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
         return None
     attributes, grids, dictionaries = grown
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    labels = {slot: dictionary.label for slot, dictionary in dictionaries.items()}
+    labels = _labels(dictionaries, len(added))
     start = len(plan.ranks)
     table = encoded(_conjuncts(added, start), slots, labels)
     handles = np.array(sorted(plan.handle(query_id) for query_id in gone), dtype=np.int32)
@@ -189,7 +189,7 @@ def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: i
             constants.setdefault(slots[plan.p_attributes[slot]], set()).update(values)
     dictionaries = {slot: Dictionary.of(values) for slot, values in constants.items()}
     kept = _translated(kept, plan, slots, old_labels, dictionaries)
-    labels = {slot: dictionary.label for slot, dictionary in dictionaries.items()}
+    labels = _labels(dictionaries, len(added))
     table = joined([kept, encoded(_conjuncts(added, len(plan.ranks)), slots, labels)])
     owner = ranks[table.owner]
     table = ConjunctTable(table.first, table.code, table.low, table.high, owner).take(np.argsort(owner, kind="stable"))
@@ -220,10 +220,9 @@ def _translated(
         code[which] = (kept.code[which] & ~np.uint16(SLOT_MASK)) | np.uint16(new)
         if old in old_labels:
             before = old_labels[old]
-            after = np.array(
-                [dictionaries[new].label(plan.dictionaries[old].value(label)[0]) for label in before.tolist()],
-                dtype=np.int64,
-            )
+            label_of = dictionaries[new].labels_by_constant()
+            values = (plan.dictionaries[old].value(label)[0] for label in before.tolist())
+            after = np.array([label_of[value] for value in values], dtype=np.int64)
             for bounds, finite in zip((low, high), kept.finite(), strict=True):
                 mine = which[finite[which]]
                 bounds[mine] = after[np.searchsorted(before, bounds[mine])]
@@ -247,7 +246,7 @@ def _grown(
         return None
     grids = list(plan.grids)
     if len(attributes) > len(grids):
-        labels = {slot: dictionary.label for slot, dictionary in dictionaries.items()}
+        labels = _labels(dictionaries, len(added))
         table = encoded(_conjuncts(added, 0), slots, labels)
         grids += [
             _grid(_cuts(table, slot), len(attributes), plan.options) for slot in range(len(grids), len(attributes))
@@ -297,6 +296,13 @@ def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Intege
     """The handles of the match-all queries, or of the contradictions."""
     predicates = enumerate((query.predicate for query in queries), start)
     return np.array([i for i, p in predicates if not p.conjuncts and p.match_all == match_all], dtype=np.int32)
+
+
+def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, Callable[[bytes], int]]:
+    """What gives the labels of the constants of so many queries, by slot."""
+    if queries < _MANY_QUERIES:
+        return {slot: dictionary.label for slot, dictionary in dictionaries.items()}
+    return {slot: dictionary.labels_by_constant().__getitem__ for slot, dictionary in dictionaries.items()}
 
 
 def _byte_constants(queries: Iterable[Query], slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
@@ -11,19 +14,31 @@ Conjunct = tuple[tuple[PAttribute, Constraint], ...]
 """One conjunction: at most one constraint a p-attribute, none of them full or empty. One bit position of a plan."""
 
 
+class Form(NamedTuple):
+    """What plain terms that differ in their constants alone have in common: the column as it is written, the operator,
+    the type of the constants.
+    """
+
+    column: str
+    operator: str
+    type: pa.DataType
+
+
 @dataclass(frozen=True, slots=True)
 class Predicate:
     """A predicate in disjunctive normal form.
 
     A tuple is accepted when every constraint of at least one conjunct admits its values. No conjuncts and not
     ``match_all``: a contradiction, which accepts nothing. ``match_all``: a tautology, which accepts every tuple and
-    has no conjuncts (it is routed beside the ASCs).
+    has no conjuncts (it is routed beside the ASCs). ``forms``: those of its terms, where it was read by them
+    (:mod:`asc.predicate.plain_reader`); predicates of the same forms differ in constants alone.
     """
 
     text: str
     conjuncts: tuple[Conjunct, ...]
     match_all: bool = False
     warnings: tuple[str, ...] = ()
+    forms: frozenset[Form] | None = field(default=None, compare=False)
 
     @property
     def p_attributes(self) -> tuple[PAttribute, ...]:

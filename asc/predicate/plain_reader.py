@@ -10,14 +10,15 @@ import pyarrow as pa
 
 from asc.errors import AscError
 from asc.keys.attribute import PAttribute
-from asc.keys.constraint import Constraint
+from asc.keys.constraint import Constraint, Key
 from asc.keys.domain import clipped
-from asc.predicate.coercion import position, same_coercion, satisfying
+from asc.predicate.coercion import Position, position, same_coercion, satisfying
 from asc.predicate.formula import Conjunction, intersection_of, union_of
 from asc.predicate.limits import Limits
 from asc.predicate.literal import Literal, number
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form import Form, Predicate
 from asc.predicate.normaliser import normalise
+from asc.predicate.types import INTEGER_DIGITS
 from asc.schema import Schema
 
 _BLANK = r"[ \t\r\n]"
@@ -37,28 +38,24 @@ _FORMS_MAX = 20_000
 """Forms that are remembered, those that are not read here among them; then all are forgotten."""
 
 _TERMS_MAX = 50_000
-"""Terms that are remembered with what they mean; then all are forgotten."""
+"""Terms of one constant that are remembered with what they mean, for lists and ranges seldom come twice; then all are
+forgotten.
+"""
 
 _TERM_CHARS = 200
 """Of a term that is remembered."""
+
+_SHORT = 9
+"""Digits, and a sign, that an INT has room for."""
 
 _LEAST_DEPTH = 5
 """Levels of nesting that a plain conjunction has room in."""
 
 
-class Form(NamedTuple):
-    """What terms that differ in their constants alone have in common: the column as it is written, the operator, the
-    type of the constants.
-    """
-
-    column: str
-    operator: str
-    type: pa.DataType
-
-
 class _Term(NamedTuple):
     form: Form
-    constants: Sequence[Literal]
+    constants: Sequence[str]
+    """As they are written."""
 
 
 _Read = tuple[Form, PAttribute, Constraint]
@@ -113,16 +110,17 @@ class PlainReader:
                 found[attribute] = both
             else:
                 return None
-        return Predicate(text, (tuple(found.items()),))
-
-    def forms(self, text: str) -> frozenset[Form] | None:
-        """The forms of the terms of a text; None where it is not read here."""
-        terms = self._terms(text)
-        return None if terms is None else frozenset(form for form, _, _ in terms)
+        forms = frozenset([form for form, _, _ in terms])
+        return Predicate(text, (tuple(found.items()),), forms=forms)
 
     def _terms(self, text: str) -> list[_Read] | None:
         if len(text) > self._limits.length_chars or self._limits.nesting_depth < _LEAST_DEPTH:
             return None
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                return None
         found: list[_Read] = []
         place, is_last = 0, False
         while not is_last:
@@ -149,7 +147,7 @@ class PlainReader:
         if constraint is None:
             return None
         read = term.form, attribute, constraint
-        if len(text) <= _TERM_CHARS:
+        if len(text) <= _TERM_CHARS and len(term.constants) == 1:
             if len(self._read) >= _TERMS_MAX:
                 self._read.clear()
             self._read[text] = read
@@ -175,23 +173,48 @@ class PlainReader:
     def _constraint(self, attribute: PAttribute, term: _Term) -> Constraint | None:
         """What a term asks of its p-attribute; None where that is nothing, or all, or Spark's to tell."""
         operator, space = term.form.operator, attribute.space
-        places = [position(space, constant, self._time_zone) for constant in term.constants]
-        known = [place for place in places if place is not None]
-        if len(known) < len(places):
-            return None
-        if operator == "IN":
-            if not same_coercion(space.type, list(term.constants)):
+        places = points = _points(attribute, term)
+        if places is None:
+            constants = [_literal(each) for each in term.constants]
+            if operator == "IN" and not same_coercion(space.type, constants):
                 return None
-            found = union_of([satisfying("=", place) for place in known])
+            found_places = [position(space, constant, self._time_zone) for constant in constants]
+            places = [place for place in found_places if place is not None]
+            if len(places) < len(found_places):
+                return None
+        if operator == "IN" and points is not None:
+            found = Constraint(tuple(sorted(set(points))))
+        elif operator == "IN":
+            found = union_of([satisfying("=", place) for place in places])
         elif operator == "BETWEEN":
-            low, high = known
+            low, high = places
             found = satisfying(">=", low).intersect(satisfying("<=", high))
         elif operator == "<>":
-            found = Constraint(satisfying("=", known[0]).complement().intervals)
+            found = Constraint(satisfying("=", places[0]).complement().intervals)
         else:
-            found = satisfying(operator, known[0])
+            found = satisfying(operator, places[0])
         found = clipped(found, space.domain)
         return None if found.is_empty or found.is_full or found.intervals == ((None, None),) else found
+
+
+def _points(attribute: PAttribute, term: _Term) -> list[Position] | None:
+    """Where the constants fall among the keys of a column of their own kind, each a key itself; None for others."""
+    kind = term.form.type
+    if kind == pa.string() and attribute.type == kind:
+        if all(text[0] == "'" for text in term.constants):
+            return [_point(text[1:-1].encode()) for text in term.constants]
+    elif kind == pa.int32() and attribute.type in INTEGER_DIGITS and all(map(_is_short, term.constants)):
+        return [_point(int(text)) for text in term.constants]
+    return None
+
+
+def _point(key: Key) -> Position:
+    return (key, 0), (key, 1)
+
+
+def _is_short(text: str) -> bool:
+    """Whether a constant is an INT, told from its length."""
+    return len(text) <= _SHORT and (text.isdigit() or text[1:].isdigit())
 
 
 def _term(match: re.Match[str]) -> _Term | None:
@@ -202,22 +225,28 @@ def _term(match: re.Match[str]) -> _Term | None:
         operator, written = "IN", _LISTED.findall(listed)
     else:
         operator, written = "BETWEEN", [low, high]
+    kind = _type(written[0])
+    if kind is None or (operator == "BETWEEN" and _type(written[1]) != kind):
+        return None
+    return _Term(Form(name, operator, kind), written)
+
+
+def _type(text: str) -> pa.DataType | None:
+    """The type of a constant; None for what is none."""
+    if text[0] == "'":
+        return pa.string()
+    if _is_short(text):
+        return pa.int32()
     try:
-        constants = [_literal(each) for each in written]
+        return _literal(text).type
     except (ValueError, ArithmeticError):
         return None
-    if operator != "IN" and constants[0].type != constants[-1].type:
-        return None
-    return _Term(Form(name, operator, constants[0].type), constants)
 
 
 def _literal(text: str) -> Literal:
     first = text[0]
     if first == "'":
-        value = text[1:-1]
-        if not value.isascii():
-            value.encode()  # half of a surrogate pair, which is refused
-        return Literal("", pa.string(), value)
+        return Literal("", pa.string(), text[1:-1])
     if first in "tTfF":
         return Literal("", pa.bool_(), first in "tT")
     return number(text)

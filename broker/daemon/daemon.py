@@ -18,6 +18,7 @@ from broker.config.config import Config
 from broker.errors import BrokerError, RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
+from broker.runtime import collector
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -327,8 +328,7 @@ class Daemon:
         """Have Python's cyclic collector pass over all that the start made, which lives as long as the daemon: it
         would take half of the time in which a long predicate is judged.
         """
-        gc.collect()
-        gc.freeze()
+        collector.settle()
         self._started.callback(gc.unfreeze)
 
     def _start_upkeep(self) -> None:

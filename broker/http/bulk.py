@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from typing import Any
 
 from asc.errors import AscError
@@ -10,6 +11,10 @@ from broker.errors import BulkRefusedError, QueryError
 from broker.http.models import new_query, parse_line, plain_error, plain_offsets
 from broker.queries.change import Outcome, Put
 from broker.queries.registrar import Registrar
+from broker.runtime import collector
+
+_LARGE_BYTES = 1 << 20
+"""Of a load for which the cyclic collector is held off; to settle it afterwards takes some tenths of a second."""
 
 
 def load_lines(registrar: Registrar, content: bytes, *, keep_going: bool, replaces: bool = True) -> dict[str, Any]:
@@ -18,8 +23,9 @@ def load_lines(registrar: Registrar, content: bytes, *, keep_going: bool, replac
 
     Raises BulkRefusedError when a line is refused (``keep_going``: when every line is), and registers nothing then.
     """
-    lines = _Lines(registrar, content, replaces=replaces)
-    return lines.answer(registrar.apply(lines.puts, keep_going=keep_going))
+    with collector.paused() if len(content) > _LARGE_BYTES else nullcontext():
+        lines = _Lines(registrar, content, replaces=replaces)
+        return lines.answer(registrar.apply(lines.puts, keep_going=keep_going))
 
 
 class _Lines:

@@ -50,7 +50,7 @@ class _Body(BaseModel):
     @classmethod
     def _known_fields(cls, plain: Any) -> Any:
         # Before all else, for another field may be missing because of one that is misspelt.
-        if not isinstance(plain, dict):
+        if not isinstance(plain, dict) or plain.keys() <= cls.model_fields.keys():
             return plain
         unknown = [name for name in plain if name not in cls.model_fields and name not in cls.answered_too]
         if unknown:

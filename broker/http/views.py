@@ -29,7 +29,7 @@ def checked(stream: Stream, where: str) -> dict[str, Any]:
     from asc.predicate.describe import plain_form
 
     predicate = stream.analyser.normalise(where)
-    for refusals in (stream.analyser.misread([where]), stream.analyser.refusals(predicate.p_attributes)):
+    for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(predicate.p_attributes)):
         for refusal in refusals.values():
             raise refusal
     return plain_form(predicate)

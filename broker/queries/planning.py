@@ -26,6 +26,13 @@ class Candidate:
     query: RegisteredQuery
     predicate: Predicate
 
+    @property
+    def computed(self) -> list[PAttribute]:
+        """The expressions that Spark would compute for it, in the order of first use."""
+        # Plain terms have none, and a bulk load has a million of them.
+        is_plain = self.predicate.forms is not None
+        return [] if is_plain else [a for a in self.predicate.p_attributes if a.path is None]
+
 
 @dataclass(frozen=True, slots=True)
 class _Work:
@@ -115,15 +122,12 @@ class Planning:
             own = {i: one for i, one in candidates.items() if one.query.stream == stream}
             analyser = self._analysers[stream]
             keys = list(own)
-            misread = analyser.misread([one.query.where for one in own.values()])
+            misread = analyser.misread([one.predicate for one in own.values()])
             refused.update((keys[place], error) for place, error in misread.items())
-            wanted = dict.fromkeys(
-                attribute for i, one in own.items() if i not in refused for attribute in one.predicate.p_attributes
-            )
-            computed = [attribute for attribute in wanted if attribute.path is None]
-            by_attribute = analyser.refusals(computed[: 2 * self.options.spark_attributes])
+            computed = dict.fromkeys(a for i, one in own.items() if i not in refused for a in one.computed)
+            by_attribute = analyser.refusals(list(computed)[: 2 * self.options.spark_attributes])
             for i, one in own.items():
-                bad = [by_attribute[a] for a in one.predicate.p_attributes if a in by_attribute]
+                bad = [by_attribute[a] for a in one.computed if a in by_attribute]
                 if bad and i not in refused:
                     refused[i] = bad[0]
         return refused
@@ -194,13 +198,15 @@ class Planning:
             own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
             analyser = self._analysers[stream]
             # Together, as long as they may all be served; what is beyond that is asked for where there is room.
-            first = dict.fromkeys(a for _, c in own for a in c.predicate.p_attributes if a.path is None)
+            first = dict.fromkeys(a for _, c in own for a in c.computed)
             asked = list(first)[: 2 * self.options.spark_attributes]
             by_attribute = analyser.refusals(asked, patiently=patiently)
             attributes = set(computed.get(stream, ()))
             work = _Work.of(attributes)
             for position, candidate in own:
-                needed = _spark_attributes(candidate.predicate.p_attributes)
+                needed = set(candidate.computed)
+                if not needed:
+                    continue
                 more = needed - attributes
                 together = work + _Work.of(more)
                 is_served = not candidate.query.paused and bool(more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
@@ -46,7 +46,18 @@ class RegisteredQuery:
 
     def at(self, version: int) -> RegisteredQuery:
         """The same query with the version of its record."""
-        return replace(self, version=version)
+        # Ten times as fast as replace(), and a bulk load has a million of them.
+        return RegisteredQuery(
+            self.id,
+            self.stream,
+            self.where,
+            self.topic,
+            self.labels,
+            self.paused,
+            self.expires_at,
+            version,
+            self.unreadable,
+        )
 
     def record(self) -> bytes:
         """The value of its record in the registry."""

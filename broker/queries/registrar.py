@@ -22,6 +22,7 @@ from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.registry import Registry
 from broker.queries.rules import check_destination, check_id, check_labels
+from broker.runtime import collector
 from broker.stream.stream import Stream
 
 LOG = logging.getLogger("asc.registration")
@@ -59,6 +60,10 @@ class Registrar:
         """At the start: read the registry, remove what has expired, put the rest into the running plans, and the plan
         of an earlier version where a batch is to be run again with it.
         """
+        with collector.paused():
+            self._load()
+
+    def _load(self) -> None:
         queries, version = self._registry.load()
         loaded = self._set(queries, version)
         expired = loaded.expired(_now())

@@ -24,6 +24,14 @@ _SETTINGS = {
 }
 _POLL_MS = 200
 
+_TRANSACTION_MS = 10 * 60 * 1000
+"""A bulk load is one transaction, and a million queries take a minute to write. The most that brokers allow by default
+is 15 minutes.
+"""
+
+_BATCH_BYTES = 512 * 1024
+"""What is sent at once; brokers take 1 MiB by default."""
+
 
 class Registry:
     """Reader and only writer of the registry topic.
@@ -51,7 +59,11 @@ class Registry:
             raise RegistryError("registry topic", self.topic, "has several partitions: name a topic of one partition")
         self._check_settings()
         self._producer = self._cluster.client.producer(
-            transactional_id=f"asc-registry-{self.topic}", max_request_size=16 * 1024 * 1024, linger_ms=5
+            transactional_id=f"asc-registry-{self.topic}",
+            transaction_timeout_ms=_TRANSACTION_MS,
+            max_request_size=16 * 1024 * 1024,
+            batch_size=_BATCH_BYTES,
+            linger_ms=5,
         )
         try:
             self._producer.init_transactions()

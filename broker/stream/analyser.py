@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from asc.keys.attribute import PAttribute
 from asc.predicate import Limits, normalise
-from asc.predicate.normal_form import Predicate
-from asc.predicate.plain_reader import Form, PlainReader
+from asc.predicate.normal_form import Form, Predicate
+from asc.predicate.plain_reader import PlainReader
 from asc.predicate.spelling import read_as
 from asc.schema import Schema
 from broker.errors import ConfigError, QueryError
@@ -110,28 +110,29 @@ class StreamAnalyser:
             found = normalise(where, self._attributes, limits=self._limits, time_zone=self._decoder.time_zone)
         return found
 
-    def misread(self, wheres: Sequence[str]) -> dict[int, QueryError]:
-        """The positions of the predicates, each of which has been judged, that Spark reads otherwise than they were
-        read here. There should be none: this is what keeps a flaw in the reading from misleading records.
+    def misread(self, predicates: Sequence[Predicate]) -> dict[int, QueryError]:
+        """The positions of the predicates that Spark reads otherwise than they were read here. There should be none:
+        this is what keeps a flaw in the reading from misleading records.
         """
-        unconfirmed: list[tuple[int, frozenset[Form] | None]] = []
-        for position, where in enumerate(wheres):
-            forms = self._plain.forms(where)
-            if forms is None or not forms <= self._confirmed:
-                unconfirmed.append((position, forms))
+        wheres = [predicate.text for predicate in predicates]
+        confirmed = self._confirmed
+        unconfirmed = {
+            position: predicate.forms
+            for position, predicate in enumerate(predicates)
+            if predicate.forms is None or not predicate.forms <= confirmed
+        }
         # Of those whose terms differ in constants alone, the first are asked about.
         seen: set[Form] = set()
         first: list[int] = []
-        for position, forms in unconfirmed:
+        for position, forms in unconfirmed.items():
             if forms is None or not forms <= seen:
                 first.append(position)
                 seen.update(forms or ())
         refused = self._parsed_otherwise(wheres, first)
-        asked = set(first)
-        for position, forms in unconfirmed:
-            if forms is not None and position in asked and position not in refused:
-                self._confirm(forms)
-        others = [i for i, forms in unconfirmed if i not in asked and not (forms or set()) <= self._confirmed]
+        passed = [forms for position in first if position not in refused and (forms := unconfirmed[position])]
+        self._confirm(frozenset().union(*passed))
+        asked, known = set(first), self._confirmed
+        others = [i for i, forms in unconfirmed.items() if i not in asked and not (forms and forms <= known)]
         return {**refused, **self._parsed_otherwise(wheres, others)}
 
     def _confirm(self, forms: frozenset[Form]) -> None:

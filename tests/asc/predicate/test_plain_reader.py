@@ -61,7 +61,9 @@ def test_plain_conjunctions_are_read(text: str) -> None:
     reader = PlainReader(SCHEMA)
     assert agrees(text, reader)
     assert agrees(text, reader)
-    assert reader.forms(text)
+    predicate = reader.predicate(text)
+    assert predicate is not None
+    assert predicate.forms
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 
 from asc.keys.attribute import PAttribute
 from asc.predicate import Limits
+from asc.predicate.normal_form import Predicate
 from broker.config.streams import StreamConfig
-from broker.errors import ConfigError
+from broker.errors import ConfigError, QueryError
 from broker.formats.record_attributes import attributes_of
 from broker.stream import analyser as analyser_module
 from broker.stream.analyser import StreamAnalyser
@@ -64,6 +65,10 @@ def test_options_that_spark_decodes_with_pass(spark: SparkSession) -> None:
         analyser_of(spark, StreamConfig.model_validate(model)).check_decoding()
 
 
+def misread(analyser: StreamAnalyser, *wheres: str) -> dict[int, QueryError]:
+    return analyser.misread([analyser.normalise(where) for where in wheres])
+
+
 def test_of_the_expressions_that_passed_only_the_last_ones_are_remembered(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,7 +88,7 @@ def test_spark_is_not_waited_for_without_end(spark: SparkSession, monkeypatch: p
     (attribute,) = analyser.normalise("n * 2 > 1").p_attributes
     monkeypatch.setattr(analyser_module, "_ASKED_S", 0.0)
     assert "did not make it out" in str(analyser.refusals([attribute])[attribute])
-    assert "did not make it out" in str(analyser.misread(["n * 2 > 1"])[0])
+    assert "did not make it out" in str(misread(analyser, "n * 2 > 1")[0])
     monkeypatch.undo()
     assert analyser.refusals([attribute]) == {}
 
@@ -94,14 +99,14 @@ def test_what_was_misread_is_refused_and_told(
     stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT, s STRING"})
     analyser = analyser_of(spark, stream)
     wheres = ["n > 1", "n > 1 OR n < 0 AND s = 'a'"]
-    assert analyser.misread(wheres) == {}
+    assert misread(analyser, *wheres) == {}
     # What Spark does not parse at all is told as its refusal.
     monkeypatch.setattr(analyser_module, "read_as", lambda *rest: "n > 1")
-    refused = str(analyser.misread(["d > DATE '10000000-01-99'"])[0])
+    refused = str(analyser.misread([Predicate("d > DATE '10000000-01-99'", ())])[0])
     assert "Spark does not parse it" in refused
     assert "operands" not in refused + caplog.text
     monkeypatch.setattr(analyser_module, "read_as", lambda where, *rest: where.replace(" AND ", " OR "))
-    (position,) = found = analyser.misread(wheres)
+    (position,) = found = misread(analyser, *wheres)
     assert position == 1
     assert "is read otherwise by Spark" in str(found[1])
     assert "n > 1 OR n < 0 AND s = 'a'" in caplog.text
@@ -119,9 +124,9 @@ def test_of_predicates_that_differ_in_constants_spark_parses_one(
         return {place: "another" for place, (text, _) in enumerate(pairs) if "n <" in text}
 
     monkeypatch.setattr(analyser_module, "differences", differences)
-    assert analyser.misread(["n > 1", "s = 'a' AND n > 2", "n > 3", "s = 'b'", "n * 2 > 1", "n * 3 > 1"]) == {}
+    assert misread(analyser, "n > 1", "s = 'a' AND n > 2", "n > 3", "s = 'b'", "n * 2 > 1", "n * 3 > 1") == {}
     assert asked == ["n > 1", "s = 'a' AND n > 2", "n * 2 > 1", "n * 3 > 1"]
     # What is confirmed is not asked again; where the first of its kind is refused, each of the others is asked about.
     asked.clear()
-    assert list(analyser.misread(["n > 9 AND s = 'x'", "n < 1", "n < 2"])) == [1, 2]
+    assert list(misread(analyser, "n > 9 AND s = 'x'", "n < 1", "n < 2")) == [1, 2]
     assert asked == ["n < 1", "n < 2"]
