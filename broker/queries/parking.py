@@ -45,6 +45,10 @@ class Parking:
         stream = self._streams.get(query.stream)
         return None if stream is None else stream.parked.reason(query.id, query.version)
 
+    def ids(self) -> set[str]:
+        """The ids that :meth:`reason` may have a word on."""
+        return set(self._set_aside).union(*(stream.parked.ids() for stream in self._streams.values()))
+
     def is_due(self) -> bool:
         """Whether a stream waits for queries to be parked."""
         return any(stream.finding is not None for stream in self._streams.values())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from asc.errors import AscError
 from asc.keys.attribute import PAttribute
-from asc.plan.compiler import compile_plan
+from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
 from broker.config.config import Config
@@ -86,6 +86,49 @@ class Planning:
 
         The oldest queries are served where all of them would have Spark compute too much or make a loop.
         """
+        found, unserved = self._servable(queries, parked)
+        for position, refusal in self._refusals(found, QuerySet(), {}, patiently=True).items():
+            unserved[found[position].query.id] = str(refusal)
+        served = _by_stream(found, unserved)
+        return {
+            name: compile_plan(served.get(name, ()), self.options, version) for name in self._config.streams
+        }, unserved
+
+    def plans_after(
+        self,
+        before: QuerySet,
+        plans: Mapping[str, Plan],
+        after: QuerySet,
+        changed: Collection[str],
+        parked: Callable[[RegisteredQuery], str | None] = lambda query: None,
+    ) -> tuple[dict[str, Plan], dict[str, str]]:
+        """As :meth:`plans` of what stands ``after``, made of the plans of what stood ``before``: only ids that
+        ``changed`` are judged, and what was not served.
+
+        Raises PlanError where the plans together pass a bound.
+        """
+        again = {*changed, *before.unserved}
+        found, unserved = self._servable([after.get(name) for name in again if name in after], parked)
+        attributes = {name: _spark_attributes(plan.p_attributes) for name, plan in plans.items()}
+        for position, refusal in self._refusals(found, after, attributes, patiently=True).items():
+            unserved[found[position].query.id] = str(refusal)
+        served = _by_stream(found, unserved)
+        gone: dict[str, list[str]] = {}
+        for query_id in again:
+            stream = before.planned_on(query_id)
+            if stream is not None:
+                gone.setdefault(stream, []).append(query_id)
+        return {
+            name: change_plan(plan, served.get(name, ()), gone.get(name, ()), version=after.version)
+            if name in served or name in gone
+            else replace(plan, version=after.version)
+            for name, plan in plans.items()
+        }, unserved
+
+    def _servable(
+        self, queries: Iterable[RegisteredQuery], parked: Callable[[RegisteredQuery], str | None]
+    ) -> tuple[list[Candidate], dict[str, str]]:
+        """Those of queries that may be served, the oldest first, and why others may not, whatever else stands."""
         unserved: dict[str, str] = {}
         found: list[Candidate] = []
         for query in sorted(queries, key=lambda query: query.version):
@@ -101,14 +144,7 @@ class Planning:
                     found.append(Candidate(query, self._analysers[query.stream].normalise(query.where)))
             except AscError as error:
                 unserved[query.id] = str(error)
-        for position, refusal in self._refusals(found, QuerySet(), {}, patiently=True).items():
-            unserved[found[position].query.id] = str(refusal)
-        served: dict[str, list[Query]] = {name: [] for name in self._config.streams}
-        for candidate in found:
-            query = candidate.query
-            if query.id not in unserved:
-                served[query.stream].append(Query(query.id, candidate.predicate, query.topic))
-        return {name: compile_plan(own, self.options, version) for name, own in served.items()}, unserved
+        return found, unserved
 
     def asked(self, candidates: Mapping[int, Candidate]) -> dict[int, AscError]:
         """What Spark has against candidates, by their keys, whatever stands: that it reads a text otherwise than it was
@@ -244,6 +280,16 @@ class Planning:
         loops = TopicLoops(self._config, standing.feeds(without=(query.id for _, query in accepted)))
         found = ((position, loops.refusal(query)) for position, query in accepted)
         return {position: refusal for position, refusal in found if refusal is not None}
+
+
+def _by_stream(candidates: Iterable[Candidate], unserved: Collection[str]) -> dict[str, list[Query]]:
+    """The queries of the candidates that are served, as plans have them."""
+    served: dict[str, list[Query]] = {}
+    for candidate in candidates:
+        query = candidate.query
+        if query.id not in unserved:
+            served.setdefault(query.stream, []).append(Query(query.id, candidate.predicate, query.topic))
+    return served
 
 
 def _too_much(candidate: Candidate, what: str, limit: str) -> QueryError:

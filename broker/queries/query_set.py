@@ -145,6 +145,14 @@ class QuerySet:
         after._indexes = self._indexes.changed(gone, come.values(), self._watched)
         return after
 
+    def with_unserved(self, unserved: Mapping[str, str]) -> QuerySet:
+        """The same queries, of which others are not served."""
+        after = QuerySet.__new__(QuerySet)
+        after.version, after._watched = self.version, self._watched
+        after.queries, after._indexes = self.queries, self._indexes
+        after.unserved = SortedMap(unserved)
+        return after
+
     def _ids(self, label: tuple[str, str] | None, first: str) -> Iterator[str]:
         """The ids from one on, in order; of a label where one is given."""
         if label is None:

@@ -91,6 +91,17 @@ class Registry:
         """The standing queries by id, and the version: the offset of the last record, -1 of an empty registry."""
         return self._fold(None)
 
+    def records_after(self, version: int) -> list[tuple[int, str, RegisteredQuery | None]] | None:
+        """What was written after a version, in order: offset, id, and the query, or None for one that was removed.
+
+        None where the topic does not reach back to that version, or not up to it: it is another one.
+        """
+        found = [
+            (offset, query_id, None if value is None else RegisteredQuery.from_record(query_id, value, offset))
+            for offset, query_id, value in self._records(version + 1)
+        ]
+        return found if self._reaches(version) else None
+
     def state_at(self, version: int) -> dict[str, RegisteredQuery]:
         """The queries that stood at a version, younger than ``HISTORY_MS``; reads the topic from its start."""
         return self._fold(version)[0]
@@ -153,7 +164,12 @@ class Registry:
                 values[query_id] = (value, offset)
         return {key: RegisteredQuery.from_record(key, value, at) for key, (value, at) in values.items()}, last
 
-    def _records(self) -> Iterator[tuple[int, str, bytes | None]]:
+    def _reaches(self, version: int) -> bool:
+        (first,), (end,) = (self._cluster.offsets(self.topic, end=end).values() for end in (False, True))
+        return first <= version < end
+
+    def _records(self, first: int = 0) -> Iterator[tuple[int, str, bytes | None]]:
+        """The records that are committed, from an offset on."""
         from kafka import TopicPartition
 
         partition = TopicPartition(self.topic, 0)
@@ -163,7 +179,10 @@ class Registry:
         try:
             consumer.assign([partition])
             end = consumer.end_offsets([partition])[partition]
-            consumer.seek_to_beginning(partition)
+            if first:
+                consumer.seek(partition, min(first, end))
+            else:
+                consumer.seek_to_beginning(partition)
             deadline = time.monotonic() + 60
             while consumer.position(partition) < end:
                 batches = consumer.poll(timeout_ms=_POLL_MS, max_records=10_000)

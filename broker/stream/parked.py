@@ -34,6 +34,10 @@ class ParkedQueries:
         """Why a version of a query is parked; None where it is not."""
         return self._reasons.get((query_id, version))
 
+    def ids(self) -> set[str]:
+        """The ids of the queries that are parked, in whatever version."""
+        return {query_id for query_id, _ in self._reasons}
+
     def add(self, reasons: Mapping[tuple[str, int], str]) -> None:
         """Park queries, by id and version, durably."""
         found = {**self._reasons, **reasons}

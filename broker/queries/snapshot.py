@@ -1,0 +1,245 @@
+"""Snapshots: what stands and the plans of it, on the disk, so that a start need not read a million predicates."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from hashlib import blake2b
+from importlib.metadata import version
+from itertools import islice
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pyarrow as pa
+
+from asc.errors import AscError
+from asc.plan.parts import Part, parts_of, plan_of
+from asc.plan.plan import Plan
+from broker.config.config import Config
+from broker.failure import one_line
+from broker.kafka.cluster import KafkaCluster
+from broker.plans.binding import write_durably
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
+
+LOG = logging.getLogger("asc.snapshot")
+
+_FORM = 1
+_FOLDER = ".snapshot"
+"""In the folder of checkpoints, beside those of streams, whose names begin with a letter or digit."""
+
+_MANIFEST = "manifest.json"
+_ROWS = 50_000
+"""Queries of a batch of the file; Python's other threads have their turn between two."""
+
+_QUERIES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("stream", pa.string()),
+        ("where", pa.string()),
+        ("topic", pa.string()),
+        ("labels", pa.string()),
+        ("paused", pa.bool_()),
+        ("expires_at", pa.timestamp("us", tz="UTC")),
+        ("version", pa.int64()),
+        ("unreadable", pa.string()),
+        ("unserved", pa.string()),
+    ]
+)
+"""``labels`` as JSON, NULL for none; ``unserved``: why no plan holds the query."""
+
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AscError, pa.ArrowException)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """What stood at a version of the registry, the plan of each stream of it, and when it was written (seconds)."""
+
+    standing: QuerySet
+    plans: Mapping[str, Plan]
+    made_at_s: float
+
+
+class Snapshots:
+    """A folder with the last snapshot.
+
+    ``manifest.json`` names the files of it: one with the queries (Arrow) and, for each plan, its parts, each named by
+    the hash of its content. ``made_for`` is what else the plans hang on, configuration and versions: a snapshot that
+    was made for other things says nothing.
+
+    Invariant: a file is whole and never changes; the manifest comes last, written aside and renamed into place, and
+    what it does not name is removed after that. So a crash leaves the snapshot before. Every file has its sum, and what
+    does not fit is told and left: the registry has it all. One thread writes. Cost: of a plan that was changed, the
+    parts that are new; the queries whole, some 150 bytes each.
+    """
+
+    def __init__(self, folder: Path, made_for: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._made_for = json.loads(json.dumps(made_for))
+        self._names: dict[str, dict[Part, str]] = {}
+        """The file of each part of the plans that were written or read last."""
+
+    @staticmethod
+    def of(config: Config, cluster: KafkaCluster) -> Snapshots:
+        """Those of a daemon's configuration, for the registry topic that is there."""
+        return Snapshots(config.spark.checkpoint_dir / _FOLDER, _made_for(config, cluster))
+
+    def read(self, watched: Iterable[str] = ()) -> Snapshot | None:
+        """The last snapshot; None, and the reason in the log, where there is none that can be used."""
+        path = self._folder / _MANIFEST
+        try:
+            sealed = json.loads(path.read_bytes())
+            body = sealed["body"]
+            if sealed["sum"] != _sum_of(body):
+                raise ValueError("its sum does not fit")
+            if body["form"] != _FORM or body["made_for"] != self._made_for:
+                LOG.info("the snapshot is of another configuration or version: all queries are read anew")
+                return None
+            queries, unserved = self._queries(body)
+            standing = QuerySet(queries, body["version"], unserved, tuple(watched))
+            plans = {name: self._plan(name, files) for name, files in body["plans"].items()}
+            return Snapshot(standing, plans, body["made_at_s"])
+        except FileNotFoundError:
+            LOG.info("no snapshot of the queries in %s: all of them are read", self._folder)
+        except _DAMAGE as error:
+            LOG.warning("the snapshot in %s is damaged, all queries are read: %s", self._folder, one_line(error))
+        self._names.clear()
+        return None
+
+    def write(self, standing: QuerySet, plans: Mapping[str, Plan]) -> None:
+        """Put a snapshot in place of the one before. Raises OSError, and leaves that one then."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        names: dict[str, dict[Part, str]] = {}
+        for stream, plan in plans.items():
+            # Somebody may have emptied the folder.
+            known = {p: name for p, name in self._names.get(stream, {}).items() if (self._folder / name).exists()}
+            names[stream] = {part: known.get(part) or self._write_part(part) for part in parts_of(plan, tuple(known))}
+        queries, checksum = self._write_queries(standing)
+        body = {
+            "form": _FORM,
+            "made_for": self._made_for,
+            "made_at_s": time.time(),
+            "version": standing.version,
+            "queries": queries,
+            "queries_sum": checksum,
+            "plans": {stream: list(own.values()) for stream, own in names.items()},
+        }
+        write_durably(self._folder / _MANIFEST, json.dumps({"sum": _sum_of(body), "body": body}))
+        self._names = names
+        kept = {_MANIFEST, queries, *(name for own in names.values() for name in own.values())}
+        for path in self._folder.iterdir():
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
+
+    # -- plans
+
+    def _plan(self, stream: str, files: Iterable[str]) -> Plan:
+        parts = {Part.from_bytes(_mapped(self._folder / name)): name for name in files}
+        self._names[stream] = parts
+        return plan_of(tuple(parts))
+
+    def _write_part(self, part: Part) -> str:
+        content = part.to_bytes()
+        name = f"{blake2b(content, digest_size=16).hexdigest()}.part"
+        path = self._folder / name
+        if not path.exists():
+            aside = path.with_suffix(".new")
+            aside.write_bytes(content)
+            aside.replace(path)
+        return name
+
+    # -- queries
+
+    def _write_queries(self, standing: QuerySet) -> tuple[str, int]:
+        name = f"queries-{standing.version}.arrow"
+        aside = self._folder / f"{name}.new"
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_stream(sink, _QUERIES, options=options) as writer:
+            left = iter(standing)
+            while rows := list(islice(left, _ROWS)):
+                writer.write_batch(_batch(rows, standing.unserved))
+        checksum = crc32(_mapped(aside))
+        aside.replace(self._folder / name)
+        return name, checksum
+
+    def _queries(self, body: Mapping[str, Any]) -> tuple[dict[str, RegisteredQuery], dict[str, str]]:
+        content = _mapped(self._folder / body["queries"])
+        if crc32(content) != body["queries_sum"]:
+            raise ValueError("the sum of its queries does not fit")
+        queries: dict[str, RegisteredQuery] = {}
+        unserved: dict[str, str] = {}
+        with pa.ipc.open_stream(pa.py_buffer(content)) as reader:
+            for batch in reader:
+                columns = [column.to_pylist() for column in batch.columns]
+                for query_id, stream, where, topic, labels, paused, expires_at, at, unreadable, reason in zip(
+                    *columns, strict=True
+                ):
+                    queries[query_id] = RegisteredQuery(
+                        query_id,
+                        stream,
+                        where,
+                        topic,
+                        {} if labels is None else json.loads(labels),
+                        paused,
+                        expires_at if expires_at is None else _aware(expires_at),
+                        at,
+                        unreadable,
+                    )
+                    if reason is not None:
+                        unserved[query_id] = reason
+        return queries, unserved
+
+
+def _made_for(config: Config, cluster: KafkaCluster) -> dict[str, Any]:
+    """What decides on queries and plans beside the queries."""
+    streams = {
+        name: [stream.topic, stream.format, stream.fields().ddl(), dict(stream.options)]
+        for name, stream in config.streams.items()
+    }
+    topic = config.kafka.registry_topic
+    return {
+        "versions": {package: version(package) for package in ("asc-broker", "pyspark")},
+        "registry": [topic, cluster.topic_id(topic)],
+        "streams": streams,
+        "time_zone": config.spark.time_zone,
+        "limits": config.limits.model_dump(mode="json"),
+    }
+
+
+def _batch(rows: list[RegisteredQuery], unserved: Mapping[str, str]) -> pa.RecordBatch:
+    return pa.record_batch(
+        [
+            pa.array([query.id for query in rows], pa.string()),
+            pa.array([query.stream for query in rows], pa.string()),
+            pa.array([query.where for query in rows], pa.string()),
+            pa.array([query.topic for query in rows], pa.string()),
+            pa.array([json.dumps(dict(query.labels)) if query.labels else None for query in rows], pa.string()),
+            pa.array([query.paused for query in rows], pa.bool_()),
+            pa.array([query.expires_at for query in rows], pa.timestamp("us", tz="UTC")),
+            pa.array([query.version for query in rows], pa.int64()),
+            pa.array([query.unreadable for query in rows], pa.string()),
+            pa.array([unserved.get(query.id) if unserved else None for query in rows], pa.string()),
+        ],
+        schema=_QUERIES,
+    )
+
+
+def _aware(at: datetime) -> datetime:
+    # Arrow's UTC is another object than Python's, which the others have.
+    return at.astimezone(timezone.utc)
+
+
+def _mapped(path: Path) -> memoryview:
+    """The content of a file; what is mapped stays readable when the file is removed."""
+    with path.open("rb") as file:
+        return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ)) if path.stat().st_size else memoryview(b"")
+
+
+def _sum_of(body: Mapping[str, Any]) -> int:
+    return crc32(json.dumps(body, sort_keys=True).encode())

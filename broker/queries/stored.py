@@ -1,0 +1,58 @@
+"""What stands, as it is known from a snapshot and the registry's records after it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
+from broker.queries.registry import HISTORY_MS, Registry
+from broker.queries.snapshot import Snapshot, Snapshots
+
+LOG = logging.getLogger("asc.snapshot")
+
+_OLDEST_S = HISTORY_MS / 1000 * 0.9
+"""What was removed is told for so long; an older snapshot may hold what is gone without a trace."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """A snapshot and what was written after it, in order: offset, id, and the query, None for one that was removed."""
+
+    snapshot: Snapshot
+    records: Sequence[tuple[int, str, RegisteredQuery | None]]
+
+    @staticmethod
+    def read(snapshots: Snapshots, registry: Registry, watched: Collection[str]) -> Stored | None:
+        """None, and the reason in the log, where the registry has to be read whole."""
+        snapshot = snapshots.read(watched)
+        if snapshot is None:
+            return None
+        records = registry.records_after(snapshot.standing.version)
+        if records is None:
+            LOG.warning("the snapshot is not of the registry topic as it is: all queries are read anew")
+            return None
+        if records and time.time() - snapshot.made_at_s > _OLDEST_S:
+            LOG.info("the snapshot is older than what the registry tells of removals: all queries are read anew")
+            return None
+        LOG.info("snapshot: %d queries, and %d changes after it", len(snapshot.standing), len(records))
+        return Stored(snapshot, records)
+
+    def at(self, version: int | None = None) -> tuple[QuerySet, set[str]]:
+        """What stood at a version, or stands, and the ids that changed since the snapshot."""
+        records = [record for record in self.records if version is None or record[0] <= version]
+        return after_records(self.snapshot.standing, records, version)
+
+
+def after_records(
+    before: QuerySet, records: Sequence[tuple[int, str, RegisteredQuery | None]], version: int | None = None
+) -> tuple[QuerySet, set[str]]:
+    """A set after some records of the registry, at a version or that of the last of them, and the ids they are of."""
+    last = {query_id: query for _, query_id, query in records}
+    puts = [query for query in last.values() if query is not None]
+    removes = [query_id for query_id, query in last.items() if query is None]
+    reached = records[-1][0] if records else before.version
+    return before.changed(puts, removes, reached if version is None else version), set(last)
