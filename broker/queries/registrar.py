@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 
 from asc.errors import AscError
@@ -17,27 +16,15 @@ from broker.config.config import Config
 from broker.errors import QueryError, RegistryError, RegistryTakenError, StandingQueryError
 from broker.kafka.cluster import KafkaCluster
 from broker.queries.change import Alter, Became, Change, Outcome, Put, Registered, Remove
-from broker.queries.parking import Parking
-from broker.queries.planning import Candidate, Planning
+from broker.queries.planning import Candidate
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.registry import Registry
 from broker.queries.rules import check_destination, check_id, check_labels
-from broker.queries.snapshot import Snapshots
-from broker.queries.stored import Stored, after_records
-from broker.runtime import collector
+from broker.queries.standing import StandingQueries
 from broker.stream.stream import Stream
 
 LOG = logging.getLogger("asc.registration")
-
-_STORED_QUERIES = 5_000
-"""Fewer are read from the registry about as fast as from a snapshot."""
-
-_STORED_SHARE = 0.02
-"""Changes since a snapshot, as a share of the queries, that call for another one."""
-
-_STORED_S = 600.0
-"""Fewer changes are stored when the snapshot is so old."""
 
 
 class Registrar:
@@ -60,13 +47,10 @@ class Registrar:
         self._cluster = cluster
         self._registry = registry
         self._streams = streams
-        self._planning = Planning(config, {name: stream.analyser for name, stream in streams.items()})
-        self._parking = Parking(streams, set_aside)
-        self._snapshots = Snapshots.of(config, cluster)
-        self._stored_version, self._stored_at_s = -1, float("-inf")
+        self._stands = StandingQueries(config, cluster, registry, streams, set_aside)
+        self._planning = self._stands.planning
         self._lock = threading.RLock()
         self._is_uncertain = False
-        self.standing = self._set({}, -1)
         self.problem: RegistryError | None = None
         """Why no query can be registered; None where they can."""
 
@@ -74,43 +58,18 @@ class Registrar:
         """At the start: read the registry, remove what has expired, put the rest into the running plans, and the plan
         of an earlier version where a batch is to be run again with it.
         """
-        with collector.paused():
-            self._load()
+        self._stands.load()
 
-    def _load(self) -> None:
-        stored = Stored.read(self._snapshots, self._registry, self._config.source_topics)
-        if stored is None:
-            loaded, changed = self._set(*self._registry.load()), set[str]()
-        else:
-            loaded, changed = stored.at()
-            self._stored_version, self._stored_at_s = stored.snapshot.standing.version, time.monotonic()
-        expired = loaded.expired(_now())
-        if expired:
-            loaded = loaded.changed((), expired, max(self._registry.write((), expired).values()))
-        self._parking.begin(loaded)
-        if stored is None:
-            self._take_over(loaded)
-        else:
-            self._take_over(loaded, _Since(stored.snapshot.standing, stored.snapshot.plans, {*changed, *expired}))
-        self._plan_replays(stored)
+    @property
+    def standing(self) -> QuerySet:
+        """What stands."""
+        return self._stands.now
 
     def store(self) -> None:
-        """Write a snapshot where one is due, for the next start. To be called often, by one thread.
-
-        It is due where there are many queries and many changes since the last one, or some and it is old. Raises
-        OSError; what is stored is the one before then.
-        """
+        """Write a snapshot where one is due, for the next start. To be called often, by one thread. Raises OSError."""
         with self._lock:
-            standing = self.standing
-            plans = {name: stream.running.plan for name, stream in self._streams.items()}
-        changes = standing.version - self._stored_version
-        is_old = time.monotonic() - self._stored_at_s > _STORED_S
-        if len(standing) < _STORED_QUERIES or changes <= 0 or (changes < len(standing) * _STORED_SHARE and not is_old):
-            return
-        self._stored_at_s = time.monotonic()
-        self._snapshots.write(standing, plans)
-        self._stored_version = standing.version
-        LOG.info("snapshot written: %d queries, at version %d", len(standing), standing.version)
+            current = self.standing, self._stands.plans()
+        self._stands.store(current)
 
     def park(self) -> None:
         """Park the queries that streams found they cannot go on with, and let those streams go on. To be called often.
@@ -118,14 +77,12 @@ class Registrar:
         A parked query stands in the registry as it was, and is not served, with the reason, until it is registered
         anew. Raises KafkaError where the registry cannot be read.
         """
-        if not self._parking.is_due():
+        if not self._stands.is_parking_due:
             return
         with self._lock:
             self._recover()
-            self._parking.note(self.standing, self._registry.state_at)
-            self._take_over(self.standing, self._since(self._parking.ids()))
-            self._plan_replays()
-        self._parking.let_go_on()
+            self._stands.park()
+        self._stands.let_go_on()
 
     def stream_of(self, name: str | None) -> Stream:
         """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
@@ -250,30 +207,10 @@ class Registrar:
     def _refuse_by_rules(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> None:
         standing = self.standing
         own = {position: candidate for position, candidate in candidates.items() if position not in refused}
-        plans = {name: stream.running.plan for name, stream in self._streams.items()}
+        plans = self._stands.plans()
         positions = list(own)
         found = self._planning.refusals(list(own.values()), standing, plans)
         refused.update((positions[i], error) for i, error in found.items())
-
-    def _plan_replays(self, stored: Stored | None = None) -> None:
-        """Where a batch is to be run again with an earlier version, make the plan of that."""
-        replayed: dict[int, dict[str, Plan]] = {}
-        for name, stream in self._streams.items():
-            begun = stream.running.version_to_replay
-            if begun is None:
-                continue
-            if begun == self.standing.version:
-                stream.running.replay_with(stream.running.plan)
-                continue
-            if begun not in replayed:
-                # Of all streams: what is served of one may hang on the others, for they may feed each other.
-                if stored is not None and begun >= stored.snapshot.standing.version:
-                    then, changed = stored.at(begun)
-                    since = _Since(stored.snapshot.standing, stored.snapshot.plans, changed)
-                else:
-                    then, since = self._set(self._registry.state_at(begun), begun), None
-                replayed[begun], _ = self._plans_of(then, since)
-            stream.running.replay_with(replayed[begun][name])
 
     # -- changing
 
@@ -289,7 +226,7 @@ class Registrar:
         stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
         predicates = {i: one.predicate for i, one in candidates.items()}
         candidates = {i: one for i, one in candidates.items() if i not in stands}
-        running = {name: stream.running.plan for name, stream in self._streams.items()}
+        running = self._stands.plans()
         plans = self._changed_plans(running, list(candidates.values()), gone)
         self._cluster.create_topics(missing_topics)
         changed = [candidate.query for candidate in candidates.values()]
@@ -304,7 +241,7 @@ class Registrar:
                 name: self._streams[name].running.replace(replace(plan, version=version), running[name])
                 for name, plan in plans.items()
             }
-            self.standing = after
+            self._stands.now = after
         except BaseException:
             # The registry has the change: what has not is mended from there, before the next one.
             self._is_uncertain = True
@@ -338,43 +275,9 @@ class Registrar:
             return
         self._registry.close()
         self._registry.open()
-        records = self._registry.records_after(self.standing.version)
-        if records:
-            after, changed = after_records(self.standing, records)
-            version = after.version
-            LOG.warning("the registry holds a change that was thought to have failed: version %d is in place", version)
-            self._take_over(after, self._since(changed))
-        elif records is None and self.standing:
-            self._take_over(self._set(*self._registry.load()))
+        self._stands.relearn()
         self._is_uncertain = False
         self.problem = None
-
-    def _take_over(self, after: QuerySet, since: _Since | None = None) -> None:
-        """Make what the registry holds the standing queries and the running plans."""
-        plans, unserved = self._plans_of(after, since)
-        for query_id, reason in unserved.items():
-            if self.standing.unserved.get(query_id) != reason:
-                LOG.warning("query '%s' is not served: %s", query_id, reason)
-        for name, plan in plans.items():
-            self._streams[name].evaluation_errors.stand(after.queries)
-            self._streams[name].running.replace(plan)
-        self.standing = after.with_unserved(unserved)
-
-    def _plans_of(self, after: QuerySet, since: _Since | None) -> tuple[dict[str, Plan], dict[str, str]]:
-        """The plans of a set, made of earlier ones where there are such, and the queries that none of them holds."""
-        if since is not None:
-            changed = since.changed | self._parking.ids()
-            try:
-                return self._planning.plans_after(since.standing, since.plans, after, changed, self._parking.reason)
-            except AscError as error:
-                LOG.warning("all queries are compiled anew: %s", error)
-        return self._planning.plans(after, after.version, self._parking.reason)
-
-    def _since(self, changed: set[str]) -> _Since:
-        return _Since(self.standing, {name: stream.running.plan for name, stream in self._streams.items()}, changed)
-
-    def _set(self, queries: Mapping[str, RegisteredQuery], version: int) -> QuerySet:
-        return QuerySet(queries, version, watched=self._config.source_topics)
 
     def _changed_plans(
         self, running: Mapping[str, Plan], candidates: Sequence[Candidate], removes: Collection[str]
@@ -397,15 +300,6 @@ class Registrar:
             name: change_plan(running[name], adds.get(name, ()), drops.get(name, ()), version=self.standing.version)
             for name in {*adds, *drops}
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _Since:
-    """What stood, the plans of it, and the ids that have changed since."""
-
-    standing: QuerySet
-    plans: Mapping[str, Plan]
-    changed: set[str]
 
 
 @contextmanager
