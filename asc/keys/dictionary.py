@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 _LABELS = 1 << 30
+_SPREAD = 3 * _LABELS // 4
+"""The labels that the first constants are spread over; what comes after them all in order, as numbers and dates do, has
+the rest.
+"""
+
 _LEAST_GAP = 4
+_STEP = 1 << 12
+"""Between constants that come after all others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +46,7 @@ class Dictionary:
         True
         """
         ordered = sorted(set(constants))
-        spacing = max(_LEAST_GAP, _LABELS // (len(ordered) + 1))
+        spacing = max(_LEAST_GAP, _SPREAD // (len(ordered) + 1))
         lengths = np.array([len(value) for value in ordered], dtype=np.int64)
         labels = (np.arange(len(ordered), dtype=np.int64) + 1) * spacing
         return _pack(b"".join(ordered), lengths, labels, _heads(ordered))
@@ -84,7 +91,8 @@ class Dictionary:
     def with_constants(self, constants: Iterable[bytes]) -> Dictionary | None:
         """This dictionary and some constants more, all labels kept; None when no label is free where one is needed.
 
-        The new constants between two old ones share their gap evenly. Cost: a copy of the arrays.
+        The new constants between two old ones share their gap evenly; those after all of them stand close together.
+        Cost: a copy of the arrays.
         """
         fresh = [value for value in sorted(set(constants)) if not self._has(value)]
         if not fresh:
@@ -96,6 +104,8 @@ class Dictionary:
             below = int(self.labels[place - 1]) if place else 0
             above = int(self.labels[place]) if place < len(self) else max(_LABELS, below + _LEAST_GAP)
             step = (above - below) // (count + 1)
+            if place == len(self):
+                step = min(step, _STEP)
             if step < _LEAST_GAP // 2 or above > _LABELS:
                 return None
             labels.extend(below + step * (number + 1) for number in range(count))

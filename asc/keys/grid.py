@@ -72,6 +72,10 @@ class Grid:
             distinct = np.unique(np.sort(cuts)[places])
         return _with_table(distinct, exact=False)
 
+    def moved(self, boundaries: Keys) -> Grid:
+        """The same regions, with as many boundaries at other keys."""
+        return _with_table(boundaries, exact=self.exact)
+
     @property
     def regions(self) -> int:
         """The number of regions, NULL's not counted."""

@@ -15,7 +15,7 @@ from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
-from asc.plan.block import build_block
+from asc.plan.block import Block, build_block
 from asc.plan.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
 from asc.plan.placement import placed, words_of
 from asc.plan.plan import CompileOptions, Plan, Query, insertion_point
@@ -55,19 +55,28 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
     )
 
 
-def change_plan(plan: Plan, add: Iterable[Query] = (), remove: Iterable[str] = (), version: int | None = None) -> Plan:
+def change_plan(
+    plan: Plan,
+    add: Iterable[Query] = (),
+    remove: Iterable[str] = (),
+    version: int | None = None,
+    *,
+    postpones: bool = False,
+) -> Plan:
     """The plan with queries added and removed; a query whose id stands already is replaced.
 
     Blocks that hold none of them are shared. Grids are left as they are, so that a new constant of a p-attribute with
     bounded regions is verified instead. Everything is compiled anew, from the plan alone, when
 
     - the plan is one block of exact regions, as small plans are: they stay exactly the paper's;
-    - ``rebuild_share`` of the queries have changed since it was last compiled, so that no more than that share was laid
-      out without its constants in the grids, and no more of the bits lie idle;
-    - a dictionary has no label left between two constants, or many p-attributes have fallen out of use.
+    - ``rebuild_share`` of the queries change at once;
+    - so many have changed since it was last compiled, so that no more than that share was laid out without its
+      constants in the grids, and no more of the bits lie idle; or many p-attributes have fallen out of use.
 
-    Cost otherwise: a copy of the blocks concerned and of the tables of ids. Raises PlanError for an unknown id in
-    ``remove``, an id added twice, and where a bound is passed; the old plan is untouched by all of it.
+    With ``postpones`` the last is left to :func:`renewed`. Where a dictionary has no label left between two constants,
+    its labels are spread anew in all tables, and the bitmaps stay. Cost otherwise: a copy of the blocks concerned and
+    of the tables of ids. Raises PlanError for an unknown id in ``remove``, an id added twice, and where a bound is
+    passed; the old plan is untouched by all of it.
     """
     added = sorted(add, key=lambda query: query.id)
     for before, after in pairwise(added):
@@ -80,7 +89,22 @@ def change_plan(plan: Plan, add: Iterable[Query] = (), remove: Iterable[str] = (
     gone |= {query.id for query in added if query.id in plan}
     number = plan.version + 1 if version is None else version
     changed = _changed(plan, added, gone, number)
-    return changed if changed is not None else _rebuilt_with(plan, added, gone, number)
+    if changed is None or (is_renewal_due(changed) and not postpones):
+        return _rebuilt_with(plan, added, gone, number)
+    return changed
+
+
+def is_renewal_due(plan: Plan) -> bool:
+    """Whether so much of a plan has changed that it should be compiled anew: see :func:`change_plan`."""
+    if _is_exact_block(plan):
+        return False
+    stale = len(plan.p_attributes) - len(_used(plan.blocks))
+    return plan.changes > plan.options.rebuild_share * len(plan) or stale > _STALE_SLOTS
+
+
+def renewed(plan: Plan) -> Plan:
+    """The same queries compiled anew, from the plan alone."""
+    return _rebuilt_with(plan, (), set(), plan.version)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,24 +159,22 @@ def _assembled(
 
 def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
     """The next plan with all untouched blocks shared; None where everything has to be compiled anew."""
-    changes = plan.changes + len(added) + len(gone)
+    changes = len(added) + len(gone)
     if changes > plan.options.rebuild_share * len(plan) or _is_exact_block(plan):
         return None
+    plan = _with_room(plan, added)
     grown = _grown(plan, added)
     if grown is None:
         return None
     attributes, grids, dictionaries = grown
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    labels = _labels(dictionaries, len(added))
     start = len(plan.ranks)
-    table = encoded(_conjuncts(added, start), slots, labels)
-    handles = np.array(sorted(plan.handle(query_id) for query_id in gone), dtype=np.int32)
+    table = encoded(_conjuncts(added, start), slots, _labels(dictionaries, len(added)))
+    ordinals = [ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]
+    handles = np.sort(plan.handles[np.array(ordinals, dtype=np.int64)])
     blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
     blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
-    used = {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
-    if len(attributes) - len(used) > _STALE_SLOTS:
-        return None
-    _check_bounds(attributes, used, plan.options)
+    _check_bounds(attributes, _used(blocks), plan.options)
     queries, ranks = _merged(plan, added, gone)
     return replace(
         plan,
@@ -167,8 +189,13 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
         topic_of=frozen_int32(queries.topic_of),
         match_all_handles=frozen_int32(queries.match_all),
         contradiction_handles=frozen_int32(queries.contradictions),
-        changes=changes,
+        changes=plan.changes + changes,
     )
+
+
+def _used(blocks: Iterable[Block]) -> set[int]:
+    """The slots that some conjunct constrains."""
+    return {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
 
 
 def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan:
@@ -227,6 +254,43 @@ def _translated(
                 mine = which[finite[which]]
                 bounds[mine] = after[np.searchsorted(before, bounds[mine])]
     return ConjunctTable(kept.first, code, low, high, kept.owner)
+
+
+def _with_room(plan: Plan, added: Sequence[Query]) -> Plan:
+    """The plan with labels spread anew in the dictionaries that have none left for the constants added."""
+    slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
+    known = [query for query in added if all(attribute in slots for attribute in query.predicate.p_attributes)]
+    for slot, values in _byte_constants(known, slots).items():
+        before = plan.dictionaries.get(slot)
+        if before is not None and before.with_constants(values) is None:
+            plan = _relabelled(plan, slot, Dictionary.of([*before.constants(), *values]))
+    return plan
+
+
+def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
+    """The plan with another dictionary, of more constants, for a p-attribute: bitmaps stay, keys are others."""
+    before = plan.dictionaries[slot]
+    new_labels = np.array([dictionary.label(constant) for constant in before.constants()], dtype=np.int64)
+
+    def translated(keys: Keys) -> Keys:
+        # Beside the constants themselves there are the keys just after them, and none below the first.
+        places = np.searchsorted(before.labels, keys, side="right") - 1
+        moved: Keys = new_labels[places] + (keys - before.labels[places])
+        return moved
+
+    blocks = []
+    for block in plan.blocks:
+        wide = block.table.wide()
+        mine = wide.slots == slot
+        low, high = (
+            np.where(mine & finite, translated(bounds.astype(np.int64)), bounds)
+            for bounds, finite in zip((wide.low, wide.high), wide.finite(), strict=True)
+        )
+        table = ConjunctTable(wide.first, wide.code, low, high, wide.owner).compact()
+        blocks.append(replace(block, table=table) if mine.any() else block)
+    grids = list(plan.grids)
+    grids[slot] = grids[slot].moved(translated(grids[slot].boundaries))
+    return replace(plan, blocks=tuple(blocks), grids=tuple(grids), dictionaries={**plan.dictionaries, slot: dictionary})
 
 
 def _grown(

@@ -77,7 +77,7 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
     # A part holds its arrays, so no other one can have the address of one of them.
     of_arrays = {id(part.arrays[_first_array(part)]): part for part in before if part.kind in ("slot", "block")}
     slots = (_slot(plan, slot, of_arrays) for slot in range(len(plan.grids)))
-    blocks = (of_arrays.get(id(block.matrix)) or _block(block) for block in plan.blocks)
+    blocks = (_block(block, of_arrays) for block in plan.blocks)
     return (
         Part(*_head(plan)),
         *slots,
@@ -136,7 +136,10 @@ def _slot(plan: Plan, slot: int, known: Mapping[int, Part]) -> Part:
     return Part(says, {"boundaries": grid.boundaries, "table": grid.table, **own})
 
 
-def _block(block: Block) -> Part:
+def _block(block: Block, known: Mapping[int, Part]) -> Part:
+    found = known.get(id(block.matrix))
+    if found is not None and found.arrays["low"] is block.table.low:
+        return found
     arrays = {name: getattr(block, name) for name in _BLOCK}
     return Part({"kind": "block"}, {**arrays, **{name: getattr(block.table, name) for name in _TABLE}})
 

@@ -339,9 +339,10 @@ class Daemon:
                         self._registrar.park()
                         for query_id in self._registrar.expire():
                             LOG.info("query '%s' has expired", query_id)
+                        self._registrar.renew()
                         self._registrar.store()
                 except Exception as error:
-                    LOG.error("what has to be removed, parked or stored could not be: %s", one_line(error))
+                    LOG.error("what has to be removed, parked, compiled or stored could not be: %s", one_line(error))
 
         thread = threading.Thread(target=keep_up, name="upkeep", daemon=True)
         thread.start()

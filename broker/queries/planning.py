@@ -18,6 +18,9 @@ from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
 from broker.stream.analyser import StreamAnalyser
 
+_LARGE = 5_000
+"""Queries that take a tenth of a second to compile."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -119,7 +122,7 @@ class Planning:
             if stream is not None:
                 gone.setdefault(stream, []).append(query_id)
         return {
-            name: change_plan(plan, served.get(name, ()), gone.get(name, ()), version=after.version)
+            name: change_plan(plan, served.get(name, ()), gone.get(name, ()), after.version, postpones=is_large(plan))
             if name in served or name in gone
             else replace(plan, version=after.version)
             for name, plan in plans.items()
@@ -280,6 +283,11 @@ class Planning:
         loops = TopicLoops(self._config, standing.feeds(without=(query.id for _, query in accepted)))
         found = ((position, loops.refusal(query)) for position, query in accepted)
         return {position: refusal for position, refusal in found if refusal is not None}
+
+
+def is_large(plan: Plan) -> bool:
+    """Whether it takes so long to compile a plan anew that nobody is to wait for it."""
+    return len(plan) >= _LARGE
 
 
 def _by_stream(candidates: Iterable[Candidate], unserved: Collection[str]) -> dict[str, list[Query]]:

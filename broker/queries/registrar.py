@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
 
 from asc.errors import AscError
-from asc.plan.compiler import change_plan
+from asc.plan.compiler import change_plan, is_renewal_due, renewed
 from asc.plan.plan import Plan, Query
 from broker.config.config import Config
 from broker.errors import QueryError, RegistryError, RegistryTakenError, StandingQueryError
 from broker.kafka.cluster import KafkaCluster
 from broker.queries.change import Alter, Became, Change, Outcome, Put, Registered, Remove
-from broker.queries.planning import Candidate
+from broker.queries.planning import Candidate, is_large
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.registry import Registry
 from broker.queries.rules import check_destination, check_id, check_labels
 from broker.queries.standing import StandingQueries
 from broker.stream.stream import Stream
+from monitor.transfer import carried
 
 LOG = logging.getLogger("asc.registration")
+
+_RENEWAL_PAUSE_S = 30.0
+"""Between two times that a stream's plan is compiled anew beside it."""
 
 
 class Registrar:
@@ -50,6 +55,7 @@ class Registrar:
         self._stands = StandingQueries(config, cluster, registry, streams, set_aside)
         self._planning = self._stands.planning
         self._lock = threading.RLock()
+        self._renewed_at: dict[str, float] = {}
         self._is_uncertain = False
         self.problem: RegistryError | None = None
         """Why no query can be registered; None where they can."""
@@ -64,6 +70,20 @@ class Registrar:
     def standing(self) -> QuerySet:
         """What stands."""
         return self._stands.now
+
+    def renew(self) -> None:
+        """Compile plans anew of which much has changed, beside the streams. To be called often, by one thread."""
+        for name, stream in self._streams.items():
+            with self._lock:
+                standing, plan = self.standing, stream.running.plan
+            is_tried = self._renewed_at.get(name, float("-inf")) > time.monotonic() - _RENEWAL_PAUSE_S
+            if is_tried or not (is_large(plan) and is_renewal_due(plan)):
+                continue
+            self._renewed_at[name] = time.monotonic()
+            fresh = carried(plan, renewed(plan))
+            with self._lock:
+                self._stands.replace(name, fresh, standing)
+            LOG.info("stream '%s': %d queries compiled anew, after %d changes", name, len(plan), plan.changes)
 
     def store(self) -> None:
         """Write a snapshot where one is due, for the next start. To be called often, by one thread. Raises OSError."""
@@ -296,8 +316,11 @@ class Registrar:
             before = self.standing.planned_on(query_id)
             if before is not None:
                 drops.setdefault(before, []).append(query_id)
+        version = self.standing.version
         return {
-            name: change_plan(running[name], adds.get(name, ()), drops.get(name, ()), version=self.standing.version)
+            name: change_plan(
+                running[name], adds.get(name, ()), drops.get(name, ()), version, postpones=is_large(running[name])
+            )
             for name in {*adds, *drops}
         }
 

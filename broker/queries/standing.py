@@ -103,6 +103,19 @@ class StandingQueries:
         """The running plan of every stream."""
         return {name: stream.running.plan for name, stream in self._streams.items()}
 
+    def replace(self, stream: str, plan: Plan, then: QuerySet) -> None:
+        """Have a stream run with another plan of the queries that stood ``then``, and of what has changed since.
+
+        Where that cannot be had of it, the stream keeps the plan that it has.
+        """
+        changed = self.now.queries.differences(then.queries) | {*self.now.unserved, *then.unserved}
+        try:
+            after, _ = self.planning.plans_after(then, {stream: plan}, self.now, changed, self._parking.reason)
+        except AscError as error:
+            LOG.warning("stream '%s' keeps its plan: %s", stream, error)
+            return
+        self._streams[stream].running.replace(after[stream])
+
     @property
     def is_parking_due(self) -> bool:
         """Whether a stream waits for queries to be parked."""

@@ -13,8 +13,8 @@ from asc.errors import PlanError
 from asc.evaluation.executor import match
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
-from asc.plan.compiler import change_plan, compile_plan
-from asc.plan.parts import parts_of
+from asc.plan.compiler import change_plan, compile_plan, is_renewal_due, renewed
+from asc.plan.parts import parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Conjunct, Predicate
 from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
@@ -190,3 +190,61 @@ def test_the_order_of_queries_does_not_matter() -> None:
     queries = d1_workload(50).standing_queries()
     one, other = compile_plan(queries), compile_plan(reversed(queries))
     assert [part.to_bytes() for part in parts_of(one)] == [part.to_bytes() for part in parts_of(other)]
+
+
+def in_city(query_id: str, city: str) -> Query:
+    at_least = Constraint((((city.encode(), 0), None),))
+    return query(
+        query_id, ((CITY, at_least), *over(1)), ((CITY, Constraint((((city.encode(), 0), (city.encode(), 1)),))),)
+    )
+
+
+@pytest.mark.parametrize("direction", ["up", "down", "inwards"])
+def test_constants_between_which_no_label_is_left_do_not_compile_a_plan_anew(
+    direction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("asc.keys.dictionary._LABELS", 4_096)
+    monkeypatch.setattr("asc.keys.dictionary._SPREAD", 3_072)
+    monkeypatch.setattr("asc.keys.dictionary._STEP", 16)
+    first = [in_city(f"q{i:03d}", f"m{i:03d}") for i in range(100)]
+    plan = compile_plan(first, replace(BLOCKS, exact_regions=4))
+    matrices = [block.matrix for block in plan.blocks[:-1]]
+    dictionary, relabelled, known = plan.dictionaries[plan.p_attributes.index(CITY)], 0, parts_of(plan)
+    added = []
+    for step in range(60):
+        places = {"up": f"z{step:03d}", "down": f"a{999 - step}", "inwards": "m050" + "a" * (60 - step)}
+        city = places[direction]
+        added.append(in_city(f"x{step:03d}", city))
+        plan = change_plan(plan, added[-1:], postpones=True)
+        known = parts_of(plan, known)
+        now = plan.dictionaries[plan.p_attributes.index(CITY)]
+        label = dictionary.labels_by_constant()
+        relabelled += any(label[constant] != now.label(constant) for constant in label)
+        dictionary = now
+    assert relabelled >= (direction != "up")
+    assert plan.changes == 60
+    assert all(block.matrix is matrix for block, matrix in zip(plan.blocks, matrices, strict=False))
+    cities = sorted({f"m{i:03d}" for i in range(100)} | {"", "m050a", "zz", "~"} | {f"z{i:03d}" for i in range(60)})
+    table = pa.table({"a": pa.array([0, 5] * len(cities), pa.int32()), "city": [c for c in cities for _ in range(2)]})
+    fresh = compile_plan([*first, *added])
+    assert pairs(plan, table) == pairs(plan_of(known), table) == pairs(fresh, table)
+    assert pairs(renewed(plan), table) == pairs(fresh, table)
+    assert renewed(plan).changes == 0
+
+
+def test_what_is_postponed_is_due_until_it_is_done() -> None:
+    queries = hem_workload(1_200).standing_queries()
+    plan = compile_plan(queries[:800], BLOCKS)
+    assert not is_renewal_due(plan)
+    grown = plan
+    for low in range(800, 1_100, 100):
+        grown = change_plan(grown, queries[low : low + 100], postpones=True)
+    assert grown.changes == 300
+    assert is_renewal_due(grown)
+    assert change_plan(grown, queries[1_100:1_101]).changes == 0
+    fresh = renewed(grown)
+    assert not is_renewal_due(fresh)
+    assert fresh.version == grown.version
+    assert fresh.query_ids == grown.query_ids
+    # So many at once are compiled at once.
+    assert change_plan(plan, queries[800:1_100], postpones=True).changes == 0

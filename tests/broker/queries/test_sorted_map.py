@@ -17,19 +17,20 @@ class Maps(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.plain: dict[int, int] = {}
-        self.map: SortedMap[int, int] = SortedMap()
+        self.plain: dict[int, tuple[int]] = {}
+        self.map: SortedMap[int, tuple[int]] = SortedMap()
         self.step = 0
 
     @rule(puts=st.sets(KEYS, max_size=9), removes=st.sets(KEYS, max_size=9))
     def change(self, puts: set[int], removes: set[int]) -> None:
         before, held = self.map, dict(self.plain)
         self.step += 1
-        self.map = self.map.changed(dict.fromkeys(puts, self.step), removes)
+        self.map = self.map.changed(dict.fromkeys(puts, (self.step,)), removes)
         assert dict(before) == held
+        assert self.map.differences(before) == before.differences(self.map) == (removes & held.keys()) | puts
         for key in removes:
             self.plain.pop(key, None)
-        self.plain.update(dict.fromkeys(puts, self.step))
+        self.plain.update(dict.fromkeys(puts, (self.step,)))
 
     @invariant()
     def it_is_the_dictionary_in_order(self) -> None:

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asc.plan.plan import Plan
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan, Query
+from broker.queries import registrar as registrar_module
+from broker.queries.change import Put, Remove
+from broker.queries.query import RegisteredQuery
 from broker.queries.registrar import Registrar
 
 if TYPE_CHECKING:
@@ -57,3 +61,41 @@ def test_both_starts_come_to_the_same(
         assert plan.version == others[name].version
         assert meaning(plan) == meaning(others[name])
         assert plan.topics.to_pylist() == others[name].topics.to_pylist()
+
+
+def test_a_plan_of_which_much_has_changed_is_compiled_anew_beside_what_goes_on(
+    resting: Resting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.queries.planning._LARGE", 10)
+    registrar, stream = resting.registrar(), resting.streams()[resting.stream("json")]
+
+    def put(i: int, where: str) -> Put:
+        return Put(RegisteredQuery(f"anew-{i:04d}", stream.name, where, "stored"))
+
+    wheres = ["n BETWEEN {0} AND {1} AND s > 's{0}'", "n * 2 = {0}", "s = 'x{0}' AND n <> {1}"]
+
+    def where(i: int) -> str:
+        return wheres[0 if i % 50 else 1 if i % 100 else 2].format(i, i + 9)
+
+    registrar.apply([put(i, where(i)) for i in range(2_000)]).raised()
+    assert stream.running.plan.changes == 0
+    for low in range(2_000, 2_800, 100):
+        registrar.apply([put(i, where(i)) for i in range(low, low + 100)]).raised()
+    plan = stream.running.plan
+    assert plan.changes == 800
+    compiled = registrar_module.renewed
+
+    def meanwhile(plan: Plan) -> Plan:
+        # Somebody else goes on while it is compiled.
+        registrar.apply([put(9_999, "n = 9999 AND s = 'new'"), put(7, "n < 7"), Remove("anew-0008")]).raised()
+        return compiled(plan)
+
+    monkeypatch.setattr(registrar_module, "renewed", meanwhile)
+    registrar.renew()
+    fresh = stream.running.plan
+    assert 0 < fresh.changes <= 10
+    assert fresh.version == registrar.standing.version
+    served = [query for query in registrar.standing if registrar.standing.planned_on(query.id) == stream.name]
+    expected = compile_plan([Query(q.id, stream.analyser.normalise(q.where), q.topic) for q in served])
+    assert meaning(fresh) == meaning(expected)
+    assert fresh.topics.to_pylist() == expected.topics.to_pylist()
