@@ -7,7 +7,6 @@ order are the shortest and the longest path through the 2^n subsets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,8 @@ from asc.compiled import compiled, ones
 from asc.errors import AscError
 from asc.plan.block import Block
 from monitor.macro import macro_sequence
+from monitor.moves import moved
 from monitor.sample import Sample
-from monitor.statistics import walked
 
 EXACT_CONSTRUCTS = 20
 """Up to so many constructs the two are exact for the sample; beyond, they are found by local search."""
@@ -53,7 +52,8 @@ def fixed_sequences(block: Block, sample: Sample, *, exact_constructs: int = EXA
         alive, least = alive_after_subsets(block, sample)
         return FixedSequences(_extreme(alive, -1), _extreme(alive, 1), len(sample), True, float(least.mean()))
     start = macro_sequence(block, sample).sequence
-    best, worst = _improved(block, sample, start, -1), _improved(block, sample, start[::-1], 1)
+    best = moved(block, sample, start, work=None)
+    worst = moved(block, sample, start[::-1], raises=True, work=None)
     return FixedSequences(best, worst, len(sample), False, None)
 
 
@@ -152,20 +152,3 @@ def _path_costs(alive: Array, sign: int, costs: Array) -> None:
                 found = cost
                 first = False
         costs[subset] = found
-
-
-def _improved(block: Block, sample: Sample, start: Sequence[int], sign: int) -> tuple[int, ...]:
-    """Move one construct to another place while that lowers (``sign`` -1) or raises (1) the cost."""
-    order = tuple(start)
-    cost = walked(block, sample, block.order_of(order)).evaluated
-    moved = True
-    while moved:
-        moved = False
-        for construct in start:
-            rest = tuple(own for own in order if own != construct)
-            for place in range(len(order)):
-                candidate = (*rest[:place], construct, *rest[place:])
-                found = walked(block, sample, block.order_of(candidate)).evaluated
-                if sign * found > sign * cost:
-                    order, cost, moved = candidate, found, True
-    return order

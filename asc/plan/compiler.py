@@ -371,13 +371,13 @@ def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, C
 
 def _byte_constants(queries: Iterable[Query], slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
     """The constants of each p-attribute with labels that the queries constrain, by slot."""
-    found: dict[int, set[bytes]] = {}
+    found: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
     for query in queries:
         for conjunct in query.predicate.conjuncts:
             for attribute, constraint in conjunct:
-                if attribute.space.labelled:
-                    found.setdefault(slots[attribute], set()).update(constraint.constants())
-    return found
+                if attribute in found:
+                    found[attribute].update(constraint.constants())
+    return {slots[attribute]: constants for attribute, constants in found.items() if constants}
 
 
 def _constants(table: ConjunctTable, slot: int) -> Keys:

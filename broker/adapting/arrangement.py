@@ -1,4 +1,4 @@
-"""Finding the sequence of one block from a sample, and choosing between macro and hybrid by measured time."""
+"""Finding the sequence of one block from a sample, and choosing by measured time: macro, hybrid, or what is there."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from asc.plan.block import Block
 from asc.plan.order import Order
 from asc.plan.plan import Plan
 from monitor.hybrid import hybrid_sequence
+from monitor.moves import moved
 from monitor.refinement import refined
 from monitor.sample import Sample
 from monitor.statistics import walked
 
-Kind = Literal["macro", "hybrid"]
+Kind = Literal["kept", "macro", "hybrid"]
 
 _RUNS = 3
 """Timed runs of each order, in turns; the fastest counts, for what else runs on the machine only adds."""
@@ -59,8 +60,9 @@ class SampledTuples:
 class Arrangement:
     """A sequence found for a block, and why this one.
 
-    ``kind``: which of the two was faster in the executor; ``macro_us`` and ``hybrid_us``: microseconds a tuple,
-    measured on the sample (hybrid None where no micro-arrow was better than the macro-sequence). ``cost_before`` and
+    ``kind``: which was fastest in the executor, the order in place (``kept``), the macro-sequence or the
+    hybrid-sequence; ``kept_us``, ``macro_us`` and ``hybrid_us``: microseconds a tuple, measured on the sample (hybrid
+    None where no micro-arrow was better than the macro-sequence). ``cost_before`` and
     ``cost_after``: constructs evaluated a tuple of the sample, by the sequence in place and by this one.
     ``counted_cost``: the same as the executor counts it in batches, four and eight constructs at a time; None where
     not all values were known.
@@ -68,6 +70,7 @@ class Arrangement:
 
     order: Order
     kind: Kind
+    kept_us: float
     macro_us: float
     hybrid_us: float | None
     cost_before: float
@@ -76,13 +79,14 @@ class Arrangement:
 
 
 def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequence[int]) -> Arrangement:
-    """The macro-sequence ``sequence`` or the refined hybrid-sequence over it, whichever takes the sample less time.
+    """The macro-sequence ``sequence`` improved by moves, the refined hybrid-sequence over that, or the order in place,
+    whichever takes the sample least time: nothing is put in place that is slower than what runs.
 
     Fewer constructs are not always less time: the executor evaluates a macro-sequence several constructs a pass, a
     hybrid-sequence one at a time.
     """
-    hybrid = refined(block, sample, hybrid_sequence(block, sample, sequence))
-    orders: dict[Kind, Order] = {"macro": hybrid.order.macro}
+    hybrid = refined(block, sample, hybrid_sequence(block, sample, moved(block, sample, sequence)))
+    orders: dict[Kind, Order] = {"kept": block.order, "macro": hybrid.order.macro}
     if hybrid.micro_arrows:
         orders["hybrid"] = hybrid.order
     seconds, counted = _timed(block, tuples, orders)
@@ -91,6 +95,7 @@ def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequ
     return Arrangement(
         orders[kind],
         kind,
+        seconds["kept"] / rows * 1e6,
         seconds["macro"] / rows * 1e6,
         seconds["hybrid"] / rows * 1e6 if hybrid.micro_arrows else None,
         walked(block, sample, block.order).cost,

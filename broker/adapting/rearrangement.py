@@ -12,13 +12,14 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Rearrangement:
-    """A sequence that was put in place of another, in the block of a stream's plan.
+    """What came of looking for another sequence for a block of a stream's plan: mostly that it was put in place.
 
     ``trigger`` fired over ``tuples`` tuples, in which the dropping ratio went from ``dropping_ratio_before`` (of the
     time when the old sequence was put in place; None at the first time) to ``dropping_ratio_now``. ``cost_before`` and
     ``cost_after``: constructs evaluated a tuple by the old and the new sequence, on the same sample of
     ``sample_tuples``. Sequences are p-attributes as SQL. ``kind``: macro or hybrid, whichever took less of
-    ``macro_us`` and ``hybrid_us`` (None: no micro-arrow was found) a tuple. ``spent_s``: the monitor's time for it.
+    ``macro_us`` and ``hybrid_us`` (None: no micro-arrow was found) a tuple; kept where the old one took least
+    (``kept_us``), so that the new one is that. ``spent_s``: the monitor's time for it.
     """
 
     at: datetime
@@ -37,6 +38,7 @@ class Rearrangement:
     new_sequence: tuple[str, ...]
     new_micro_arrows: int
     kind: str
+    kept_us: float
     macro_us: float
     hybrid_us: float | None
     spent_s: float
@@ -50,16 +52,16 @@ class Rearrangement:
 
     @property
     def reason(self) -> str:
-        """Why macro or hybrid."""
-        if self.hybrid_us is None:
-            return f"macro: {self.macro_us:.3f} us a tuple; no micro-arrow is better"
-        return f"{self.kind}: macro {self.macro_us:.3f}, hybrid {self.hybrid_us:.3f} us a tuple"
+        """Why macro, hybrid or what there was."""
+        hybrid = "no micro-arrow is better" if self.hybrid_us is None else f"hybrid {self.hybrid_us:.3f}"
+        return f"{self.kind}: before {self.kept_us:.3f}, macro {self.macro_us:.3f} us a tuple, {hybrid}"
 
     def __str__(self) -> str:
         before = "-" if self.dropping_ratio_before is None else f"{self.dropping_ratio_before:.3f}"
+        done = "keeps its sequence" if self.kind == "kept" else "rearranged"
         old, new = self.old_sequence[:_SHOWN], self.new_sequence[:_SHOWN]
         return (
-            f"stream '{self.stream}' block {self.block} rearranged ({self.trigger}): "
+            f"stream '{self.stream}' block {self.block} {done} ({self.trigger}): "
             f"dropping ratio {before} -> {self.dropping_ratio_now:.3f}, "
             f"cost {self.cost_before:.2f} -> {self.cost_after:.2f} constructs a tuple, "
             f"{_listed(old, self.old_sequence)} -> {_listed(new, self.new_sequence)} "

@@ -269,7 +269,7 @@ class StreamMonitor:
         return search.result().sequence if search.done else None
 
     def _put_in_place(self, plan: Plan, found: Sequence[_Found], sample_tuples: int) -> None:
-        orders = {one.number: one.arrangement.order for one in found}
+        orders = {one.number: one.arrangement.order for one in found if one.arrangement.kind != "kept"}
         self._placed = placed = self._running.arrange(plan, orders)
         there = {id(block.matrix) for block in placed.blocks}
         # Queries of the others came or went meanwhile: they are measured anew.
@@ -281,7 +281,9 @@ class StreamMonitor:
         events = [self._event(plan, one, sample_tuples) for one in found]
         self.events = (*self.events, *events)[-_EVENTS_KEPT:]
         with self._lock:
-            by_trigger = Counter(self.totals.rearrangements) + Counter(one.cause.trigger.value for one in found)
+            by_trigger = Counter(self.totals.rearrangements) + Counter(
+                event.trigger for event in events if event.kind != "kept"
+            )
             self.totals = replace(self.totals, rearrangements=by_trigger)
         for event in events:
             LOG.info("%s", event)
@@ -306,6 +308,7 @@ class StreamMonitor:
             new_sequence=tuple(names[construct] for construct in arrangement.order.sequence.tolist()),
             new_micro_arrows=arrangement.order.arrow_count,
             kind=arrangement.kind,
+            kept_us=arrangement.kept_us,
             macro_us=arrangement.macro_us,
             hybrid_us=arrangement.hybrid_us,
             spent_s=found.spent_s,

@@ -171,4 +171,4 @@ def test_the_monitor_is_switched_off_without_a_restart(site: Site) -> None:
     assert after["sampled"] == before["sampled"]
     site.daemon.reload(config)
     cost_of(site, uniform_tuples(LAMBDA, seed=6))
-    assert sum(settled(site)["rearrangements"].values()) > sum(before["rearrangements"].values())
+    assert len(settled(site)["events"]) > len(before["events"])
