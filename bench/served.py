@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,17 @@ import httpx
 
 from asc.schema import Schema
 from bench.traffic import make_topics
+from broker.http.guards import NDJSON
 from broker.kafka.embedded import EmbeddedKafka
 from workloads.subscribers import SUBSCRIBERS_DDL, TOPICS, subscribers
 
 STREAM = "records"
-_READY_S = 180.0
+_READY_S = 300.0
 _REQUEST_S = 600.0
 _STOPPED_S = 30.0
+_BODY_BYTES = 1 << 29
+"""A million queries in one request."""
+
 _BATCH = 200_000
 _CHANGED = 50
 
@@ -40,6 +44,9 @@ class Served:
         self.bootstrap_servers = kafka.bootstrap_servers
         self._folder = folder / name
         self._folder.mkdir()
+        self.checkpoint_dir = self._folder / "checkpoint"
+        self.pid: int | None = None
+        """The daemon's process while it runs."""
         self._port = _free_port()
         self._client = httpx.Client(base_url=f"http://127.0.0.1:{self._port}", timeout=_REQUEST_S, trust_env=False)
         self._config = self._folder / "asc.toml"
@@ -50,8 +57,9 @@ class Served:
             registry_topic = "{name}-registry"
             [api]
             port = {self._port}
+            max_body_bytes = {_BODY_BYTES}
             [spark]
-            checkpoint_dir = "{self._folder / "checkpoint"}"
+            checkpoint_dir = "{self.checkpoint_dir}"
             max_records_per_batch = {batch}
             [streams.{STREAM}]
             topic = "{self.source}"
@@ -70,6 +78,7 @@ class Served:
         with log.open("ab") as out:
             start = time.monotonic()
             process = subprocess.Popen(line, stdout=out, stderr=out)
+        self.pid = process.pid
         try:
             while not self._is_ready():
                 if process.poll() is not None or time.monotonic() - start > _READY_S:
@@ -90,16 +99,27 @@ class Served:
             json.dumps({"id": query_id, "where": where, "topic": self.destinations[int(topic)]})
             for query_id, where, topic in subscribers(count)
         ]
-        kind = {"Content-Type": "application/x-ndjson"}
-        answer = self._client.post("/v1/queries", content="\n".join(lines), headers=kind)
+        self.load(lines)
+
+    def load(self, lines: Sequence[str]) -> None:
+        """Register the queries of some lines. RuntimeError where they are refused."""
+        answer = self._client.post("/v1/queries", content="\n".join(lines), headers={"Content-Type": NDJSON})
         if not answer.is_success:
             raise RuntimeError(f"queries were refused with {answer.status_code}: {answer.text[:500]}")
+
+    def put(self, query_id: str, where: str, number: int) -> None:
+        """Register or replace a query, which sends to the topic of that number."""
+        body = {"where": where, "topic": self.destinations[number % len(self.destinations)]}
+        self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
+
+    def remove(self, query_id: str) -> None:
+        """Remove a query."""
+        self._client.delete(f"/v1/queries/{query_id}").raise_for_status()
 
     def change(self, number: int) -> None:
         """Register or replace one of fifty queries, which accept next to nothing."""
         where = f"zone < 40 AND a BETWEEN {number} AND {number + 1} AND dest <> ''"
-        body = {"where": where, "topic": self.destinations[number % len(self.destinations)]}
-        self._client.put(f"/v1/queries/changed-{number % _CHANGED}", json=body).raise_for_status()
+        self.put(f"changed-{number % _CHANGED}", where, number)
 
     def status(self) -> dict[str, Any]:
         """What the daemon says of its stream."""

@@ -147,6 +147,14 @@ def stream() -> None:
     """
 
 
+@benchmark("bench.standing", "asc bench standing", "asc bench standing --quick --output /tmp/results")
+def standing() -> None:
+    """Up to 1,000,000 standing queries: bulk load, changes one at a time and in bulk amid records, starts.
+
+    A daemon in a process of its own on an embedded Kafka. Takes about ten minutes and 12 GB of memory.
+    """
+
+
 @benchmark("bench.latency", "asc bench latency", "asc bench latency --quick --output /tmp/results")
 def latency() -> None:
     """How long a record takes through a daemon, from the producer's clock to the consumer's, from the start on.

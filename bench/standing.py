@@ -1,0 +1,193 @@
+"""A million standing queries: loaded, changed one at a time amid records, and there again after a start."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from bench.machine import machine
+from bench.plot_standing import plot_standing
+from bench.served import Served
+from bench.traffic import send_paced
+from broker.kafka.embedded import EmbeddedKafka
+from broker.runtime.java import find_java
+from workloads.subscribers import subscribers
+
+_LINES = 1_000
+"""Queries of a bulk change."""
+
+_STORED_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Numbers of standing queries; of each, the changes one at a time and in bulk, and records a second meanwhile."""
+
+    queries: tuple[int, ...]
+    changes: int
+    bulks: int
+    rate: float
+
+
+FULL = Size((10_000, 100_000, 1_000_000), 1_000, 20, 200.0)
+QUICK = Size((6_000,), 30, 2, 50.0)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``standing.json`` and its plot into the folder; the result is what the file holds.
+
+    One daemon in a process of its own, on an embedded Kafka, for each number of queries. Raises RuntimeError where it
+    does not get ready, refuses a query, or writes no snapshot.
+    """
+    size = QUICK if quick else FULL
+    runs = []
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        for queries in tqdm(size.queries, desc="numbers of queries", leave=False, disable=None):
+            runs.append(_measured(Served(Path(name), kafka, f"queries-{queries}"), queries, size))
+    result = {
+        "benchmark": "standing",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "predicates": "subscribers(): conjunctions of two to four comparisons over 12 columns",
+        "rate": size.rate,
+        "bulk_queries": _LINES,
+        "results": runs,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "standing.json").write_text(json.dumps(result, indent=2) + "\n")
+    plot_standing(result, output_dir / "standing")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text: a line each number of queries."""
+    heads = ("queries", 9), ("load", 8), ("one change p50", 15), ("p99", 8), ("in bulk", 11), ("start", 8)
+    more = ("without snapshot", 17), ("memory a query", 15), ("plan a query", 13)
+    lines = ["  ".join(f"{head:>{width}}" for head, width in (*heads, *more))]
+    for each in result["results"]:
+        ms = [f"{each[name] * 1e3:.0f} ms" for name in ("change_p50_s", "change_p99_s")]
+        lines.append(
+            f"{each['queries']:>9,}  {each['load_s']:>6.1f} s  {ms[0]:>15}  {ms[1]:>8}  "
+            f"{each['bulk_changes_a_second']:>9,.0f}/s  {each['ready_s']:>6.1f} s  {each['ready_without_s']:>15.1f} s  "
+            f"{each['memory_a_query_bytes']:>13,.0f} B  {each['plan_a_query_bytes']:>11,.0f} B"
+        )
+    return "\n".join(lines)
+
+
+def _measured(served: Served, queries: int, size: Size) -> dict[str, Any]:
+    texts = [where for _, where, _ in subscribers(size.changes)]
+    with served.running() as empty_ready_s:
+        before_bytes = _memory_bytes(served)
+        load_s = _timed(partial(served.register, queries))
+        plan_bytes = int(served.status()["bytes"])
+        # What the load needed on its way is given back before the memory is read.
+        memory_bytes = _memory_bytes(served)
+        with _records(served, size.rate):
+            took = [_timed(partial(_change, served, number, texts[number])) for number in range(size.changes)]
+            bulk = [_timed(partial(served.load, _lines(served, number))) for number in range(size.bulks)]
+        _await_snapshot(served)
+    with served.running() as ready_s:
+        stands = int(served.status()["queries"])
+    shutil.rmtree(served.checkpoint_dir / ".snapshot")
+    with served.running() as ready_without_s:
+        same = int(served.status()["queries"])
+    if stands != same:
+        raise RuntimeError(f"{stands:,} queries stand after a start with a snapshot, {same:,} without")
+    return {
+        "queries": queries,
+        "load_s": round(load_s, 2),
+        "changes": size.changes,
+        "change_p50_s": round(float(np.median(took)), 4),
+        "change_p99_s": round(float(np.percentile(took, 99)), 4),
+        "change_worst_s": round(max(took), 4),
+        "bulk_changes_a_second": round(_LINES * size.bulks / sum(bulk), 1),
+        "bulk_worst_s": round(max(bulk), 3),
+        "empty_ready_s": round(empty_ready_s, 2),
+        "ready_s": round(ready_s, 2),
+        "ready_without_s": round(ready_without_s, 2),
+        "memory_a_query_bytes": round((memory_bytes - before_bytes) / queries),
+        "plan_a_query_bytes": round(plan_bytes / queries),
+    }
+
+
+def _timed(work: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _change(served: Served, number: int, where: str) -> None:
+    """Add a query, replace it, or remove it, in turns; each accepts next to nothing."""
+    query_id = f"changed-{number // 3}"
+    if number % 3 == 2:
+        served.remove(query_id)
+    else:
+        served.put(query_id, f"({where}) AND a = {number}", number)
+
+
+def _lines(served: Served, number: int) -> Sequence[str]:
+    """So many queries, new or in place of those of the time before the last."""
+    topic = served.destinations[0]
+    return [
+        json.dumps(
+            {
+                "id": f"bulk-{number % 2}-{i}",
+                "where": f"a = {i} AND zone < {number % 50} AND dest <> ''",
+                "topic": topic,
+            }
+        )
+        for i in range(_LINES)
+    ]
+
+
+@contextmanager
+def _records(served: Served, rate: float) -> Iterator[None]:
+    """Meanwhile so many records a second."""
+    ended = threading.Event()
+    failures: list[Exception] = []
+
+    def send() -> None:
+        try:
+            while not ended.is_set():
+                send_paced(served.bootstrap_servers, served.source, rate, 5.0)
+        except Exception as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _await_snapshot(served: Served) -> None:
+    manifest = served.checkpoint_dir / ".snapshot" / "manifest.json"
+    deadline = time.monotonic() + _STORED_S
+    while not manifest.exists():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"no snapshot was written within {_STORED_S:.0f} s")
+        time.sleep(0.2)
+
+
+def _memory_bytes(served: Served) -> int:
+    """What the daemon's process has in memory; Spark's and Kafka's are others."""
+    for line in Path(f"/proc/{served.pid}/status").read_text("utf-8").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"the system does not tell the memory of process {served.pid}")
