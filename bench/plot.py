@@ -60,6 +60,24 @@ def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, pa
     return saved(path, (5 * len(names), 4), draw)
 
 
+def plot_peers(result: dict[str, Any], path: Path) -> bool:
+    """Microseconds a tuple over the number of queries, a line each contender, one panel a workload."""
+    rows = [row for row in result["results"] if "us" in row]
+    names = list(dict.fromkeys(row["workload"] for row in rows))
+
+    def draw(figure: Any) -> None:
+        for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+            own = [row for row in rows if row["workload"] == name]
+            for contender in dict.fromkeys(row["contender"] for row in own):
+                points = [(row["queries"], row["us"]) for row in own if row["contender"] == contender]
+                axes.plot(*zip(*points, strict=True), marker="o", label=contender)
+            axes.set(xscale="log", yscale="log", title=name, xlabel="queries", ylabel="us a tuple")
+            axes.grid(visible=True, which="both", alpha=0.2)
+            axes.legend()
+
+    return saved(path, (6 * len(names), 4.5), draw)
+
+
 def plot_spark(result: dict[str, Any], path: Path) -> bool:
     """Seconds over the number of predicates, a line each plan; hollow where it was stopped."""
     counts = [int(count) for count in result["results"]]

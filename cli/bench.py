@@ -147,6 +147,14 @@ def stream() -> None:
     """
 
 
+@benchmark("bench.peers", "asc bench peers", "asc bench peers --quick --output /tmp/results")
+def peers() -> None:
+    """The same predicates over the same file through DuckDB, Polars, Spark and compiled loops.
+
+    Needs the packages duckdb and polars. Takes about ten minutes.
+    """
+
+
 @benchmark("bench.standing", "asc bench standing", "asc bench standing --quick --output /tmp/results")
 def standing() -> None:
     """Up to 1,000,000 standing queries: bulk load, changes one at a time and in bulk amid records, starts.

@@ -248,3 +248,56 @@ def test_what_is_postponed_is_due_until_it_is_done() -> None:
     assert fresh.query_ids == grown.query_ids
     # So many at once are compiled at once.
     assert change_plan(plan, queries[800:1_100], postpones=True).changes == 0
+
+
+ONE_CITY = [query(f"q{i:05d}", ((CITY, Constraint((((b"c%06d" % i, 0), (b"c%06d" % i, 1)),))),)) for i in range(20_000)]
+EXTREMES = {
+    "all the same": [query(f"q{i:05d}", over(5)) for i in range(20_000)],
+    "all accept everything": [Query(f"q{i:05d}", Predicate("", (), match_all=True)) for i in range(20_000)],
+    "all accept nothing": [Query(f"q{i:05d}", Predicate("", ())) for i in range(20_000)],
+    "a constant each": ONE_CITY,
+    "a range each": [query(f"q{i:05d}", ((A, Constraint((((i, 0), (i, 1)),))),)) for i in range(20_000)],
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extreme_sets_take_no_more_memory_than_others(name: str) -> None:
+    plan = compile_plan(EXTREMES[name])
+    assert plan.nbytes < 500 * len(plan)
+    table = pa.table({"a": pa.array([3, 9_999], pa.int32()), "city": ["c000003", "c009999"]})
+    found = [query for _, query in pairs(plan, table)]
+    every = list(range(20_000))
+    assert (
+        found
+        == {
+            "all the same": every,
+            "all accept everything": every * 2,
+            "all accept nothing": [],
+            "a constant each": [3, 9_999],
+            "a range each": [3, 9_999],
+        }[name]
+    )
+
+
+def test_queries_of_a_p_attribute_each_are_refused_with_the_bound() -> None:
+    columns = [PAttribute(f"a{i}", pa.int32(), (f"a{i}",)) for i in range(4_200)]
+    with pytest.raises(PlanError, match="too many p-attributes 4200: at most 4095"):
+        compile_plan([query(f"q{i}", over(1, column)) for i, column in enumerate(columns)])
+
+
+def test_after_many_changes_a_plan_is_as_small_as_one_compiled_fresh() -> None:
+    rng = np.random.default_rng(5)
+    pool = hem_workload(4_000).standing_queries()
+    standing = dict.fromkeys(range(2_000))
+    plan = compile_plan([pool[i] for i in standing], BLOCKS)
+    for step in range(100):
+        gone = rng.choice(list(standing), 100, replace=False).tolist()
+        come = rng.choice([i for i in range(4_000) if i not in standing], 100, replace=False).tolist()
+        plan = change_plan(plan, [pool[i] for i in come], [pool[i].id for i in gone], postpones=True)
+        standing = dict.fromkeys((standing.keys() - gone) | set(come))
+        if is_renewal_due(plan):
+            plan = renewed(plan)
+        if step % 10 == 9:
+            fresh = compile_plan([pool[i] for i in standing], BLOCKS)
+            assert plan.query_ids == fresh.query_ids
+            assert plan.nbytes <= 1.2 * fresh.nbytes
