@@ -63,6 +63,8 @@ def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, pa
 def plot_peers(result: dict[str, Any], path: Path) -> bool:
     """Microseconds a tuple over the number of queries, a line each contender, one panel a workload."""
     rows = [row for row in result["results"] if "us" in row]
+    if not rows:
+        return False
     names = list(dict.fromkeys(row["workload"] for row in rows))
 
     def draw(figure: Any) -> None:
