@@ -1,4 +1,4 @@
-"""The same predicates over the same file through what one would take instead: a database, a data frame, Spark, loops."""
+"""The same predicates over the same file through what one would take instead: a database, data frames, Spark, loops."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,8 @@ def table(result: dict[str, Any]) -> str:
     lines.append(f"{'workload':<10}{'queries':>9}" + "".join(f"{name:>{width}}" for name in CONTENDERS))
     for name, queries in dict.fromkeys((row["workload"], row["queries"]) for row in rows):
         own = {row["contender"]: row.get("us") for row in rows if (row["workload"], row["queries"]) == (name, queries)}
-        shown = (f"{us:>{width},.1f}" if (us := own.get(each)) is not None else f"{'-':>{width}}" for each in CONTENDERS)
+        times = (own.get(contender) for contender in CONTENDERS)
+        shown = (f"{'-' if us is None else f'{us:,.1f}':>{width}}" for us in times)
         lines.append(f"{name:<10}{queries:>9,}" + "".join(shown))
     return "\n".join(lines)
 
@@ -159,7 +161,7 @@ def _polars(path: Path, workload: Workload) -> Callable[[], int]:
         pl.all_horizontal([pl.col(workload.names[attribute[i]]).is_between(low[i], high[i]) for i in range(start, end)])
         .sum()
         .alias(f"q{query}")
-        for query, (start, end) in enumerate(zip(starts, starts[1:], strict=False))
+        for query, (start, end) in enumerate(pairwise(starts))
     ]
     return lambda: int(pl.scan_parquet(path).select(counts).collect().sum_horizontal()[0])
 
