@@ -52,6 +52,10 @@ class Sample:
             regions[construct] = own
         return Sample(frozen(regions), known, counts)
 
+    def first(self, tuples: int) -> Sample:
+        """Its first tuples; itself where it has no more."""
+        return self if tuples >= len(self) else Sample(self.regions[:, :tuples], self.known, self.region_counts)
+
     def __len__(self) -> int:
         """The number of tuples."""
         return int(self.regions.shape[1])

@@ -76,12 +76,16 @@ def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
 def carried(old: Plan, new: Plan) -> Plan:
     """A plan and the orders of the one before it.
 
-    Where the new plan was compiled anew, each of its blocks takes over, from the old plan's block of the same number if
-    there is one, what still holds of its order (:func:`transferred`). A plan that shares blocks with the old one has
-    their orders already and is returned as it is.
+    Where the new plan was compiled anew, each of its blocks takes over what still holds of an order. A plan that shares
+    blocks with the old one has their orders already and is returned as it is.
     """
-    if new.changes:
-        return new
+    return new if new.changes else with_orders_from(old, new)
+
+
+def with_orders_from(old: Plan, new: Plan) -> Plan:
+    """A plan each of whose blocks takes over, from the block of the same number of another plan if there is one, what
+    still holds of its order (:func:`transferred`).
+    """
     orders = {
         number: transferred(OrderByAttribute.of(old, number), new, number)
         for number in range(min(len(old.blocks), len(new.blocks)))

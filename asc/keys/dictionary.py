@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 _LABELS = 1 << 30
 _SPREAD = 3 * _LABELS // 4
-"""The labels that the first constants are spread over; what comes after them all in order, as numbers and dates do, has
-the rest.
+"""The labels that the first constants are spread over; what comes after or before them all in order, as numbers and
+dates do, has the rest.
 """
 
 _LEAST_GAP = 4
 _STEP = 1 << 12
-"""Between constants that come after all others."""
+"""Between constants that come after, or before, all others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Dictionary:
         ordered = sorted(set(constants))
         spacing = max(_LEAST_GAP, _SPREAD // (len(ordered) + 1))
         lengths = np.array([len(value) for value in ordered], dtype=np.int64)
-        labels = (np.arange(len(ordered), dtype=np.int64) + 1) * spacing
+        labels = (_LABELS - _SPREAD) // 2 + (np.arange(len(ordered), dtype=np.int64) + 1) * spacing
         return _pack(b"".join(ordered), lengths, labels, _heads(ordered))
 
     def __len__(self) -> int:
@@ -91,7 +91,8 @@ class Dictionary:
     def with_constants(self, constants: Iterable[bytes]) -> Dictionary | None:
         """This dictionary and some constants more, all labels kept; None when no label is free where one is needed.
 
-        The new constants between two old ones share their gap evenly; those after all of them stand close together.
+        The new constants between two old ones share their gap evenly; those after or before all of them stand close
+        together.
         Cost: a copy of the arrays.
         """
         fresh = [value for value in sorted(set(constants)) if not self._has(value)]
@@ -104,11 +105,15 @@ class Dictionary:
             below = int(self.labels[place - 1]) if place else 0
             above = int(self.labels[place]) if place < len(self) else max(_LABELS, below + _LEAST_GAP)
             step = (above - below) // (count + 1)
+            first = below
             if place == len(self):
                 step = min(step, _STEP)
+            elif place == 0:
+                step = min(step, _STEP)
+                first = above - step * (count + 1)
             if step < _LEAST_GAP // 2 or above > _LABELS:
                 return None
-            labels.extend(below + step * (number + 1) for number in range(count))
+            labels.extend(first + step * (number + 1) for number in range(count))
         pieces: list[bytes] = []
         data, start = self.data.tobytes(), 0
         for place, value in zip(places, fresh, strict=True):

@@ -196,6 +196,11 @@ class Block:
         return replace(self, matrix=frozen(changed(self.matrix)), certain=certain, **others)
 
 
+def used_slots(blocks: Iterable[Block]) -> set[int]:
+    """The slots of the p-attributes that some conjunct constrains."""
+    return {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
+
+
 def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int) -> Block:
     """The block of these conjuncts, one bit each in their order, visited by static selectivity."""
     slots = np.unique(table.slots)

@@ -15,10 +15,11 @@ from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
-from asc.plan.block import Block, build_block
+from asc.plan.block import build_block, used_slots
 from asc.plan.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
 from asc.plan.placement import placed, words_of
 from asc.plan.plan import CompileOptions, Plan, Query, insertion_point
+from asc.plan.relabelling import with_room
 from asc.predicate.normal_form import Conjunct
 
 _STALE_SLOTS = 8
@@ -98,7 +99,7 @@ def is_renewal_due(plan: Plan) -> bool:
     """Whether so much of a plan has changed that it should be compiled anew: see :func:`change_plan`."""
     if _is_exact_block(plan):
         return False
-    stale = len(plan.p_attributes) - len(_used(plan.blocks))
+    stale = len(plan.p_attributes) - len(used_slots(plan.blocks))
     return plan.changes > plan.options.rebuild_share * len(plan) or stale > _STALE_SLOTS
 
 
@@ -162,7 +163,8 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     changes = len(added) + len(gone)
     if changes > plan.options.rebuild_share * len(plan) or _is_exact_block(plan):
         return None
-    plan = _with_room(plan, added)
+    known = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
+    plan = with_room(plan, _byte_constants(added, known))
     grown = _grown(plan, added)
     if grown is None:
         return None
@@ -174,7 +176,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     handles = np.sort(plan.handles[np.array(ordinals, dtype=np.int64)])
     blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
     blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
-    _check_bounds(attributes, _used(blocks), plan.options)
+    _check_bounds(attributes, used_slots(blocks), plan.options)
     queries, ranks = _merged(plan, added, gone)
     return replace(
         plan,
@@ -191,11 +193,6 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
         contradiction_handles=frozen_int32(queries.contradictions),
         changes=plan.changes + changes,
     )
-
-
-def _used(blocks: Iterable[Block]) -> set[int]:
-    """The slots that some conjunct constrains."""
-    return {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
 
 
 def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan:
@@ -254,43 +251,6 @@ def _translated(
                 mine = which[finite[which]]
                 bounds[mine] = after[np.searchsorted(before, bounds[mine])]
     return ConjunctTable(kept.first, code, low, high, kept.owner)
-
-
-def _with_room(plan: Plan, added: Sequence[Query]) -> Plan:
-    """The plan with labels spread anew in the dictionaries that have none left for the constants added."""
-    slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
-    known = [query for query in added if all(attribute in slots for attribute in query.predicate.p_attributes)]
-    for slot, values in _byte_constants(known, slots).items():
-        before = plan.dictionaries.get(slot)
-        if before is not None and before.with_constants(values) is None:
-            plan = _relabelled(plan, slot, Dictionary.of([*before.constants(), *values]))
-    return plan
-
-
-def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
-    """The plan with another dictionary, of more constants, for a p-attribute: bitmaps stay, keys are others."""
-    before = plan.dictionaries[slot]
-    new_labels = np.array([dictionary.label(constant) for constant in before.constants()], dtype=np.int64)
-
-    def translated(keys: Keys) -> Keys:
-        # Beside the constants themselves there are the keys just after them, and none below the first.
-        places = np.searchsorted(before.labels, keys, side="right") - 1
-        moved: Keys = new_labels[places] + (keys - before.labels[places])
-        return moved
-
-    blocks = []
-    for block in plan.blocks:
-        wide = block.table.wide()
-        mine = wide.slots == slot
-        low, high = (
-            np.where(mine & finite, translated(bounds.astype(np.int64)), bounds)
-            for bounds, finite in zip((wide.low, wide.high), wide.finite(), strict=True)
-        )
-        table = ConjunctTable(wide.first, wide.code, low, high, wide.owner).compact()
-        blocks.append(replace(block, table=table) if mine.any() else block)
-    grids = list(plan.grids)
-    grids[slot] = grids[slot].moved(translated(grids[slot].boundaries))
-    return replace(plan, blocks=tuple(blocks), grids=tuple(grids), dictionaries={**plan.dictionaries, slot: dictionary})
 
 
 def _grown(

@@ -150,7 +150,9 @@ def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
     known = {str(page.says["first"]): page for page in before}
     for low, high in pairwise(_cuts(firsts, len(plan))):
         ids = plan.query_ids.slice(low, high - low)
-        arrays: Arrays = {"ids": message(ids), "handles": handles[low:high], "topics": plan.topic_of[low:high]}
+        # Copies: a view would keep the whole tables of a plan that is gone.
+        own = (frozen_int32(table[low:high].copy()) for table in (handles, plan.topic_of))
+        arrays: Arrays = {"ids": message(ids), **dict(zip(("handles", "topics"), own, strict=True))}
         first = ids[0].as_py()
         yield _same_or_new(known.get(first), {"kind": "ids", "first": first}, arrays)
 

@@ -14,7 +14,7 @@ from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Cut
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import Grid
-from asc.plan.block import Block
+from asc.plan.block import Block, used_slots
 from asc.plan.conjuncts import Integers, decoded
 from asc.plan.construct import Construct, RegionArray, bits_of
 from asc.plan.order import Order
@@ -95,6 +95,11 @@ class Plan:
     def topics(self) -> pa.DictionaryArray:
         """The topic of each ordinal: a dictionary-encoded Arrow array, nothing copied."""
         return pa.DictionaryArray.from_arrays(pa.array(self.topic_of), self.topic_names)
+
+    @property
+    def computed(self) -> set[PAttribute]:
+        """The p-attributes in use that Spark computes; others may be left of queries that are gone."""
+        return {self.p_attributes[slot] for slot in used_slots(self.blocks) if self.p_attributes[slot].path is None}
 
     @property
     def handles(self) -> Integers:

@@ -23,13 +23,13 @@ from asc.schema import Schema
 
 _BLANK = r"[ \t\r\n]"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-_CONSTANT = r"(?:-?[0-9]{1,18}(?:\.[0-9]{1,18})?|'[^'\\\x00-\x1f]*'|(?i:true|false))(?![\w.'\"`])"
+_CONSTANT = r"(?:-?[0-9]{1,18}(?:\.[0-9]{1,18})?|'[^'\\\x00-\x1f]*'|(?ai:true|false))(?![\w.'\"`])"
 _TERM = re.compile(
     rf"{_BLANK}*({_NAME}(?:\.{_NAME})*)"
     rf"(?:{_BLANK}*(=|==|<=|>=|<>|!=|<|>)(?:{_BLANK}+(?=-)|{_BLANK}*(?!-))({_CONSTANT})"
-    rf"|{_BLANK}+(?i:BETWEEN){_BLANK}+({_CONSTANT}){_BLANK}+(?i:AND){_BLANK}+({_CONSTANT})"
-    rf"|{_BLANK}+(?i:IN){_BLANK}*\({_BLANK}*({_CONSTANT}(?:{_BLANK}*,{_BLANK}*{_CONSTANT})*){_BLANK}*\))"
-    rf"(?:{_BLANK}+(?i:AND)(?={_BLANK})|({_BLANK}*\Z))"
+    rf"|{_BLANK}+(?ai:BETWEEN){_BLANK}+({_CONSTANT}){_BLANK}+(?ai:AND){_BLANK}+({_CONSTANT})"
+    rf"|{_BLANK}+(?ai:IN){_BLANK}*\({_BLANK}*({_CONSTANT}(?:{_BLANK}*,{_BLANK}*{_CONSTANT})*){_BLANK}*\))"
+    rf"(?:{_BLANK}+(?ai:AND)(?={_BLANK})|({_BLANK}*\Z))"
 )
 _LISTED = re.compile(_CONSTANT)
 _EQUAL = {"==": "=", "!=": "<>"}

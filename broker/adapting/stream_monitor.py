@@ -200,7 +200,8 @@ class StreamMonitor:
             self._period, self._states = _Period(), BlockStates()
             return
         if self._placed is not None:
-            if plan is not self._placed and plan.version <= self._placed.version:
+            is_in_place = plan is self._placed or plan is self._running.plan
+            if not is_in_place and plan.version <= self._placed.version:
                 # Bound before the last swap: it says nothing of what is in place.
                 return
             self._placed = None

@@ -9,7 +9,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,10 @@ STREAMING_OPTIONS = {
 }
 
 _UPKEEP_PAUSE_S = 1.0
+
+_SETTLED_QUERIES = 50_000
+"""So many more, and half as many again, and the cyclic collector is told to pass over them."""
+
 _FIRST_TRIGGER_S = 10.0
 
 
@@ -59,6 +63,7 @@ class Daemon:
         self._set_aside = frozenset(set_aside)
         self._streams: dict[str, Stream] = {}
         self._registrar: Registrar | None = None
+        self._settled = 0
         self._cluster: KafkaCluster | None = None
         self._embedded: EmbeddedKafka | None = None
         self._spark: SparkSession | None = None
@@ -329,24 +334,39 @@ class Daemon:
         would take half of the time in which a long predicate is judged.
         """
         collector.settle()
+        self._settled = 0 if self._registrar is None else len(self._registrar.standing)
         self._started.callback(gc.unfreeze)
 
     def _start_upkeep(self) -> None:
-        def keep_up() -> None:
-            while not self._stop.wait(_UPKEEP_PAUSE_S):
-                try:
-                    if self._registrar is not None:
-                        self._registrar.park()
-                        for query_id in self._registrar.expire():
-                            LOG.info("query '%s' has expired", query_id)
-                        self._registrar.renew()
-                        self._registrar.store()
-                except Exception as error:
-                    LOG.error("what has to be removed, parked, compiled or stored could not be: %s", one_line(error))
+        def often(what: str, work: Callable[[Registrar], None]) -> None:
+            def keep_up() -> None:
+                while not self._stop.wait(_UPKEEP_PAUSE_S):
+                    try:
+                        if self._registrar is not None:
+                            work(self._registrar)
+                    except Exception as error:
+                        LOG.error("what has to be %s could not be: %s", what, one_line(error))
 
-        thread = threading.Thread(target=keep_up, name="upkeep", daemon=True)
-        thread.start()
-        self._started.callback(thread.join, 5)
+            thread = threading.Thread(target=keep_up, name=f"upkeep: {what}", daemon=True)
+            thread.start()
+            self._started.callback(thread.join, 5)
+
+        # The second takes long with many queries, and the first has others wait for it.
+        often("removed or parked", _remove_and_park)
+        often("compiled or stored", self._renew_and_store)
+
+    def _renew_and_store(self, registrar: Registrar) -> None:
+        registrar.renew()
+        registrar.store()
+        if len(registrar.standing) > 1.5 * self._settled + _SETTLED_QUERIES:
+            self._settled = len(registrar.standing)
+            collector.settle()
+
+
+def _remove_and_park(registrar: Registrar) -> None:
+    registrar.park()
+    for query_id in registrar.expire():
+        LOG.info("query '%s' has expired", query_id)
 
 
 def _listener(host: str, port: int) -> socket.socket:

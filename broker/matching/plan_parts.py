@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
@@ -13,6 +14,9 @@ from pyspark.core.broadcast import Broadcast
 
 from asc.plan.parts import Part, plan_of
 from asc.plan.plan import Plan
+from broker.failure import one_line
+
+LOG = logging.getLogger("asc.plan")
 
 _MAPPED_FROM = 64
 """Where the bytes of a part begin in the file of its broadcast: arrays lie on multiples of that."""
@@ -66,8 +70,28 @@ class PlanParts:
 def broadcasts_of(
     context: SparkContext, parts: Iterable[Part], known: Mapping[Part, Broadcast[bytes]]
 ) -> dict[Part, Broadcast[bytes]]:
-    """The broadcasts of parts, in their order: those that are ``known``, and new ones."""
-    return {part: known.get(part) or PartBroadcast(context, part.to_bytes()) for part in parts}
+    """The broadcasts of parts, in their order: those that are ``known``, and new ones. Where one fails, as on a full
+    disk, the new ones before it are forgotten.
+    """
+    found: dict[Part, Broadcast[bytes]] = {}
+    try:
+        for part in parts:
+            found[part] = known.get(part) or PartBroadcast(context, part.to_bytes())
+    except BaseException:
+        forget(broadcast for part, broadcast in found.items() if part not in known)
+        raise
+    return found
+
+
+def forget(broadcasts: Iterable[Broadcast[bytes]]) -> None:
+    """Have the driver, its disk and the workers forget broadcasts, whatever becomes of one of them."""
+    for broadcast in broadcasts:
+        try:
+            broadcast.destroy()
+        except FileNotFoundError:
+            pass
+        except Exception as error:
+            LOG.warning("a part of a plan could not be forgotten: %s", one_line(error))
 
 
 def _part_of(broadcast: Broadcast[bytes]) -> Part:

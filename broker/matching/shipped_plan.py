@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark import Broadcast
@@ -14,7 +14,7 @@ from asc.plan.parts import Part, parts_of
 from asc.plan.plan import Plan, Query
 from broker.errors import MatchError
 from broker.matching.expressions import analyse, countable_errors
-from broker.matching.plan_parts import PlanParts, broadcasts_of
+from broker.matching.plan_parts import PlanParts, broadcasts_of, forget
 from broker.matching.transport import Transport
 
 
@@ -69,10 +69,7 @@ class ShippedPlan:
         when no batch runs with them, or will.
         """
         kept = set() if after is None else set(after.broadcasts)
-        for part, broadcast in self.broadcasts.items():
-            if part not in kept:
-                with suppress(FileNotFoundError):
-                    broadcast.destroy()
+        forget(broadcast for part, broadcast in self.broadcasts.items() if part not in kept)
 
 
 def _shipped(

@@ -111,22 +111,38 @@ class Planning:
         Raises PlanError where the plans together pass a bound.
         """
         again = {*changed, *before.unserved}
-        found, unserved = self._servable([after.get(name) for name in again if name in after], parked)
-        attributes = {name: _spark_attributes(plan.p_attributes) for name, plan in plans.items()}
-        for position, refusal in self._refusals(found, after, attributes, patiently=True).items():
-            unserved[found[position].query.id] = str(refusal)
-        served = _by_stream(found, unserved)
         gone: dict[str, list[str]] = {}
         for query_id in again:
             stream = before.planned_on(query_id)
             if stream is not None:
                 gone.setdefault(stream, []).append(query_id)
+        # Removed first: what they alone had Spark compute makes room for others.
+        left = {name: self._changed(plan, (), gone.get(name, ()), after.version) for name, plan in plans.items()}
+        found, unserved = self._servable([after.get(name) for name in again if name in after], parked)
+        computed = {name: plan.computed for name, plan in left.items()}
+        for position, refusal in self._refusals(found, after, computed, patiently=True).items():
+            unserved[found[position].query.id] = str(refusal)
+        served = _by_stream(found, unserved)
         return {
-            name: change_plan(plan, served.get(name, ()), gone.get(name, ()), after.version, postpones=is_large(plan))
-            if name in served or name in gone
-            else replace(plan, version=after.version)
-            for name, plan in plans.items()
+            name: self._changed(plan, served.get(name, ()), (), after.version) for name, plan in left.items()
         }, unserved
+
+    def caught_up(self, stream: str, plan: Plan, then: QuerySet, now: QuerySet) -> Plan:
+        """A plan of what was served of a stream ``then``, with what has changed until ``now``: nothing is judged.
+
+        Raises AscError where a bound is passed.
+        """
+        changed = now.queries.differences(then.queries) | now.unserved.differences(then.unserved)
+        gone = [query_id for query_id in changed if then.planned_on(query_id) == stream]
+        come = [now.get(query_id) for query_id in changed if now.planned_on(query_id) == stream]
+        queries = [Query(q.id, self._analysers[stream].normalise(q.where), q.topic) for q in come]
+        return self._changed(self._changed(plan, (), gone, now.version), queries, (), now.version)
+
+    @staticmethod
+    def _changed(plan: Plan, come: Sequence[Query], gone: Sequence[str], version: int) -> Plan:
+        if not come and not gone:
+            return replace(plan, version=version)
+        return change_plan(plan, come, gone, version, postpones=is_large(plan))
 
     def _servable(
         self, queries: Iterable[RegisteredQuery], parked: Callable[[RegisteredQuery], str | None]
@@ -183,7 +199,7 @@ class Planning:
         What stands unserved counts as well: it comes first when the daemon starts again, and a newcomer that was
         accepted is not to stop then.
         """
-        attributes = {name: _spark_attributes(plan.p_attributes) for name, plan in plans.items()}
+        attributes = {name: plan.computed for name, plan in plans.items()}
         replaced = {candidate.query.id for candidate in candidates}
         for query_id, waiting in self._waiting(standing).items():
             if waiting.needed and query_id not in replaced:

@@ -24,9 +24,12 @@ from broker.queries.registry import Registry
 from broker.queries.rules import check_destination, check_id, check_labels
 from broker.queries.standing import StandingQueries
 from broker.stream.stream import Stream
-from monitor.transfer import carried
+from monitor.transfer import with_orders_from
 
 LOG = logging.getLogger("asc.registration")
+
+_CAUGHT_UP = 1_000
+"""Changes that are put into a plan under the lock, at most."""
 
 _RENEWAL_PAUSE_S = 30.0
 """Between two times that a stream's plan is compiled anew beside it."""
@@ -55,7 +58,7 @@ class Registrar:
         self._stands = StandingQueries(config, cluster, registry, streams, set_aside)
         self._planning = self._stands.planning
         self._lock = threading.RLock()
-        self._renewed_at: dict[str, float] = {}
+        self._not_renewed_before_s: dict[str, float] = {}
         self._is_uncertain = False
         self.problem: RegistryError | None = None
         """Why no query can be registered; None where they can."""
@@ -72,22 +75,35 @@ class Registrar:
         return self._stands.now
 
     def renew(self) -> None:
-        """Compile plans anew of which much has changed, beside the streams. To be called often, by one thread."""
+        """Compile plans anew of which much has changed, beside the streams. To be called often, by one thread.
+
+        What changes meanwhile is put into the new plan before it takes its place: what is much of it without the lock.
+        """
         for name, stream in self._streams.items():
             with self._lock:
-                standing, plan = self.standing, stream.running.plan
-            is_tried = self._renewed_at.get(name, float("-inf")) > time.monotonic() - _RENEWAL_PAUSE_S
-            if is_tried or not (is_large(plan) and is_renewal_due(plan)):
+                then, plan, is_uncertain = self.standing, stream.running.plan, self._is_uncertain
+            begun = time.monotonic()
+            is_pausing = begun < self._not_renewed_before_s.get(name, begun)
+            if is_uncertain or is_pausing or not (is_large(plan) and is_renewal_due(plan)):
                 continue
-            self._renewed_at[name] = time.monotonic()
-            fresh = carried(plan, renewed(plan))
+            self._not_renewed_before_s[name] = begun + _RENEWAL_PAUSE_S
+            fresh = renewed(plan)
+            self._not_renewed_before_s[name] += 4 * (time.monotonic() - begun)
+            now = self.standing
+            while len(now.queries.differences(then.queries)) > _CAUGHT_UP:
+                fresh, then = self._planning.caught_up(name, fresh, then, now), now
+                now = self.standing
             with self._lock:
-                self._stands.replace(name, fresh, standing)
-            LOG.info("stream '%s': %d queries compiled anew, after %d changes", name, len(plan), plan.changes)
+                if not self._is_uncertain:
+                    fresh = self._stands.caught_up(name, fresh, then)
+                    stream.running.replace(with_orders_from(stream.running.plan, fresh))
+                    LOG.info("stream '%s': %d queries compiled anew, after %d changes", name, len(fresh), plan.changes)
 
     def store(self) -> None:
         """Write a snapshot where one is due, for the next start. To be called often, by one thread. Raises OSError."""
         with self._lock:
+            if self._is_uncertain:
+                return
             current = self.standing, self._stands.plans()
         self._stands.store(current)
 

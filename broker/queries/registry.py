@@ -68,7 +68,10 @@ class Registry:
         try:
             self._producer.init_transactions()
         except Exception as error:
-            raise RegistryError("registry topic", self.topic, f"cannot be written: {one_line(error)}") from error
+            remedy = f"cannot be written: {one_line(error)}"
+            if "Timeout" in type(error).__name__:
+                remedy += f"; do the brokers allow transactions of {_TRANSACTION_MS} ms (transaction.max.timeout.ms)?"
+            raise RegistryError("registry topic", self.topic, remedy) from error
 
     def _check_settings(self) -> None:
         """RegistryError where the topic, made by somebody else, would lose queries or their history."""

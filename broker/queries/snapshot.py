@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ from broker.queries.query_set import QuerySet
 LOG = logging.getLogger("asc.snapshot")
 
 _FORM = 1
+
+_READING = 1
+"""To be raised by whatever changes what predicates mean: plans of an earlier reading are not taken over."""
+
 _FOLDER = ".snapshot"
 """In the folder of checkpoints, beside those of streams, whose names begin with a letter or digit."""
 
@@ -86,9 +91,9 @@ class Snapshots:
         """The file of each part of the plans that were written or read last."""
 
     @staticmethod
-    def of(config: Config, cluster: KafkaCluster) -> Snapshots:
-        """Those of a daemon's configuration, for the registry topic that is there."""
-        return Snapshots(config.spark.checkpoint_dir / _FOLDER, _made_for(config, cluster))
+    def of(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> Snapshots:
+        """Those of a daemon's configuration, for the registry topic that is there and streams of these schemas."""
+        return Snapshots(config.spark.checkpoint_dir / _FOLDER, _made_for(config, cluster, schemas))
 
     def read(self, watched: Iterable[str] = ()) -> Snapshot | None:
         """The last snapshot; None, and the reason in the log, where there is none that can be used."""
@@ -147,11 +152,13 @@ class Snapshots:
     def _write_part(self, part: Part) -> str:
         content = part.to_bytes()
         name = f"{blake2b(content, digest_size=16).hexdigest()}.part"
-        path = self._folder / name
-        if not path.exists():
-            aside = path.with_suffix(".new")
-            aside.write_bytes(content)
-            aside.replace(path)
+        # Also where a file of that name is there: what was not read whole may be damaged.
+        aside = self._folder / f"{name}.new"
+        with aside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(self._folder / name)
         return name
 
     # -- queries
@@ -164,6 +171,8 @@ class Snapshots:
             left = iter(standing)
             while rows := list(islice(left, _ROWS)):
                 writer.write_batch(_batch(rows, standing.unserved))
+        with aside.open("rb") as file:
+            os.fsync(file.fileno())
         checksum = crc32(_mapped(aside))
         aside.replace(self._folder / name)
         return name, checksum
@@ -196,15 +205,16 @@ class Snapshots:
         return queries, unserved
 
 
-def _made_for(config: Config, cluster: KafkaCluster) -> dict[str, Any]:
+def _made_for(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> dict[str, Any]:
     """What decides on queries and plans beside the queries."""
     streams = {
-        name: [stream.topic, stream.format, stream.fields().ddl(), dict(stream.options)]
+        name: [stream.topic, stream.format, schemas[name], dict(stream.options)]
         for name, stream in config.streams.items()
     }
     topic = config.kafka.registry_topic
     return {
-        "versions": {package: version(package) for package in ("asc-broker", "pyspark")},
+        "reading": _READING,
+        "versions": {package: version(package) for package in ("asc-broker", "pyspark", "sqlglot", "tzdata")},
         "registry": [topic, cluster.topic_id(topic)],
         "streams": streams,
         "time_zone": config.spark.time_zone,

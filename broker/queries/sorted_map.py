@@ -65,7 +65,7 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
             at = 0
 
     def differences(self, other: SortedMap[K, V]) -> set[K]:
-        """The keys that only one of two maps has, or that have another object in the other. Cost: the chunks that the
+        """The keys that only one of two maps has, or that have another value in the other. Cost: the chunks that the
         two do not share.
         """
         shared = {id(chunk) for chunk in self._chunks} & {id(chunk) for chunk in other._chunks}
@@ -73,7 +73,7 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
             {key: value for chunk in each._chunks if id(chunk) not in shared for key, value in zip(*chunk, strict=True)}
             for each in (self, other)
         )
-        return {key for key in own.keys() | others.keys() if own.get(key) is not others.get(key)}
+        return {key for key in own.keys() | others.keys() if own.get(key) != others.get(key)}
 
     def changed(self, puts: Mapping[K, V], removes: Collection[K] = ()) -> SortedMap[K, V]:
         """The map with keys removed, where they are there, and then others put."""

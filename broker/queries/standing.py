@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from asc.errors import AscError
+from asc.plan.compiler import renewed
 from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.kafka.cluster import KafkaCluster
@@ -29,6 +30,9 @@ _STORED_QUERIES = 5_000
 
 _STORED_SHARE = 0.02
 """Changes since a snapshot, as a share of the queries, that call for another one."""
+
+_STORED_PAUSE_S = 60.0
+"""Between a snapshot that could not be written and the next attempt."""
 
 _STORED_S = 600.0
 """Fewer changes are stored when the snapshot is so old."""
@@ -55,8 +59,9 @@ class StandingQueries:
         self._streams = streams
         self.planning = Planning(config, {name: stream.analyser for name, stream in streams.items()})
         self._parking = Parking(streams, set_aside)
-        self._snapshots = Snapshots.of(config, cluster)
+        self._snapshots = Snapshots.of(config, cluster, {name: stream.fields.ddl() for name, stream in streams.items()})
         self._stored_version, self._stored_at_s = -1, float("-inf")
+        self._not_stored_before_s = float("-inf")
         self.now = self._set({}, -1)
 
     def load(self) -> None:
@@ -94,8 +99,13 @@ class StandingQueries:
         is_old = time.monotonic() - self._stored_at_s > _STORED_S
         if len(standing) < _STORED_QUERIES or changes <= 0 or (changes < len(standing) * _STORED_SHARE and not is_old):
             return
-        self._stored_at_s = time.monotonic()
+        if time.monotonic() < self._not_stored_before_s:
+            return
+        # Where it cannot be written, it is not tried again at once.
+        self._not_stored_before_s = time.monotonic() + _STORED_PAUSE_S
         self._snapshots.write(standing, plans)
+        self._not_stored_before_s = float("-inf")
+        self._stored_at_s = time.monotonic()
         self._stored_version = standing.version
         LOG.info("snapshot written: %d queries, at version %d", len(standing), standing.version)
 
@@ -103,18 +113,9 @@ class StandingQueries:
         """The running plan of every stream."""
         return {name: stream.running.plan for name, stream in self._streams.items()}
 
-    def replace(self, stream: str, plan: Plan, then: QuerySet) -> None:
-        """Have a stream run with another plan of the queries that stood ``then``, and of what has changed since.
-
-        Where that cannot be had of it, the stream keeps the plan that it has.
-        """
-        changed = self.now.queries.differences(then.queries) | {*self.now.unserved, *then.unserved}
-        try:
-            after, _ = self.planning.plans_after(then, {stream: plan}, self.now, changed, self._parking.reason)
-        except AscError as error:
-            LOG.warning("stream '%s' keeps its plan: %s", stream, error)
-            return
-        self._streams[stream].running.replace(after[stream])
+    def caught_up(self, stream: str, plan: Plan, then: QuerySet) -> Plan:
+        """See :meth:`Planning.caught_up`, until now."""
+        return self.planning.caught_up(stream, plan, then, self.now)
 
     @property
     def is_parking_due(self) -> bool:
@@ -158,9 +159,13 @@ class StandingQueries:
         if since is not None:
             changed = since.changed | self._parking.ids()
             try:
-                return self.planning.plans_after(since.standing, since.plans, after, changed, self._parking.reason)
+                plans, unserved = self.planning.plans_after(
+                    since.standing, since.plans, after, changed, self._parking.reason
+                )
             except AscError as error:
                 LOG.warning("all queries are compiled anew: %s", error)
+            else:
+                return (_without_leftovers(plans) if self._parking.ids() else plans), unserved
         return self.planning.plans(after, after.version, self._parking.reason)
 
     def _since(self, changed: set[str]) -> _Since:
@@ -188,6 +193,16 @@ class StandingQueries:
                     then, since = self._set(self._registry.state_at(begun), begun), None
                 replayed[begun], _ = self._plans_of(then, since)
             stream.running.replay_with(replayed[begun][name])
+
+
+def _without_leftovers(plans: Mapping[str, Plan]) -> dict[str, Plan]:
+    """Plans by which Spark computes nothing that no query uses: what was parked may be what ends batches."""
+    kept = {}
+    for name, plan in plans.items():
+        used = plan.computed
+        has_leftovers = any(own.path is None and own not in used for own in plan.p_attributes)
+        kept[name] = renewed(plan) if has_leftovers else plan
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 def settle() -> None:
     """Collect what is garbage, and have the collector pass over all that is there from now on: it would walk over a
     million queries again and again, and never free one. What is dropped later goes by its count, as ever.
+
+    Cycles that are still in use are kept for good, so it is not to be called where a request is answered.
     """
     gc.collect()
     gc.freeze()
@@ -17,7 +19,7 @@ def settle() -> None:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """While many objects are made that stay: nothing is collected before the end, and they are passed over then."""
+    """While many objects are made that stay: nothing is collected before the end."""
     if not gc.isenabled():
         yield
         return
@@ -26,4 +28,3 @@ def paused() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-        settle()

@@ -45,7 +45,7 @@ _ASKED_S = 10.0
 _ASKED_AT_ONCE = 4
 
 _CONFIRMED_MAX = 20_000
-"""Forms of terms that Spark is known to parse as they are read here."""
+"""Forms of terms that Spark is known to parse as they are read here; then all are forgotten."""
 
 _TOO_LONG = f"Spark did not make it out in {_ASKED_S:.0f} s: write it more simply, or try again"
 
@@ -130,15 +130,16 @@ class StreamAnalyser:
                 seen.update(forms or ())
         refused = self._parsed_otherwise(wheres, first)
         passed = [forms for position in first if position not in refused and (forms := unconfirmed[position])]
+        known = confirmed.union(*passed)
         self._confirm(frozenset().union(*passed))
-        asked, known = set(first), self._confirmed
+        asked = set(first)
         others = [i for i, forms in unconfirmed.items() if i not in asked and not (forms and forms <= known)]
         return {**refused, **self._parsed_otherwise(wheres, others)}
 
     def _confirm(self, forms: frozenset[Form]) -> None:
         with self._lock:
-            if len(self._confirmed) + len(forms) <= _CONFIRMED_MAX:
-                self._confirmed = self._confirmed | forms
+            before = self._confirmed if len(self._confirmed) < _CONFIRMED_MAX else frozenset()
+            self._confirmed = before | forms
 
     def _parsed_otherwise(self, wheres: Sequence[str], places: Sequence[int]) -> dict[int, QueryError]:
         """Those of the predicates at some places that Spark parses to another expression, or not in time."""

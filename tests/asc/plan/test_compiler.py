@@ -301,3 +301,17 @@ def test_after_many_changes_a_plan_is_as_small_as_one_compiled_fresh() -> None:
             fresh = compile_plan([pool[i] for i in standing], BLOCKS)
             assert plan.query_ids == fresh.query_ids
             assert plan.nbytes <= 1.2 * fresh.nbytes
+
+
+def test_a_constant_without_a_label_beside_a_new_p_attribute_compiles_nothing_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("asc.keys.dictionary._LABELS", 1_024)
+    monkeypatch.setattr("asc.keys.dictionary._SPREAD", 768)
+    plan = compile_plan([in_city(f"q{i:03d}", f"m{i:03d}") for i in range(100)], BLOCKS)
+    other = PAttribute("other", pa.int32(), ("other",))
+    for step in range(6):
+        city = (f"m050-{9 - step}".encode(), 0), (f"m050-{9 - step}".encode(), 1)
+        both = ((CITY, Constraint((city,))), *over(1, other))
+        plan = change_plan(plan, [query(f"x{step}", both)], postpones=True)
+    assert plan.changes == 6

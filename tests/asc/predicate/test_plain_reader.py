@@ -152,6 +152,15 @@ def test_a_workload_of_subscribers_is_read_whole() -> None:
         assert found == normalise(text, schema)
 
 
+def test_letters_that_are_not_those_of_the_words_are_none_of_them() -> None:
+    reader = PlainReader(SCHEMA)
+    for known, other in (("s IN ('x')", "s \u0130N ('x')"), ("n = 5 AND x = 1.5", "n = 5 \u00c1ND x = 1.5")):
+        assert agrees(known, reader)
+        assert not agrees(other, reader)
+    assert agrees("b = false", reader)
+    assert not agrees("b = fal\u017fe", reader)
+
+
 def test_what_a_reader_holds_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("asc.predicate.plain_reader._FORMS_MAX", 8)
     reader = PlainReader(SCHEMA)

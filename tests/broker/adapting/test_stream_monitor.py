@@ -352,3 +352,12 @@ def test_all_null_and_constant_attributes_are_measured_like_others(stream: Any) 
     assert one.run(nothing).dropped == LAMBDA
     one.run(same)
     assert len(one.monitor.events) == 2
+
+
+def test_another_plan_of_the_same_version_is_looked_at(stream: Any) -> None:
+    one = stream(mu=0.0)
+    one.run(D1.slice(0, 1_000))
+    # As one that was compiled anew beside the stream.
+    one.running.replace(compile_plan(WORKLOAD.standing_queries(), version=one.plan.version))
+    one.run(D1.slice(1_000, 1_000))
+    assert [event.trigger for event in one.monitor.events] == ["unmeasured", "unmeasured"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import pytest
 
 from broker.errors import BulkRefusedError, QueryError
 from broker.http.bulk import load_lines
+from broker.queries.change import Put
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -132,3 +134,15 @@ def test_the_answer_has_offsets_by_stream_and_the_warnings_of_each_query(resting
     assert answer["effective_offsets"] == {name: {"0": 0} for name in resting.config.streams}
     assert list(answer["warnings"]) == ["never"]
     assert answer["warnings"]["never"]
+
+
+def test_a_large_load_that_is_refused_leaves_nothing_behind(resting: Resting) -> None:
+    lines = [json.dumps({"id": f"large-{i}", "where": "n > 1 AND n < 9", "topic": "large"}) for i in range(20_000)]
+    content = "\n".join([*lines, "{bad"]).encode()
+    frozen = gc.get_freeze_count()
+    for _ in range(3):
+        with pytest.raises(BulkRefusedError):
+            load_lines(resting.registrar(), content, keep_going=False)
+    assert gc.get_freeze_count() == frozen
+    gc.collect()
+    assert sum(isinstance(each, Put) for each in gc.get_objects()) < 20_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -151,3 +152,53 @@ def test_patterns_that_take_too_many_steps_together_are_refused(spark: SparkSess
         candidate("one more", "s RLIKE '[0-9]{400}y'"),
     ]
     assert list(rules.refusals(newcomers, QuerySet(), plans)) == [2]
+
+
+def large(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, **limits: int) -> Planning:
+    """Rules for plans that are changed in place, as those of many queries are."""
+    monkeypatch.setattr("broker.queries.planning._LARGE", 0)
+    rules = planning(spark, {"a": "source-a"}, **limits)
+    rules.options = replace(rules.options, exact_bytes=0)
+    return rules
+
+
+def standing_of(*wheres: str, first: int = 0) -> QuerySet:
+    queries = [RegisteredQuery(f"q{i}", "a", where, "out", version=i) for i, where in enumerate(wheres, first)]
+    return QuerySet({query.id: query for query in queries}, first + len(queries))
+
+
+def test_what_only_removed_queries_had_spark_compute_counts_no_more(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = large(spark, monkeypatch, spark_attributes=2)
+    plain = [f"n > {i}" for i in range(20)]
+    before = standing_of("n * 2 > 1", "n * 3 > 1", *plain)
+    plans, _ = rules.plans(before, 30)
+    others = standing_of("n * 4 > 1", "n * 5 > 1", first=30)
+    after = before.changed(others, ["q0", "q1"], 40)
+    then, unserved = rules.plans_after(before, plans, after, {"q0", "q1", "q30", "q31"})
+    assert not unserved
+    assert {own.sql for own in then["a"].computed} == {"n * 4", "n * 5"}
+    # The same for what is registered, beside a plan that still has what is in use no more.
+    left, _ = rules.plans_after(before, plans, before.changed((), ["q0", "q1"], 40), {"q0", "q1"})
+    assert any(own.path is None for own in left["a"].p_attributes)
+    newcomers = [Candidate(query, rules._analysers["a"].normalise(query.where)) for query in others]
+    assert rules.refusals(newcomers, before.changed((), ["q0", "q1"], 40), left) == {}
+
+
+def test_a_plan_that_catches_up_serves_what_is_served_and_nothing_else(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = large(spark, monkeypatch)
+    then = standing_of("n > 1", "n > 2", "n * 7 > 1").with_unserved({"q2": "waits"})
+    plan, _ = rules.plans([then.get("q0"), then.get("q1")], 5)
+    new = RegisteredQuery("new", "a", "n = 9", "out", version=9)
+    now = then.changed([new, replace(then.get("q1"), where="n > 3", version=10)], ["q0"], 10)
+    found = rules.caught_up("a", plan["a"], then, now)
+    assert found.query_ids.to_pylist() == ["new", "q1"]
+    assert found.version == 10
+    assert {str(constraint) for _, constraint in found.constraints(0, int(found.conjuncts_of("q1")[0][1][0]))} == {
+        str(next(iter(rules._analysers["a"].normalise("n > 3").conjuncts[0]))[1])
+    }
+    served = rules.caught_up("a", found, now, now.with_unserved({}))
+    assert served.query_ids.to_pylist() == ["new", "q1", "q2"]

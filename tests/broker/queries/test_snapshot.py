@@ -124,3 +124,12 @@ def test_a_write_that_ends_half_way_leaves_the_one_before(folder: Path, monkeypa
     names = {path.name for path in folder.iterdir()}
     assert "queries-6.arrow" in names
     assert "queries-9.arrow" not in names
+
+
+def test_what_was_damaged_is_written_anew(folder: Path) -> None:
+    (path, *_) = sorted(folder.glob("*.part"))
+    path.write_bytes(bytes(len(path.read_bytes())))
+    snapshots = Snapshots(folder, MADE_FOR)
+    assert snapshots.read() is None
+    snapshots.write(STANDING, PLANS)
+    assert Snapshots(folder, MADE_FOR).read() is not None

@@ -99,3 +99,21 @@ def test_a_plan_of_which_much_has_changed_is_compiled_anew_beside_what_goes_on(
     expected = compile_plan([Query(q.id, stream.analyser.normalise(q.where), q.topic) for q in served])
     assert meaning(fresh) == meaning(expected)
     assert fresh.topics.to_pylist() == expected.topics.to_pylist()
+
+
+def test_what_is_parked_is_computed_no_more(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.queries.planning._LARGE", 0)
+    registrar, stream = resting.registrar(), resting.streams()[resting.stream("json")]
+    many = [
+        Put(RegisteredQuery(f"park-{i:04d}", stream.name, f"n = {i} AND s > 's{i}'", "stored")) for i in range(3_000)
+    ]
+    bad = Put(RegisteredQuery("park-bad", stream.name, "length(repeat(s, 3)) = 77", "stored"))
+    registrar.apply([*many, bad]).raised()
+    expression = "length(repeat(s, 3))"
+    assert expression in {own.sql for own in stream.running.plan.p_attributes}
+    stream.parked.add({("park-bad", registrar.standing.get("park-bad").version): "ends the process"})
+    with registrar._lock:
+        registrar._stands.park()
+    assert registrar.standing.unserved["park-bad"] == "ends the process"
+    assert expression not in {own.sql for own in stream.running.plan.p_attributes}
+    registrar.apply([Remove(query.id) for query in list(registrar.standing) if query.id.startswith("park-")]).raised()

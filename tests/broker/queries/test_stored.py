@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from broker.queries.registrar import Registrar
 
 
+def snapshots_of(resting: Resting) -> Snapshots:
+    schemas = {name: stream.fields.ddl() for name, stream in resting.streams().items()}
+    return Snapshots.of(resting.config, resting.cluster, schemas)
+
+
 def test_records_are_folded_the_last_one_wins() -> None:
     first, second = (RegisteredQuery("a", "flights", "n > 1", "out", version=version) for version in (4, 6))
     gone = RegisteredQuery("b", "flights", "n > 1", "out", version=2)
@@ -30,7 +35,7 @@ def test_records_are_folded_the_last_one_wins() -> None:
 @pytest.mark.kafka
 @pytest.mark.spark
 def test_what_stood_at_a_version_is_known_from_the_snapshot(resting: Resting, stored: Registrar) -> None:
-    found = Stored.read(Snapshots.of(resting.config, resting.cluster), resting.registry, ())
+    found = Stored.read(snapshots_of(resting), resting.registry, ())
     assert found is not None
     first, last = found.snapshot.standing.version, stored.standing.version
     for version in range(first, last + 1):
@@ -44,7 +49,7 @@ def test_what_stood_at_a_version_is_known_from_the_snapshot(resting: Resting, st
 def test_a_snapshot_of_another_registry_is_not_used(
     resting: Resting, stored: Registrar, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    snapshots = Snapshots.of(resting.config, resting.cluster)
+    snapshots = snapshots_of(resting)
     snapshots.write(QuerySet({}, stored.standing.version + 1_000), {})
     assert Stored.read(snapshots, resting.registry, ()) is None
     assert "not of the registry topic as it is" in caplog.text

@@ -20,12 +20,14 @@ def _as_before() -> Iterator[None]:
     gc.enable()
 
 
-def test_what_is_made_while_it_is_paused_is_passed_over() -> None:
+def test_what_stays_is_passed_over_once_it_is_settled() -> None:
     frozen = gc.get_freeze_count()
     with collector.paused():
         assert not gc.isenabled()
-        made = [[] for _ in range(10_000)]
+        made: list[list[int]] = [[] for _ in range(10_000)]
     assert gc.isenabled()
+    assert gc.get_freeze_count() == frozen
+    collector.settle()
     assert gc.get_freeze_count() >= frozen + len(made)
 
 

@@ -1,0 +1,52 @@
+"""Labels spread anew: a plan whose constants are other keys, and whose bitmaps are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from asc.keys.dictionary import Dictionary
+from asc.keys.grid import Keys
+from asc.plan.conjuncts import ConjunctTable
+from asc.plan.plan import Plan
+
+
+def with_room(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Plan:
+    """The plan with labels spread anew in the dictionaries that have none left for more constants, by slot.
+
+    Itself where all have. Cost: a look at the constants; for each dictionary without room, its constants and the tables
+    of all blocks (.02 s for ten thousand constants, some seconds for a million).
+    """
+    for slot, values in constants.items():
+        before = plan.dictionaries.get(slot)
+        if before is not None and before.with_constants(values) is None:
+            plan = _relabelled(plan, slot, Dictionary.of([*before.constants(), *values]))
+    return plan
+
+
+def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
+    """The plan with another dictionary, of more constants, for a p-attribute."""
+    before, label_of = plan.dictionaries[slot], dictionary.labels_by_constant()
+    new_labels = np.array([label_of[constant] for constant in before.constants()], dtype=np.int64)
+
+    def translated(keys: Keys) -> Keys:
+        # Beside the constants themselves there are the keys just after them, and none below the first.
+        places = np.searchsorted(before.labels, keys, side="right") - 1
+        moved: Keys = new_labels[places] + (keys - before.labels[places])
+        return moved
+
+    blocks = []
+    for block in plan.blocks:
+        wide = block.table.wide()
+        mine = wide.slots == slot
+        low, high = (
+            np.where(mine & finite, translated(bounds.astype(np.int64)), bounds)
+            for bounds, finite in zip((wide.low, wide.high), wide.finite(), strict=True)
+        )
+        table = ConjunctTable(wide.first, wide.code, low, high, wide.owner).compact()
+        blocks.append(replace(block, table=table) if mine.any() else block)
+    grids = list(plan.grids)
+    grids[slot] = grids[slot].moved(translated(grids[slot].boundaries))
+    return replace(plan, blocks=tuple(blocks), grids=tuple(grids), dictionaries={**plan.dictionaries, slot: dictionary})
