@@ -41,7 +41,7 @@ class Size:
     limit_s: float
 
 
-FULL = Size((100, 1_000, 10_000, 100_000), 10_000, 3, 100.0)
+FULL = Size((100, 1_000, 10_000, 100_000), 10_000, 3, 40.0)
 QUICK = Size((50,), 500, 1, 60.0)
 
 WORKLOADS: Mapping[str, Callable[[int], Workload]] = {"HEM-like": hem_workload, "alerts": alerts_workload}
@@ -147,6 +147,7 @@ def _duckdb(path: Path, workload: Workload) -> Callable[[], int]:
 
     queries = _queries_file(path, workload)
     connection = duckdb.connect()
+    connection.execute("SET enable_progress_bar = false")
     connection.execute(f"CREATE TABLE queries AS SELECT * FROM '{queries}'")
     sql = _joined_sql(workload, f"'{path}'", "queries")
     return lambda: int(connection.execute(sql).fetchall()[0][0])
