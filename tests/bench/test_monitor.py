@@ -24,7 +24,8 @@ def test_the_monitor_measures_in_two_of_three_modes(
     for suffix in ("png", "svg"):
         assert (tmp_path / f"monitor.{suffix}").stat().st_size > 1_000
     (modes,) = result["results"].values()
-    assert modes["off"]["rearrangements"] == 0
-    assert modes["measuring"]["rearrangements"] > 0
-    assert modes["on"]["rearrangements"] > 0
+    # Whether anything is put in place hangs on what was faster.
+    assert modes["off"]["rearrangements"] == modes["off"]["monitor_s"] == 0
+    assert modes["measuring"]["monitor_s"] > 0
+    assert modes["on"]["monitor_s"] > 0
     assert "rearranged" in bench.monitor.table(result)

@@ -55,11 +55,10 @@ def test_it_ends_where_the_work_would_be_too_much() -> None:
     assert costs[-1] < costs[0]
 
 
-def test_of_three_constructs_it_finds_the_best() -> None:
-    plan = compile_plan(d1_workload(3, seed=2).standing_queries())
+def test_of_few_constructs_it_finds_about_the_best() -> None:
+    plans = (compile_plan(d1_workload(2, seed=seed).standing_queries()) for seed in range(100))
+    plan = next(plan for plan in plans if 4 <= len(plan.blocks[0].slots) <= 6)
     block = plan.blocks[0]
-    if len(block.slots) > 6:
-        pytest.skip("too many orders to try")
     tuples = non_uniform_tuples(100, seed=2)
     sample = Sample.of(block, region_ids(plan, [tuples[own.sql] for own in plan.p_attributes], 100))
     least = min(cost(block, sample, order) for order in permutations(range(len(block.slots))))
