@@ -61,7 +61,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "benchmark": "standing",
         "quick": quick,
         "machine": {**machine(), "java": find_java().version},
-        "predicates": "subscribers(): zone < 40 AND a BETWEEN low AND high AND dest <> '', over 12 columns and ten topics",
+        "predicates": "subscribers(): zone < 40 AND a BETWEEN low AND high AND dest <> '', 12 columns, ten topics",
         "rate": size.rate,
         "bulk_queries": _LINES,
         "results": runs,
