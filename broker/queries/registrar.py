@@ -28,6 +28,9 @@ from monitor.transfer import with_orders_from
 
 LOG = logging.getLogger("asc.registration")
 
+_TOLD = 20_000
+"""Changes at once that take seconds."""
+
 _CAUGHT_UP = 1_000
 """Changes that are put into a plan under the lock, at most."""
 
@@ -151,6 +154,7 @@ class Registrar:
         while True:
             standing = self.standing
             candidates, refused = self._judged(changes, standing)
+            _tell("judged", len(changes))
             with self._lock:
                 self._recover()
                 # What was altered meanwhile is altered anew: nothing that another change did is undone.
@@ -266,7 +270,9 @@ class Registrar:
         plans = self._changed_plans(running, list(candidates.values()), gone)
         self._cluster.create_topics(missing_topics)
         changed = [candidate.query for candidate in candidates.values()]
+        _tell("compiled", len(changed))
         versions = self._written(changed, gone) if changed or gone else {}
+        _tell("written to the registry", len(changed))
         try:
             version = max(versions.values(), default=before.version)
             written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
@@ -339,6 +345,12 @@ class Registrar:
             )
             for name in {*adds, *drops}
         }
+
+
+def _tell(done: str, count: int) -> None:
+    """A line of the log for a load that takes long."""
+    if count >= _TOLD:
+        LOG.info("bulk load: %d queries are %s", count, done)
 
 
 @contextmanager

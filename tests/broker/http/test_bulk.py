@@ -137,7 +137,8 @@ def test_the_answer_has_offsets_by_stream_and_the_warnings_of_each_query(resting
 
 
 def test_a_large_load_that_is_refused_leaves_nothing_behind(resting: Resting) -> None:
-    lines = [json.dumps({"id": f"large-{i}", "where": "n > 1 AND n < 9", "topic": "large"}) for i in range(20_000)]
+    one = {"where": "n > 1 AND n < 9", "topic": "large", "stream": resting.stream("json")}
+    lines = [json.dumps({"id": f"large-{i}", **one}) for i in range(20_000)]
     content = "\n".join([*lines, "{bad"]).encode()
     frozen = gc.get_freeze_count()
     for _ in range(3):
@@ -146,3 +147,15 @@ def test_a_large_load_that_is_refused_leaves_nothing_behind(resting: Resting) ->
     assert gc.get_freeze_count() == frozen
     gc.collect()
     assert sum(isinstance(each, Put) for each in gc.get_objects()) < 20_000
+
+
+def test_the_log_tells_how_far_a_long_load_is(
+    resting: Resting, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.queries.registrar._TOLD", 3)
+    stream = resting.stream("json")
+    lines = [json.dumps({"id": f"told-{i}", "where": "n = 1", "topic": "told", "stream": stream}) for i in range(3)]
+    with caplog.at_level("INFO", "asc.registration"):
+        load_lines(resting.registrar(), "\n".join(lines).encode(), keep_going=False)
+    told = [line.rpartition("queries are ")[2] for line in caplog.messages if line.startswith("bulk load: 3")]
+    assert told == ["judged", "compiled", "written to the registry"]
