@@ -54,7 +54,10 @@ class Sample:
 
     def first(self, tuples: int) -> Sample:
         """Its first tuples; itself where it has no more."""
-        return self if tuples >= len(self) else Sample(self.regions[:, :tuples], self.known, self.region_counts)
+        if tuples >= len(self):
+            return self
+        # Laid out as every sample is, so that no second kernel is compiled for it.
+        return Sample(frozen(np.ascontiguousarray(self.regions[:, :tuples])), self.known, self.region_counts)
 
     def __len__(self) -> int:
         """The number of tuples."""

@@ -63,3 +63,11 @@ def test_of_few_constructs_it_finds_about_the_best() -> None:
     sample = Sample.of(block, region_ids(plan, [tuples[own.sql] for own in plan.p_attributes], 100))
     least = min(cost(block, sample, order) for order in permutations(range(len(block.slots))))
     assert cost(block, sample, moved(block, sample, range(len(block.slots)), work=None)) <= least * 1.1
+
+
+def test_the_first_tuples_of_a_sample_are_a_sample_like_others() -> None:
+    sample = sample_of(200, 3)
+    first = sample.first(50)
+    assert (len(first), sample.first(200)) == (50, sample)
+    assert first.regions.tolist() == sample.regions[:, :50].tolist()
+    assert (first.regions.flags.c_contiguous, first.regions.flags.writeable) == (True, False)
