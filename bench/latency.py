@@ -6,9 +6,8 @@ import json
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from bench.machine import machine
+from bench.meanwhile import meanwhile
 from bench.micro_batch import VARIANTS, floor
 from bench.plot_latency import plot_latency
 from bench.served import Served
@@ -128,7 +128,8 @@ def histogram(latency: Seconds) -> dict[str, list[float]]:
 def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: int = 0) -> dict[str, Any]:
     with receiving(served.bootstrap_servers, served.destinations) as receiver, served.running() as ready_s:
         start = time.time()
-        with _changing(served, changes, seconds) as took:
+        took: list[float] = []
+        with meanwhile(partial(_change, served, changes, seconds, took)):
             sent = send_paced(served.bootstrap_servers, served.source, rate, seconds)
         receiver.settle(_LAST_S)
         found = receiver.taken()
@@ -152,34 +153,15 @@ def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: 
     }
 
 
-@contextmanager
-def _changing(served: Served, changes: int, seconds: float) -> Iterator[list[float]]:
-    """Meanwhile so many changes of queries, spread over the time; the seconds that each took to be answered."""
-    took: list[float] = []
-    failures: list[Exception] = []
-    ended = threading.Event()
-
-    def change() -> None:
-        begin = time.monotonic()
-        try:
-            for number in range(changes):
-                if ended.wait(max(0.0, begin + seconds * number / changes - time.monotonic())):
-                    return
-                start = time.monotonic()
-                served.change(number)
-                took.append(time.monotonic() - start)
-        except Exception as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=change)
-    thread.start()
-    try:
-        yield took
-    finally:
-        ended.set()
-        thread.join()
-    if failures:
-        raise failures[0]
+def _change(served: Served, changes: int, seconds: float, took: list[float], ended: threading.Event) -> None:
+    """So many changes of queries, spread over the time; ``took`` gets the seconds that each took to be answered."""
+    begin = time.monotonic()
+    for number in range(changes):
+        if ended.wait(max(0.0, begin + seconds * number / changes - time.monotonic())):
+            return
+        start = time.monotonic()
+        served.change(number)
+        took.append(time.monotonic() - start)
 
 
 def _use(kafka: EmbeddedKafka, size: Size) -> None:

@@ -7,8 +7,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from bench.machine import machine
+from bench.meanwhile import meanwhile
 from bench.plot_standing import plot_standing
 from bench.served import Served
 from bench.traffic import send_paced
@@ -95,7 +95,7 @@ def _measured(served: Served, queries: int, size: Size) -> dict[str, Any]:
         plan_bytes = int(served.status()["bytes"])
         # What the load needed on its way is given back before the memory is read.
         memory_bytes = _memory_bytes(served)
-        with _records(served, size.rate):
+        with meanwhile(partial(_send, served, size.rate)):
             took = [_timed(partial(_change, served, number, texts[number])) for number in range(size.changes)]
             bulk = [_timed(partial(served.load, _lines(served, number))) for number in range(size.bulks)]
         _await_snapshot(served)
@@ -153,28 +153,9 @@ def _lines(served: Served, number: int) -> Sequence[str]:
     ]
 
 
-@contextmanager
-def _records(served: Served, rate: float) -> Iterator[None]:
-    """Meanwhile so many records a second."""
-    ended = threading.Event()
-    failures: list[Exception] = []
-
-    def send() -> None:
-        try:
-            while not ended.is_set():
-                send_paced(served.bootstrap_servers, served.source, rate, 5.0)
-        except Exception as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=send)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-    if failures:
-        raise failures[0]
+def _send(served: Served, rate: float, ended: threading.Event) -> None:
+    while not ended.is_set():
+        send_paced(served.bootstrap_servers, served.source, rate, 5.0)
 
 
 def _await_snapshot(served: Served) -> None:
