@@ -98,7 +98,7 @@ class Registrar:
                 now = self.standing
             with self._lock:
                 if not self._is_uncertain:
-                    fresh = self._stands.caught_up(name, fresh, then)
+                    fresh = self._planning.caught_up(name, fresh, then, self.standing)
                     stream.running.replace(with_orders_from(stream.running.plan, fresh))
                     LOG.info("stream '%s': %d queries compiled anew, after %d changes", name, len(fresh), plan.changes)
 

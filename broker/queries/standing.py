@@ -113,10 +113,6 @@ class StandingQueries:
         """The running plan of every stream."""
         return {name: stream.running.plan for name, stream in self._streams.items()}
 
-    def caught_up(self, stream: str, plan: Plan, then: QuerySet) -> Plan:
-        """See :meth:`Planning.caught_up`, until now."""
-        return self.planning.caught_up(stream, plan, then, self.now)
-
     @property
     def is_parking_due(self) -> bool:
         """Whether a stream waits for queries to be parked."""
