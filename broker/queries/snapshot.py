@@ -124,7 +124,11 @@ class Snapshots:
         for stream, plan in plans.items():
             # Somebody may have emptied the folder.
             known = {p: name for p, name in self._names.get(stream, {}).items() if (self._folder / name).exists()}
-            names[stream] = {part: known.get(part) or self._write_part(part) for part in parts_of(plan, tuple(known))}
+            names[stream] = {}
+            for part in parts_of(plan, tuple(known)):
+                # Known from now on, also where the rest fails: the next attempt need not write it again.
+                names[stream][part] = known[part] = known.get(part) or self._write_part(part)
+                self._names[stream] = known
         queries, checksum = self._write_queries(standing)
         body = {
             "form": _FORM,
