@@ -23,6 +23,13 @@ def compiled(function: F) -> F:
         return cast(F, numba.njit(nogil=True)(function))
 
 
+def inlined(function: F) -> F:
+    """As :func:`compiled`, but a part of whatever compiled function calls it: to hand arrays over takes as long as a
+    few hundred words do.
+    """
+    return cast(F, numba.njit(nogil=True, forceinline=True)(function))
+
+
 @intrinsic
 def trailing_zeros(typing_context: Any, word: Any) -> Any:
     """The number of zeros below the lowest 1 of a uint64; 64 for 0."""

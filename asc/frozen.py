@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 S = TypeVar("S", bound=np.generic)
 
@@ -14,6 +18,11 @@ def frozen(array: npt.NDArray[S]) -> npt.NDArray[S]:
     """The array itself, no longer writeable."""
     array.setflags(write=False)
     return array
+
+
+def arrays_of(own: DataclassInstance) -> dict[str, npt.NDArray[Any]]:
+    """The arrays that a dataclass of nothing else is made of, by their names."""
+    return {field.name: getattr(own, field.name) for field in fields(own)}
 
 
 def frozen_int32(array: npt.NDArray[Any]) -> npt.NDArray[np.int32]:

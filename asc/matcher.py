@@ -96,10 +96,10 @@ class Matcher:
             raise PredicateError(f"query {query_id!r} has the predicate", where, "it must be a string")
         predicate = normalise(where, self.schema, limits=self._limits, time_zone=self._time_zone)
         for attribute in predicate.p_attributes:
-            if attribute.path is None:
+            if attribute.is_computed:
                 raise PredicateError(
                     f"query {query_id!r} needs Spark to compute",
-                    attribute.sql,
+                    attribute.read.sql,
                     "use broker.match, or compare plain columns",
                 )
         return Query(query_id, predicate)

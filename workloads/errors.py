@@ -1,4 +1,4 @@
-"""The exception of the workloads."""
+"""The exceptions of the workloads."""
 
 from __future__ import annotations
 
@@ -7,3 +7,7 @@ from asc.errors import AscError
 
 class WorkloadError(AscError):
     """Data that is not there or not as it should be, or a generator asked for what cannot be."""
+
+
+class MissingDataError(WorkloadError):
+    """Recorded tuples that neither are packaged nor lie where they were looked for."""

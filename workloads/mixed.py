@@ -139,7 +139,7 @@ def mixed_workload(queries: int, *, seed: int = 1) -> MixedWorkload:
     attributes = _attributes()
     counts = rng.integers(_PREDICATES[0], _PREDICATES[1] + 1, queries)
     owner = np.repeat(np.arange(queries), counts)
-    attribute = _different(rng, counts, _weights(attributes))
+    attribute = different_places(rng, counts, _weights(attributes))
     # Constants are drawn from the values that tuples have: the more popular one is asked for more often.
     drawn = [np.sort(each.draw(rng, _SAMPLE)) for each in attributes]
     of: list[Integers] = []
@@ -212,11 +212,12 @@ def _kind(attribute: Attribute) -> str:
     return "boolean" if pa.types.is_boolean(attribute.type) else "text"
 
 
-def _different(rng: np.random.Generator, counts: Integers, weights: npt.NDArray[np.float64]) -> Integers:
-    """So many different places for each query, one after the other."""
+def different_places(rng: np.random.Generator, counts: Integers, weights: npt.NDArray[np.float64]) -> Integers:
+    """So many different places for each query, one after the other, by weights of all queries or of each."""
     # The places of the greatest of such numbers are a weighted draw without replacement.
-    order = np.argsort(-(np.log(weights) + rng.gumbel(size=(len(counts), len(weights)))), axis=1)
-    return order[np.arange(len(weights)) < counts[:, None]]
+    places = weights.shape[-1]
+    order = np.argsort(-(np.log(weights) + rng.gumbel(size=(len(counts), places))), axis=1)
+    return order[np.arange(places) < counts[:, None]]
 
 
 def _comparisons(rng: np.random.Generator, values: Integers, count: int) -> tuple[Integers, Integers]:

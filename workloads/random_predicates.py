@@ -222,7 +222,22 @@ _TYPED_ATOMS = (
     ),
     *("n = + 5", "date(ts) = DATE '2013-07-04'", "timestamp(day) < ts", "decimal(s) = 5", "boolean(n) = flag"),
 )
-_PATTERNS = ("'a%'", "'%b%'", "'abc'", "'%'", "'A%C'", "'_b%'", "'東%'", "'%o'", "NULL", "''", "'zÜ%'")
+_PATTERNS = (
+    "'a%'",
+    "'%b%'",
+    "'abc'",
+    "'%'",
+    "'A%C'",
+    "'_b%'",
+    "'東%'",
+    "'%o'",
+    "NULL",
+    "''",
+    "'zÜ%'",
+    "'%a%c%'",
+    "'a%b%'",
+    "'%b%o'",
+)
 
 
 def random_atom(rng: random.Random) -> str:

@@ -140,12 +140,20 @@ def alerts_workload(
     counts = rng.integers(ranges[0] + 1, ranges[1] + 2, queries)
     owner = np.repeat(np.arange(queries), counts)
     attribute = np.argsort(rng.random((queries, attributes)), axis=1)[np.arange(attributes) < counts[:, None]]
-    is_tail = np.diff(owner, prepend=-1) != 0
-    length = int(width * domain)
-    low = rng.integers(0, domain - length + 1, len(owner))
-    tail = rng.integers(int(0.985 * domain), int(0.995 * domain), len(owner))
-    low, high = np.where(is_tail, tail, low), np.where(is_tail, domain - 1, low + length - 1)
+    low, high = tail_and_ranges(rng, owner, domain, int(width * domain))
     return Workload(*synthetic_columns(attributes, domain), owner, attribute, low, high)
+
+
+def tail_and_ranges(
+    rng: np.random.Generator, owner: Integers, domain: int, length: int, *, margin: int = 0
+) -> tuple[Integers, Integers]:
+    """The least and the greatest value of each predicate: of a query's first about the highest 1 % of the domain, of
+    the others ``length`` values, none of them within ``margin`` of its ends.
+    """
+    is_tail = np.diff(owner, prepend=-1) != 0
+    low = rng.integers(margin, domain - margin - length + 1, len(owner))
+    tail = rng.integers(int(0.985 * domain), int(0.995 * domain), len(owner))
+    return np.where(is_tail, tail, low), np.where(is_tail, domain - 1, low + length - 1)
 
 
 def uniform_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:

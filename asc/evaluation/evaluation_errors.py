@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from asc.compiled import compiled, trailing_zeros
-from asc.evaluation.regions import RegionIds, region_ids
+from asc.evaluation.beginnings import Beginnings, chunk_rows
+from asc.evaluation.regions import RegionIds, columns_of, region_ids
 from asc.keys.buffers import Mask
 from asc.plan.block import Block
 from asc.plan.plan import Plan
@@ -32,15 +34,31 @@ def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping
     Cost: as evaluating the tuples along a macro-sequence, word by word, and a step for each query concerned.
     """
     tuples = len(next(iter(errors.values())))
-    regions = region_ids(plan, columns, tuples)
     counts = np.zeros(len(plan.ranks), dtype=np.int64)
-    for block in plan.blocks:
-        _count(block, regions, errors, counts)
+    # What could not be evaluated matches no pattern, and is not to rule out the queries that ask for one.
+    own = [
+        pc.if_else(pa.array(errors[slot]), pa.scalar(None, attribute.type), column)
+        if attribute.is_matched and slot in errors
+        else column
+        for slot, (attribute, column) in enumerate(zip(plan.p_attributes, columns, strict=True))
+    ]
+    chunk = chunk_rows(plan, max(1, tuples))
+    beginnings = Beginnings(plan, min(chunk, tuples))
+    for start in range(0, tuples, chunk):
+        part = [column.slice(start, chunk) for column in own]
+        rows = min(chunk, tuples - start)
+        regions = region_ids(plan, part, rows)
+        beginnings.look(columns_of(plan, part, rows), 0, rows)
+        masks = {slot: mask[start : start + rows] for slot, mask in errors.items()}
+        for block in plan.blocks:
+            _count(block, regions, masks, beginnings, counts)
     found = np.flatnonzero(counts)
     return found, counts[found]
 
 
-def _count(block: Block, regions: RegionIds, errors: Mapping[int, Mask], counts: Counts) -> None:
+def _count(
+    block: Block, regions: RegionIds, errors: Mapping[int, Mask], beginnings: Beginnings, counts: Counts
+) -> None:
     slots = block.slots.tolist()
     masks = np.zeros((len(slots), regions.shape[1]), dtype=np.bool_)
     for construct, slot in enumerate(slots):
@@ -49,24 +67,46 @@ def _count(block: Block, regions: RegionIds, errors: Mapping[int, Mask], counts:
     if masks.any():
         bases, owner = block.bases.astype(np.int64), block.table.owner.astype(np.int64)
         last = np.full(len(counts), -1, dtype=np.int64)
-        _count_concerned(block.matrix, bases, block.slots.astype(np.int64), regions, masks, owner, last, counts)
+        own_slots = block.slots.astype(np.int64)
+        row, tuples = 0, regions.shape[1]
+        while row < tuples:
+            ready = beginnings.of(block, row, tuples)
+            begins, starts = beginnings.begins, beginnings.starts
+            arguments = (block.matrix, bases, own_slots, regions, masks, owner, last, counts)
+            _count_concerned(row, ready, begins, starts, *arguments)
+            row = ready
 
 
 @compiled
 def _count_concerned(
-    matrix: Array, bases: Array, slots: Array, regions: Array, masks: Array, owner: Array, last: Array, counts: Array
+    first: int,
+    end: int,
+    begins: Array,
+    starts: Array,
+    matrix: Array,
+    bases: Array,
+    slots: Array,
+    regions: Array,
+    masks: Array,
+    owner: Array,
+    last: Array,
+    counts: Array,
 ) -> None:
-    """Add a tuple to the counts (int64[handles]) of every query it concerns, once however many conjuncts it has.
+    """Add the tuples ``first`` to ``end`` to the counts (int64[handles]) of every query each concerns, once however
+    many conjuncts it has.
 
-    ``masks`` bool[constructs, tuples]; ``last`` int64[handles] of -1: the tuple last counted for each query.
+    ``begins``, ``starts``: as :func:`asc.evaluation.kernels.sweep` has them. ``masks`` bool[constructs, tuples];
+    ``last`` int64[handles] of -1: the tuple last counted for each query.
     """
-    for number in range(masks.shape[1]):
+    for number in range(first, end):
+        if begins[number] < 0:
+            continue
         for word in range(matrix.shape[1]):
             users = np.uint64(0)
             for construct in range(bases.size):
                 if masks[construct, number]:
                     users |= matrix[bases[construct], word]
-            left = users & matrix[0, word]
+            left = users & starts[begins[number], word]
             construct = 0
             while left != 0 and construct < bases.size:
                 if not masks[construct, number]:

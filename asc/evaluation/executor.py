@@ -10,19 +10,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from asc.evaluation.beginnings import Beginnings, chunk_rows
 from asc.evaluation.kernels import ROOM, sweep, walk
 from asc.evaluation.pairs import by_row
 from asc.evaluation.regions import columns_of, write_regions
+from asc.frozen import frozen, frozen_int32
 from asc.keys.column import Column
-from asc.plan.block import Block
+from asc.plan.block import LINE, Block
 from asc.plan.conjuncts import Integers
+from asc.plan.doubts import Doubts
 from asc.plan.plan import Plan
 
 CHUNK_ROWS = 8_192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
 
 _PAD = 32
-_NO_ROWS = np.empty((0, 0), dtype=np.uint64)
+# Read-only as those of a block are, or the kernels would be compiled once more.
+_NO_DOUBTS = Doubts(frozen_int32(np.empty(0)), frozen(np.empty((0, 0), dtype=np.uint64)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +37,8 @@ class Matches:
     are sorted. ``tuples``: rows of the batch. ``dropped``: rows that no query of any block accepts (a match-all query
     accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in it,
     and ``block_evaluated``, the constructs evaluated in it, summed over the tuples; exact when asked for, otherwise
-    counted as the fast path visits them: four, then eight at a time.
+    counted as the fast path knows that nothing else is left: after four of them, in large blocks after eight
+    (:mod:`asc.evaluation.words`), so never fewer than the exact count.
     """
 
     rows: Integers
@@ -59,103 +64,128 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
     with micro-arrows are always evaluated so. Raises PlanError for a column of the wrong type or length.
     """
     prepared = columns_of(plan, columns, rows)
-    state = _Sweeps(plan, min(rows, CHUNK_ROWS), count_cost)
-    ends = [state.sweep(prepared, start, min(rows, start + CHUNK_ROWS)) for start in range(0, rows, CHUNK_ROWS)]
+    chunk = chunk_rows(plan, CHUNK_ROWS)
+    state = Sweeps(plan, min(rows, chunk), count_cost=count_cost)
+    ends = []
+    for start in range(0, rows, chunk):
+        state.load(prepared, start, min(rows, start + chunk))
+        ends.append(state.sweep())
     pairs = state.found[: state.count]
     places, ordinals = np.empty(len(pairs), dtype=np.int32), np.empty(len(pairs), dtype=np.int32)
+    marks = np.zeros(len(plan) // 64 + 1, dtype=np.uint64)
     dropped, first = 0, 0
     for number, last in enumerate(ends):
-        start = number * CHUNK_ROWS
-        room = np.empty(min(rows, start + CHUNK_ROWS) - start + 1, dtype=np.int64)
-        dropped += by_row(pairs[first:last], start, places[first:last], ordinals[first:last], room)
+        start = number * chunk
+        room = np.empty(min(rows, start + chunk) - start + 1, dtype=np.int64)
+        dropped += by_row(pairs[first:last], start, places[first:last], ordinals[first:last], room, marks)
         first = last
     merged = _with_match_all(places, ordinals, plan.match_all, rows)
     return Matches(*merged, rows, dropped, state.dropped, state.evaluated)
 
 
-class _Sweeps:
-    """The room that the sweeps of one batch need: keys and regions of a chunk, and the pairs of the whole batch.
+class Sweeps:
+    """What the sweeps of one batch need: keys and regions of a chunk, and the pairs of the whole batch.
 
-    Invariant: ``found[:count]`` are the pairs of the chunks so far, each chunk's block by block. Cost: 8 bytes a pair,
-    up to twice that, for it doubles when it is short.
+    Invariant: ``found[:count]`` are the pairs of the chunks so far, each chunk's block by block; ``dropped`` and
+    ``evaluated`` int64[blocks] are summed over them (see Matches). A chunk is loaded before it is swept. Cost: 8 bytes
+    a pair, up to twice that, for it doubles when it is short.
     """
 
-    def __init__(self, plan: Plan, rows: int, count_cost: bool) -> None:
+    def __init__(self, plan: Plan, rows: int, *, count_cost: bool = False) -> None:
         slots = len(plan.p_attributes)
         self.plan = plan
+        # Keys are read again by verification alone: without it the room of one column is written over and over.
+        self.keeps_keys = any(block.table.has_inexact for block in plan.blocks)
         # Padded rows: columns a power of two apart would fall into the same sets of the cache.
-        self.keys = np.zeros((slots, rows + _PAD), dtype=np.int64)
-        self.regions = np.zeros((slots + 1, rows + _PAD), dtype=np.uint16)
+        self.keys = np.empty((slots if self.keeps_keys else 1, rows + _PAD), dtype=np.int64)
+        self.regions = np.empty((slots + 1, rows + _PAD), dtype=np.uint16)
+        self.regions[slots] = 0
         self.null_regions = np.array([grid.null_region for grid in plan.grids], dtype=np.uint16)
+        self.beginnings = Beginnings(plan, rows)
         self.sweeps = [_sweep_arguments(block, slots, count_cost) for block in plan.blocks]
         widest = max((block.matrix.shape[1] for block in plan.blocks), default=0)
-        self.grb = np.empty(widest, dtype=np.uint64)
-        self.sure = np.empty(widest, dtype=np.uint64)
-        self.some = np.empty(widest, dtype=np.int64)
-        self.doubtful = np.empty(64 * widest + ROOM, dtype=np.int64)
+        room = widest + 2 * LINE
+        self.grb = np.empty(room, dtype=np.uint64)
+        self.doubt = np.empty(room, dtype=np.uint64)
+        self.some = np.empty(room, dtype=np.int64)
         self.found = np.empty(4 * rows + 64 * widest + ROOM, dtype=np.int64)
-        self.count = 0
+        self.count = self.start = self.size = 0
+        self.has_null = False
         self.dropped = np.zeros(len(plan.blocks), dtype=np.int64)
         self.evaluated = np.zeros(len(plan.blocks), dtype=np.int64)
 
-    def sweep(self, columns: Sequence[Column], start: int, stop: int) -> int:
-        """Find the pairs ``row << 32 | ordinal`` of rows ``start`` to ``stop``; the number of pairs found so far."""
-        size = stop - start
-        has_null = False
+    def load(self, columns: Sequence[Column], start: int, stop: int) -> None:
+        """Find the keys and regions of rows ``start`` to ``stop``: what costs the same whatever the blocks are."""
+        self.start, self.size = start, stop - start
+        self.has_null = False
         for slot, values in enumerate(columns):
-            grid, keys, regions = self.plan.grids[slot], self.keys[slot, :size], self.regions[slot, :size]
-            has_null |= write_regions(grid, values, start, keys, regions)
-        for number, (block, (kernel, arguments, exact, verifies)) in enumerate(
-            zip(self.plan.blocks, self.sweeps, strict=True)
-        ):
-            words = block.matrix.shape[1]
-            grb, sure = self.grb[:words], self.sure[:words]
-            row = 0
-            while True:
-                row, self.count, cost, dropped = kernel(
-                    self.regions,
-                    self.keys,
-                    self.null_regions,
-                    has_null,
-                    row,
-                    size,
-                    start,
-                    block.matrix,
-                    *arguments,
-                    block.certain if verifies else _NO_ROWS,
-                    verifies,
-                    exact,
-                    block.table.owner,
-                    self.plan.ranks,
-                    grb,
-                    sure,
-                    self.some,
-                    self.doubtful,
-                    self.found,
-                    self.count,
-                )
-                self.evaluated[number] += cost
-                self.dropped[number] += dropped
-                if row == size:
-                    break
-                self.found = np.concatenate([self.found, np.empty_like(self.found)])
+            keys = self.keys[slot if self.keeps_keys else 0, : self.size]
+            regions = self.regions[slot, : self.size]
+            self.has_null |= write_regions(self.plan.grids[slot], values, start, keys, regions)
+        self.beginnings.look(columns, start, stop)
+
+    def sweep(self) -> int:
+        """Find the pairs ``row << 32 | ordinal`` of the rows that are loaded; the number of pairs found so far."""
+        for number in range(len(self.sweeps)):
+            self.sweep_block(number)
         return self.count
 
+    def sweep_block(self, number: int) -> None:
+        """Find the pairs of the rows that are loaded in one block."""
+        block = self.plan.blocks[number]
+        kernel, along, says, room = self.sweeps[number]
+        row = ready = 0
+        while row < self.size:
+            if row == ready:
+                ready = self.beginnings.of(block, row, self.size)
+            row, self.count, cost, dropped = kernel(
+                self.regions,
+                self.keys,
+                self.null_regions,
+                self.has_null,
+                row,
+                ready,
+                self.start,
+                self.beginnings.begins,
+                self.beginnings.starts,
+                block.matrix,
+                *along,
+                *says,
+                block.table.owner,
+                self.plan.ranks,
+                self.grb,
+                self.doubt,
+                self.some,
+                *room,
+                self.found,
+                self.count,
+            )
+            self.evaluated[number] += cost
+            self.dropped[number] += dropped
+            if row < ready:
+                self.found = np.concatenate([self.found, np.empty_like(self.found)])
 
-def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, tuple[Any, ...], tuple[Any, ...], bool]:
-    """The kernel for a block, its arguments about the sequence, and what it verifies by, if it does."""
+
+_Arguments = tuple[Any, ...]
+
+
+def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, _Arguments, _Arguments, _Arguments]:
+    """The kernel for a block; its arguments about the sequence, about what is to be verified, and its own room."""
     table = block.table
     limits = np.iinfo(table.low.dtype)
     exact = (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max))
+    doubts = block.doubts or _NO_DOUBTS
+    says = (doubts.places, doubts.words, table.has_inexact, exact)
     bases = block.bases.astype(np.int64) + 1
     if count_cost or len(block.arrows):
         geb = np.zeros(len(block.slots), dtype=np.bool_)
-        return walk, (block.slots.astype(np.int64), bases, block.sequence, block.arrows, geb), exact, table.has_inexact
+        return walk, (block.slots.astype(np.int64), bases, block.sequence, block.arrows, geb), says, ()
     constructs = len(block.sequence)
-    fill = 4 - constructs if constructs < 4 else -(constructs - 4) % 8
+    fill = -constructs % 4 if constructs else 4
     in_sequence = np.append(block.slots[block.sequence], np.full(fill, slots)).astype(np.int64)
     rows = np.append(bases[block.sequence], np.zeros(fill, dtype=np.int64))
-    return sweep, (in_sequence, rows, constructs), exact, table.has_inexact
+    along = (block.groups, block.group_words, in_sequence, rows, constructs)
+    return sweep, along, says, (np.empty((2, constructs + fill), dtype=np.int64),)
 
 
 def _with_match_all(rows: Integers, ordinals: Integers, match_all: Integers, tuples: int) -> tuple[Integers, Integers]:

@@ -54,7 +54,7 @@ def _judged(plan: Plan, query_id: str, keys: Keys) -> tuple[bool, list[str]]:
         accepts_all = _accepts_all(plan, query_id)
         said = "accepted: every tuple is" if accepts_all else "not accepted because no tuple is: nothing meets it"
         return accepts_all, [said]
-    failing = [[term for term in conjunct if not term[1].admits(keys[term[0]])] for conjunct in conjuncts]
+    failing = [[term for term in conjunct if not term[1].admits(term[0].key_among(keys))] for conjunct in conjuncts]
     accepting = [number for number, failed in enumerate(failing, 1) if not failed]
     several = len(conjuncts) > 1
     if accepting:
@@ -85,7 +85,7 @@ def _why(failing: Sequence[Conjunct], keys: Keys) -> str:
 
 
 def _value_of(attribute: PAttribute, keys: Keys) -> str:
-    return f"{attribute.sql} = {_value_text(attribute, keys[attribute])}"
+    return attribute.read.text_of(keys[attribute.read])
 
 
 def _accepts_all(plan: Plan, query_id: str) -> bool:
@@ -106,7 +106,7 @@ def _lines(plan: Plan, query_id: str, keys: Sequence[Key | None] | None) -> Iter
 def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) -> Iterator[str]:
     block = plan.blocks[number]
     order = block.sequence.tolist()
-    names = [plan.p_attributes[block.slots[construct]].sql for construct in order]
+    names = [str(plan.p_attributes[block.slots[construct]]) for construct in order]
     yield (
         f"{query_id}: {_counted(len(bits), 'conjunct')} in block {number + 1} of {len(plan.blocks)}, which holds "
         f"{_counted(block.conjunct_count, 'conjunct')}"
@@ -116,49 +116,47 @@ def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) ->
     for position, bit in enumerate(bits, 1):
         yield f"conjunct {position}:"
         for attribute, constraint in plan.constraints(number, bit):
-            construct = constructs[attribute]
+            construct = constructs[attribute.read]
             kind = "exact" if construct.exact else "bounded"
+            regions = "its patterns" if attribute.read.is_matched else f"{len(construct.ra)} {kind} regions"
             yield (
                 f"  {constraint_text(attribute, constraint)}   "
-                f"(construct {names.index(attribute.sql) + 1} of {len(names)}: {len(construct.ra)} {kind} regions "
+                f"(construct {names.index(str(attribute.read)) + 1} of {len(names)}: {regions} "
                 f"and NULL, used by {_counted(construct.qub.count(), 'conjunct')})"
             )
 
 
 def _way(plan: Plan, number: int, bits: Sequence[int], keys: Sequence[Key | None]) -> Iterator[str]:
-    block, constructs = plan.blocks[number], plan.constructs(number)
+    constructs = plan.constructs(number)
     evaluation = evaluate_block(plan, number, keys)
     of = dict(zip(plan.p_attributes, keys, strict=True))
-    yield f"the tuple's way: {_counted(block.conjunct_count, 'conjunct')} to begin with"
-    alive = list(bits)
+    yield f"the tuple's way: {_counted(evaluation.start.count(), 'conjunct')} to begin with"
+    alive = [bit for bit in bits if evaluation.start[bit]]
+    if len(alive) < len(bits):
+        without = ", ".join(str(position) for position, bit in enumerate(bits, 1) if bit not in alive)
+        yield f"  without conjunct {without}, by the patterns that it matches"
     for position, step in enumerate(evaluation.steps, 1):
         construct = constructs[step.construct]
         ended = [bits.index(bit) + 1 for bit in alive if not step.grb[bit]]
         alive = [bit for bit in alive if step.grb[bit]]
         told = f"; ends conjunct {', '.join(map(str, ended))}" if ended else ""
         yield (
-            f"  {position}. {construct.attribute.sql} = {_value_text(construct.attribute, of[construct.attribute])}, "
+            f"  {position}. {construct.attribute.text_of(of[construct.attribute])}, "
             f"region {_region_text(construct, step.region)}: {step.grb.count()} left{told}"
         )
-    left = {bits.index(bit) + 1: dict(plan.constraints(number, bit)) for bit in alive}
+    left = {bits.index(bit) + 1: list(plan.constraints(number, bit)) for bit in alive}
     yield _verdict(left, of, evaluation)
 
 
-def _verdict(
-    left: dict[int, dict[PAttribute, Constraint]], of: dict[PAttribute, Key | None], evaluation: Evaluation
-) -> str:
+def _verdict(left: Mapping[int, Conjunct], of: Keys, evaluation: Evaluation) -> str:
     """What became of the query, given the exact constraints of its conjuncts that are left in the GRB."""
     cost = f"{_counted(evaluation.cost, 'construct')} evaluated"
     for conjunct, constraints in left.items():
-        ruling_out = [attribute.sql for attribute, own in constraints.items() if not own.admits(of[attribute])]
+        ruling_out = [attribute.sql for attribute, own in constraints if not own.admits(attribute.key_among(of))]
         if not ruling_out:
             return f"accepted by conjunct {conjunct}; {cost}"
         cost += f"; conjunct {conjunct} ended by verifying {', '.join(ruling_out)}"
     return f"not accepted; {cost}{'; the tuple is dropped by this block' if evaluation.dropped else ''}"
-
-
-def _value_text(attribute: PAttribute, key: Key | None) -> str:
-    return "NULL" if key is None else attribute.space.text(key)
 
 
 def _region_text(construct: Construct, region: int) -> str:

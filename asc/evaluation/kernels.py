@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled, ones, trailing_zeros
+from asc.compiled import compiled, inlined, ones, trailing_zeros
+from asc.evaluation.words import NARROW, and_narrow, and_short, keep_narrow, write_wide
+from asc.plan.block import LINE
 from asc.plan.conjuncts import HIGH_OPEN, INEXACT, LOW_OPEN, SLOT_MASK
 
 Array = npt.NDArray[Any]
@@ -18,96 +20,51 @@ Array = npt.NDArray[Any]
 _ONE = np.uint64(1)
 ROOM = 4
 """Places beyond those that the ones of a row may need."""
+_TOGETHER = 16_384
+"""Pairs that are verified together: they are still in the cache."""
+
+_DOUBT_BIT = 31
+IN_DOUBT = 1 << _DOUBT_BIT
+_CONJUNCT = IN_DOUBT - 1
+_SHIFTS = np.uint64(63)
 _LOW_OPEN_BIT, _HIGH_OPEN_BIT = LOW_OPEN.bit_length() - 1, HIGH_OPEN.bit_length() - 1
 
 
-@compiled
-def _verify(
-    grb: Array,
-    doubtful: Array,
-    count: int,
-    row: int,
-    keys: Array,
-    regions: Array,
-    null_regions: Array,
-    has_null: bool,
-    exact: Any,
-) -> None:
-    """Take those of the conjuncts ``doubtful[:count]`` out of the GRB whose inexact constraints do not admit the row's
-    values (NULL's region never leaves a doubt). Behind them is room for one more.
-    """
-    # All of a row in one call: to hand the arrays over takes as long as to verify a conjunct.
+@inlined
+def _holds(
+    conjunct: int, row: int, keys: Array, regions: Array, null_regions: Array, has_null: bool, exact: Any
+) -> bool:
+    """Whether the inexact constraints of a conjunct admit the row's values (NULL's region never leaves a doubt)."""
     first, code, low, high, least, greatest = exact
-    # Read once what is to be read, all of it at the same time: the loop below waits for one after the other.
-    sink = np.int64(0)
-    for place in range(count):
-        i = min(first[doubtful[place]], code.size - 1)
-        sink ^= np.int64(code[i]) ^ np.int64(low[i]) ^ np.int64(high[i])
-    doubtful[count] = sink
-    for place in range(count):
-        conjunct = doubtful[place]
-        i = first[conjunct]
-        end = first[conjunct + 1]
+    i = first[conjunct]
+    end = first[conjunct + 1]
+    bits = np.int64(code[i]) if i < end else 0
+    inside = False
+    while bits & INEXACT:
+        slot = bits & SLOT_MASK
+        # A key beyond the type of the table lies beyond all constants in it, as the end of the type does.
+        key = min(max(keys[slot, row], least), greatest)
+        start = np.int64(low[i]) + ((bits >> _LOW_OPEN_BIT) & 1)
+        stop = np.int64(high[i]) - ((bits >> _HIGH_OPEN_BIT) & 1)
+        inside |= (start <= key) & (key <= stop)
+        if has_null:
+            inside |= regions[slot, row] == null_regions[slot]
+        i += 1
+        # One look ahead tells the end of a constraint and of them all, and is twice as fast as a loop in a loop.
         bits = np.int64(code[i]) if i < end else 0
-        inside = False
-        while bits & INEXACT:
-            slot = bits & SLOT_MASK
-            # A key beyond the type of the table lies beyond all constants in it, as the end of the type does.
-            key = min(max(keys[slot, row], least), greatest)
-            start = np.int64(low[i]) + ((bits >> _LOW_OPEN_BIT) & 1)
-            stop = np.int64(high[i]) - ((bits >> _HIGH_OPEN_BIT) & 1)
-            inside |= (start <= key) & (key <= stop)
-            if has_null:
-                inside |= regions[slot, row] == null_regions[slot]
-            i += 1
-            # One look ahead tells the end of a constraint and of them all, and is twice as fast as a loop in a loop.
-            bits = np.int64(code[i]) if i < end else 0
-            if bits & (INEXACT | SLOT_MASK) != INEXACT | slot:
-                if not inside:
-                    grb[conjunct >> 6] &= ~(_ONE << np.uint64(conjunct & 63))
-                    break
-                inside = False
+        if bits & (INEXACT | SLOT_MASK) != INEXACT | slot:
+            if not inside:
+                return False
+            inside = False
+    return True
 
 
 @compiled
-def _write_ones(words: Array, some: Array, places: Array, count: int) -> int:
-    """Write the places of the ones of some words from ``count`` on, ascending; how many there are in all then.
-
-    ``some`` int64[words] is room; ``places`` has ROOM for more than there are. Which words have ones, and how many, is
-    as good as random where there are many: so the words with any are found first, and the places of ROOM ones are
-    written of each, whether it has so many or not. A wrong guess of the processor takes longer than that.
-    """
-    found = 0
-    for word in range(words.size):
-        some[found] = word
-        found += words[word] != 0
-    for i in range(found):
-        left = words[some[i]]
-        number = np.int64(ones(left))  # type: ignore[call-arg]
-        base = some[i] << 6
-        for j in range(ROOM):
-            places[count + j] = base + np.int64(trailing_zeros(left))
-            left &= left - _ONE
-        j = ROOM
-        while left != 0:
-            places[count + j] = base + np.int64(trailing_zeros(left))
-            left &= left - _ONE
-            j += 1
-        count += number
-    return count
-
-
-@compiled
-def _emit(
-    grb: Array,
-    sure: Array,
-    some: Array,
-    doubtful: Array,
-    is_sure_known: bool,
-    verifies: bool,
-    many: bool,
-    row: int,
-    place: int,
+def _settle(
+    found: Array,
+    begin: int,
+    end: int,
+    offset: int,
     keys: Array,
     regions: Array,
     null_regions: Array,
@@ -115,60 +72,53 @@ def _emit(
     exact: Any,
     owner: Array,
     rank: Array,
-    found: Array,
-    count: int,
 ) -> int:
-    """Write the queries of the conjuncts left in the GRB: ``place << 32 | ordinal``, each query once.
+    """Make pairs ``place << 32 | ordinal`` of ``found[begin:end]``, which are ``row << 32 | conjunct``, with IN_DOUBT
+    where the conjunct has to be verified: each query once, those that fail left out. Where they end.
 
-    Where the block ``verifies`` at all, those that are not ``sure`` are verified before, and taken out of the GRB where
-    they fail. ``sure`` holds nothing of use afterwards.
+    Many rows at once: so the constraints of one conjunct are fetched while another is verified, and the bitmaps do not
+    drive them from the cache in between.
     """
-    if verifies:
-        any_doubt = np.uint64(0)
-        for word in range(grb.size):
-            doubts = grb[word] & ~sure[word] if is_sure_known else grb[word]
-            sure[word] = doubts
-            any_doubt |= doubts
-        if any_doubt != 0:
-            number = _write_ones(sure, some, doubtful, 0)
-            _verify(grb, doubtful, number, row, keys, regions, null_regions, has_null, exact)
-    last = -1
-    if not many:
-        for word in range(grb.size):
-            left = grb[word]
-            while left != 0:
-                handle = owner[(word << 6) + np.int64(trailing_zeros(left))]  # type: ignore[call-arg]
-                left &= left - _ONE
-                found[count] = (place << 32) | np.int64(rank[handle])
-                count += handle != last
-                last = handle
-        return count
-    begin = count
-    for i in range(begin, _write_ones(grb, some, found, begin)):
-        handle = owner[found[i]]
-        found[count] = (place << 32) | np.int64(rank[handle])
-        count += handle != last
-        last = handle
+    count = begin
+    last = np.int64(-1)
+    for i in range(begin, end):
+        row = found[i] >> 32
+        conjunct = found[i] & _CONJUNCT
+        if found[i] & IN_DOUBT and not _holds(conjunct, row, keys, regions, null_regions, has_null, exact):
+            continue
+        pair = ((offset + row) << 32) | np.int64(rank[owner[conjunct]])
+        found[count] = pair
+        # The conjuncts of a query stand side by side.
+        count += pair != last
+        last = pair
     return count
 
 
 @compiled
-def _find_sure(certain: Array, regions: Array, row: int, slots: Array, bases: Array, sure: Array) -> None:
-    """Which conjuncts the regions of a row satisfy for certain; ``slots`` and ``bases`` as :func:`sweep` has them."""
-    words = certain.shape[1]
-    a = np.uint64(bases[0] + regions[slots[0], row])
-    b = np.uint64(bases[1] + regions[slots[1], row])
-    c = np.uint64(bases[2] + regions[slots[2], row])
-    d = np.uint64(bases[3] + regions[slots[3], row])
-    for word in range(words):
-        sure[word] = certain[a, word] & certain[b, word] & certain[c, word] & certain[d, word]
-    for i in range(4, slots.size, 4):
-        a = np.uint64(bases[i] + regions[slots[i], row])
-        b = np.uint64(bases[i + 1] + regions[slots[i + 1], row])
-        c = np.uint64(bases[i + 2] + regions[slots[i + 2], row])
-        d = np.uint64(bases[i + 3] + regions[slots[i + 3], row])
-        for word in range(words):
-            sure[word] &= certain[a, word] & certain[b, word] & certain[c, word] & certain[d, word]
+def _write_pairs(places: Array, grb: Array, doubt: Array, words: int, row: int, found: Array, count: int) -> int:
+    """Write a pair ``row << 32 | conjunct`` for each 1 of some words of a GRB, with IN_DOUBT where ``doubt`` has a 1
+    too, from ``count`` on; how many there are in all then. ``places``: which word each of them is.
+
+    ``found`` has ROOM for more than there are: of each word the places of ROOM ones are written, whether it has so many
+    or not. How many it has is as good as random, and a wrong guess of the processor takes longer than that.
+    """
+    for i in range(words):
+        left = grb[i]
+        doubts = doubt[i]
+        number = np.int64(ones(left))  # type: ignore[call-arg]
+        base = (row << 32) | (places[i] << 6)
+        for j in range(ROOM):
+            bit = trailing_zeros(left)
+            found[count + j] = base + np.int64(bit) + (np.int64((doubts >> (bit & _SHIFTS)) & _ONE) << _DOUBT_BIT)
+            left &= left - _ONE
+        j = ROOM
+        while left != 0:
+            bit = trailing_zeros(left)
+            found[count + j] = base + np.int64(bit) + (np.int64((doubts >> bit) & _ONE) << _DOUBT_BIT)
+            left &= left - _ONE
+            j += 1
+        count += number
+    return count
 
 
 @compiled
@@ -180,98 +130,90 @@ def sweep(
     begin: int,
     end: int,
     offset: int,
+    begins: Array,
+    starts: Array,
     matrix: Array,
+    groups: Array,
+    span: int,
     slots: Array,
     bases: Array,
     constructs: int,
-    certain: Array,
+    doubt_places: Array,
+    doubts: Array,
     verifies: bool,
     exact: Any,
     owner: Array,
     rank: Array,
     grb: Array,
-    sure: Array,
+    doubt: Array,
     some: Array,
-    doubtful: Array,
+    offsets: Array,
     found: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
-    """Evaluate rows ``begin`` to ``end`` along one macro-sequence until the GRB is all zeros.
+    """Evaluate rows ``begin`` to ``end`` along one macro-sequence until nothing is left (:mod:`asc.evaluation.words`).
 
-    The GRB is looked at after the first four constructs, then after every eight. ``regions`` uint16[slots + 1, rows],
-    the last all zeros; ``keys`` int64[slots, rows] (read by verification alone); ``slots``, ``bases`` int64[4 + 8 p]:
-    slot and first row of each of the ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the GRB
-    to start with, which changes nothing. ``has_null``: any value of these rows may be NULL. ``certain``: the rows of
-    what the regions satisfy for certain, or none. ``verifies``: some constraints need to be verified, by ``exact``:
-    (first, code, low, high, least, greatest) of the block's table. ``grb`` and ``sure`` uint64[words], ``some``
-    int64[words] and ``doubtful`` int64[64 * words + ROOM] are room. ``found`` int64[n] receives
-    pairs from ``count`` on; where fewer places are left than a tuple may need, the sweep ends early.
+    ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by
+    verification alone, and room of one row where nothing is verified); ``begins`` int32[rows] the row of ``starts``
+    that each tuple begins with, -1 for none (:mod:`asc.evaluation.beginnings`); ``groups`` and ``span``, its words of a
+    group, as :class:`asc.plan.block.Block` has them; ``slots``, ``bases`` int64[4 p]: slot and first row of each of the
+    ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the block's ``live``, which changes
+    nothing. ``has_null``: any value of these
+    rows may be NULL. ``doubt_places``, ``doubts``: the block's, or none: then all that is left over is in doubt, if the
+    block ``verifies`` at all, by ``exact``: (first, code, low, high, least, greatest) of its table. ``grb`` and
+    ``doubt`` uint64[words + 2 lines], ``some`` int64[words + 2 lines] and ``offsets`` int64[2, 4 p] are room. ``found``
+    int64[n] receives pairs from ``count`` on; where fewer places are left than a tuple may need, the sweep ends early.
     Returns the next row, the number of pairs, the constructs evaluated, and the rows whose GRB became all zeros.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = matrix.shape[1]
     evaluated = 0
     dropped = 0
-    many = False
-    for row in range(begin, end):
-        if count + (words << 6) + ROOM > found.size:
-            return row, count, evaluated, dropped
-        a = np.uint64(bases[0] + regions[slots[0], row])
-        b = np.uint64(bases[1] + regions[slots[1], row])
-        c = np.uint64(bases[2] + regions[slots[2], row])
-        d = np.uint64(bases[3] + regions[slots[3], row])
-        any_left = np.uint64(0)
-        for word in range(words):
-            left = matrix[0, word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
-            grb[word] = left
-            any_left |= left
-        i = 4
-        while i < slots.size and any_left != 0:
-            a = np.uint64(bases[i] + regions[slots[i], row])
-            b = np.uint64(bases[i + 1] + regions[slots[i + 1], row])
-            c = np.uint64(bases[i + 2] + regions[slots[i + 2], row])
-            d = np.uint64(bases[i + 3] + regions[slots[i + 3], row])
-            e = np.uint64(bases[i + 4] + regions[slots[i + 4], row])
-            f = np.uint64(bases[i + 5] + regions[slots[i + 5], row])
-            g = np.uint64(bases[i + 6] + regions[slots[i + 6], row])
-            h = np.uint64(bases[i + 7] + regions[slots[i + 7], row])
-            any_left = np.uint64(0)
-            for word in range(words):
-                left = grb[word] & matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
-                left &= matrix[e, word] & matrix[f, word] & matrix[g, word] & matrix[h, word]
-                grb[word] = left
-                any_left |= left
-            i += 8
-        evaluated += min(i, constructs)
-        if any_left != 0:
-            if certain.size > 0:
-                _find_sure(certain, regions, row, slots, bases, sure)
-            before = count
-            count = _emit(
-                grb,
-                sure,
-                some,
-                doubtful,
-                certain.size > 0,
-                verifies,
-                many,
-                row,
-                offset + row,
-                keys,
+    settled = count
+    row = begin
+    while row < end and count + (words << 6) + ROOM <= found.size:
+        start = begins[row]
+        number = most = 0
+        if start >= 0 and words <= NARROW:
+            if words < LINE:
+                most = and_short(regions, row, slots, bases, starts, start, matrix, grb)
+            else:
+                most = and_narrow(regions, row, slots, bases, starts, start, matrix, offsets, grb)
+            if most > 0:
+                number = keep_narrow(
+                    regions, row, slots, bases, words, offsets, doubt_places, doubts, verifies, grb, doubt, some
+                )
+        elif start >= 0:
+            number, most = write_wide(
                 regions,
-                null_regions,
-                has_null,
-                exact,
-                owner,
-                rank,
-                found,
-                count,
+                row,
+                slots,
+                bases,
+                starts,
+                start,
+                matrix,
+                groups,
+                span,
+                offsets,
+                doubt_places,
+                doubts,
+                verifies,
+                grb,
+                doubt,
+                some,
             )
-            # A tuple is most likely as the one before it.
-            many = (count - before) * 4 > words
+        evaluated += min(abs(most), constructs)
+        if number > 0:
+            count = _write_pairs(some, grb, doubt, number, row, found, count)
         else:
             dropped += 1
-    return end, count, evaluated, dropped
+        row += 1
+        if count - settled >= _TOGETHER:
+            count = settled = _settle(
+                found, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank
+            )
+    count = _settle(found, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank)
+    return row, count, evaluated, dropped
 
 
 @compiled
@@ -283,21 +225,23 @@ def walk(
     begin: int,
     end: int,
     offset: int,
+    begins: Array,
+    starts: Array,
     matrix: Array,
     slots: Array,
     bases: Array,
     sequence: Array,
     arrows: Array,
     geb: Array,
-    certain: Array,
+    doubt_places: Array,
+    doubts: Array,
     verifies: bool,
     exact: Any,
     owner: Array,
     rank: Array,
     grb: Array,
-    sure: Array,
+    doubt: Array,
     some: Array,
-    doubtful: Array,
     found: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
@@ -310,13 +254,13 @@ def walk(
     words = matrix.shape[1]
     evaluated = 0
     dropped = 0
-    many = False
-    for row in range(begin, end):
-        if count + (words << 6) + ROOM > found.size:
-            return row, count, evaluated, dropped
+    settled = count
+    row = begin
+    while row < end and count + (words << 6) + ROOM <= found.size:
+        start = begins[row]
         any_left = np.uint64(0)
-        for word in range(words):
-            grb[word] = matrix[0, word]
+        for word in range(words if start >= 0 else 0):
+            grb[word] = starts[start, word]
             any_left |= grb[word]
         geb[:] = False
         successor = 0
@@ -337,37 +281,25 @@ def walk(
                 grb[word] = left
                 any_left |= left
             target = arrows[place] if arrows.size > 0 else -1
-        if any_left != 0:
-            if certain.size > 0:
-                for word in range(words):
-                    sure[word] = certain[0, word]
+        number = 0
+        for word in range(words if any_left != 0 else 0):
+            in_doubt = grb[word] if verifies else np.uint64(0)
+            if in_doubt != 0 and doubt_places.size > 0:
+                in_doubt = np.uint64(0)
                 for i in range(slots.size):
-                    place = bases[i] + regions[slots[i], row]
-                    for word in range(words):
-                        sure[word] &= certain[place, word]
-            before = count
-            count = _emit(
-                grb,
-                sure,
-                some,
-                doubtful,
-                certain.size > 0,
-                verifies,
-                many,
-                row,
-                offset + row,
-                keys,
-                regions,
-                null_regions,
-                has_null,
-                exact,
-                owner,
-                rank,
-                found,
-                count,
+                    own = doubt_places[bases[i] + regions[slots[i], row]]
+                    if own >= 0:
+                        in_doubt |= doubts[own, word]
+            grb[number] = grb[word]
+            doubt[number] = in_doubt
+            some[number] = word
+            number += grb[word] != 0
+        count = _write_pairs(some, grb, doubt, number, row, found, count)
+        dropped += number == 0
+        row += 1
+        if count - settled >= _TOGETHER:
+            count = settled = _settle(
+                found, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank
             )
-            # A tuple is most likely as the one before it.
-            many = (count - before) * 4 > words
-        else:
-            dropped += 1
-    return end, count, evaluated, dropped
+    count = _settle(found, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank)
+    return row, count, evaluated, dropped

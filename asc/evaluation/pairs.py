@@ -1,23 +1,29 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """The compiled loop that puts pairs of row and ordinal in their order. Shapes and dtypes are the callers' duty."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled
+from asc.compiled import compiled, trailing_zeros
 
 Array = npt.NDArray[Any]
 
+_WORDS_A_PAIR = 8
+"""To look at so many words takes as long as to sort one more ordinal."""
+
 
 @compiled
-def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array) -> int:
+def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array, marks: Array) -> int:
     """Pairs ``row << 32 | ordinal``, the rows in any order, as two arrays sorted by row and then by ordinal; the
     number of rows that have none.
 
-    ``begin``: the least row; ``ends`` int64[rows + 1]: room, one more than there are rows. Cost: three passes, and a
-    sort of the rows whose ordinals do not come ascending.
+    ``begin``: the least row; ``ends`` int64[rows + 1]: room, one more than there are rows; ``marks`` uint64[words]: a
+    bit an ordinal, zeros before and after. Cost: three passes, and of the rows whose ordinals do not come ascending, as
+    they do not from blocks of different homes, a sort: by the bits where there are many.
     """
     ends[:] = 0
     for i in range(pairs.size):
@@ -39,7 +45,18 @@ def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array) 
         ascending = True
         for i in range(start + 1, end):
             ascending &= ordinals[i - 1] < ordinals[i]
-        if not ascending:
+        if not ascending and (end - start) * _WORDS_A_PAIR > marks.size:
+            for i in range(start, end):
+                marks[ordinals[i] >> 6] |= np.uint64(1) << np.uint64(ordinals[i] & 63)
+            place = start
+            for word in range(marks.size):
+                left = marks[word]
+                marks[word] = 0
+                while left != 0:
+                    ordinals[place] = (word << 6) + np.int64(trailing_zeros(left))  # type: ignore[call-arg]
+                    left &= left - np.uint64(1)
+                    place += 1
+        elif not ascending:
             ordinals[start:end].sort()
         start = end
     return without

@@ -29,11 +29,12 @@ class Step:
 class Evaluation:
     """The way of one tuple through the constructs of a block.
 
-    ``grb``: the conjuncts left at the end; where regions are bounded some of them may still be false. ``cost``: the
-    constructs evaluated. ``dropped``: the GRB became all zeros.
+    ``start``: the conjuncts it began with. ``grb``: those left at the end; where regions are bounded some of them may
+    still be false. ``cost``: the constructs evaluated. ``dropped``: the GRB became all zeros.
     """
 
     steps: tuple[Step, ...]
+    start: bitarray
     grb: bitarray
 
     @property
@@ -72,15 +73,27 @@ def evaluate(
         grb &= constructs[target].ra.qrb(region)
         steps.append(Step(target, region, bitarray(grb)))
         target = (arrows or {}).get((target, region))
-    return Evaluation(tuple(steps), grb)
+    return Evaluation(tuple(steps), live, grb)
 
 
 def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Evaluation:
-    """Evaluate a tuple, its values in slot order, in a block of a plan, along the block's own sequence."""
+    """Evaluate a tuple, its values in slot order, in a block of a plan, along the block's own sequence.
+
+    It begins with the conjuncts whose patterns it matches: all of them where it is NULL, which the construct knows.
+    """
     block = plan.blocks[number]
+    live = bitarray(bits_of(block.live))
+    if block.members is not None:
+        of = dict(zip(plan.p_attributes, values, strict=True))
+        for bit in live.search(bitarray("1")):
+            live[bit] = all(
+                of[attribute.read] is None or constraint.admits(attribute.key_among(of))
+                for attribute, constraint in plan.constraints(number, bit)
+                if attribute.read.is_matched
+            )
     own = [values[slot] for slot in block.slots.tolist()]
     arrows = {(construct, region): target for construct, region, target in block.micro_arrows()}
-    return evaluate(plan.constructs(number), bits_of(block.live), own, block.sequence.tolist(), arrows)
+    return evaluate(plan.constructs(number), live, own, block.sequence.tolist(), arrows)
 
 
 def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:
@@ -92,6 +105,7 @@ def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:
     handles = set(plan.match_all_handles.tolist())
     for number, block in enumerate(plan.blocks):
         for bit in evaluate_block(plan, number, values).grb.search(bitarray("1")):
-            if all(constraint.admits(of[attribute]) for attribute, constraint in plan.constraints(number, bit)):
+            terms = plan.constraints(number, bit)
+            if all(constraint.admits(attribute.key_among(of)) for attribute, constraint in terms):
                 handles.add(int(block.table.owner[bit]))
     return [plan.query_ids[ordinal].as_py() for ordinal in sorted(int(plan.ranks[handle]) for handle in handles)]

@@ -42,6 +42,10 @@ def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: R
     """Write the keys and the regions of the rows from ``start`` on into two arrays, as many as these have room for;
     whether any of the values may be NULL.
     """
+    if grid.is_matched:
+        nulls = values.nulls(start, start + len(keys))
+        regions[:] = 0 if nulls is None else np.where(nulls, grid.null_region, 0)
+        return nulls is not None
     nulls = values.keys(start, start + len(keys), keys)
     if grid.shift == 0:
         regions_by_table(keys, grid.origin, grid.table, regions)
@@ -63,4 +67,5 @@ def _column(plan: Plan, slot: int, values: pa.Array | pa.ChunkedArray | None, ro
         raise PlanError("column", attribute.sql, "is missing: every p-attribute needs its values")
     if len(values) != rows:
         raise PlanError(f"length of column {attribute.sql}", len(values), f"the batch has {rows} rows")
-    return column(attribute, plan.dictionaries.get(slot, NO_CONSTANTS), values)
+    dictionary = NO_CONSTANTS if attribute.is_matched else plan.dictionaries.get(slot, NO_CONSTANTS)
+    return column(attribute, dictionary, values)

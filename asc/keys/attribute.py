@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from asc.keys.byte_strings import quoted
 from asc.keys.constraint import Key
 from asc.keys.key_space import KeySpace
+from asc.keys.like import Elements, Like, like_accepts, like_text
 from asc.keys.spaces import space_of
 
 
@@ -21,6 +24,10 @@ class PAttribute:
     ANSI mode off its value is NULL for it; None where there is none. ``weight`` is what it costs to have Spark compute
     it, in nodes of its expression, and ``steps`` what its patterns may take for each character of a string; 0 for a
     column.
+
+    With ``like`` it is a boolean that the engine finds in the values of another p-attribute, the subject of the match;
+    ``is_matched`` says that one is such a subject: it stands in a plan beside the same one that is compared.
+    ``elements``: of a subject that is an array as a text.
     """
 
     sql: str
@@ -29,6 +36,19 @@ class PAttribute:
     error_condition: str | None = field(default=None, compare=False)
     weight: int = field(default=0, compare=False)
     steps: int = field(default=0, compare=False)
+    like: Like | None = field(default=None, compare=False)
+    is_matched: bool = False
+    elements: Elements | None = field(default=None, compare=False)
+
+    @property
+    def read(self) -> PAttribute:
+        """The p-attribute whose values it needs: itself, or the subject of its match."""
+        return self if self.like is None else self.like.subject
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether Spark computes it, or what it is matched in."""
+        return self.read.path is None
 
     @property
     def space(self) -> KeySpace:
@@ -46,8 +66,33 @@ class PAttribute:
         """
         return self.space.key_of(value) if value.is_valid else None
 
+    def key_among(self, keys: Mapping[PAttribute, Key | None]) -> Key | None:
+        """Its key, of a tuple that has these: None for NULL."""
+        if self.like is None:
+            return keys[self]
+        value = keys[self.like.subject]
+        return None if value is None else int(like_accepts(self.like.key, value))
+
     def __hash__(self) -> int:
         return hash(self.sql)
 
     def __str__(self) -> str:
-        return self.sql
+        if self.elements is not None:
+            return f"elements of {self.elements.array}"
+        return f"{self.sql} LIKE" if self.is_matched else self.sql
+
+    def text_of(self, key: Key | None) -> str:
+        """What it is for a tuple, as SQL: its text and that of a key."""
+        if self.elements is not None:
+            return f"{self.elements.array} = {'NULL' if key is None else self.elements.text(key)}"
+        return f"{self.sql} = {'NULL' if key is None else self.space.text(key)}"
+
+
+def matched(subject: PAttribute, key: bytes) -> PAttribute:
+    r"""The boolean p-attribute of a match with a subject (one that ``is_matched``).
+
+    >>> matched(PAttribute("note", pa.string(), ("note",), is_matched=True), b"\xfferror\xff").sql
+    "note LIKE '%error%'"
+    """
+    asked = subject.elements.asks(key) if subject.elements else f"{subject.sql} LIKE {quoted(like_text(key))}"
+    return PAttribute(asked, pa.bool_(), like=Like(subject, key))

@@ -78,8 +78,15 @@ class Binaries(KeySpace):
 
 
 def quoted(value: str) -> str:
-    """A string as a Spark literal that decodes to it."""
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\u0000")
+    r"""A string as a Spark literal that decodes to it.
+
+    Spark puts variables into the text of an expression before it parses that, those of the process's environment among
+    them; what looks like one is written so that it does not.
+
+    >>> print(quoted("it's ${env:HOME}"))
+    'it\'s $\{env:HOME}'
+    """
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\u0000").replace("${", "$\\{")
     return f"'{escaped}'"
 
 

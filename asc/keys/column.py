@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from asc.errors import PlanError
@@ -54,14 +56,22 @@ class Column:
             return nulls
         if not len(self.value_keys):
             return np.ones(len(part), dtype=np.bool_)
-        indices = fixed_width(part, part.type.index_type.to_pandas_dtype())
-        if nulls is not None:
-            indices = np.where(nulls, 0, indices)
+        indices = _indices(part, nulls)
         np.take(self.value_keys, indices, out=out)
-        if self.value_nulls is not None:
-            among = self.value_nulls[indices]
-            nulls = among if nulls is None else nulls | among
-        return nulls
+        return self._with_values(nulls, indices)
+
+    def nulls(self, start: int, stop: int) -> Mask | None:
+        """The mask of NULLs of rows ``start`` to ``stop``, if any."""
+        part = self.values.slice(start, stop - start)
+        nulls = null_mask(part)
+        return nulls if self.value_nulls is None else self._with_values(nulls, _indices(part, nulls))
+
+    def _with_values(self, nulls: Mask | None, indices: npt.NDArray[Any]) -> Mask | None:
+        """The mask of NULLs where some of the different values are NULL as well."""
+        if self.value_nulls is None:
+            return nulls
+        among: Mask = self.value_nulls[indices]
+        return among if nulls is None else nulls | among
 
 
 def column(attribute: PAttribute, dictionary: Dictionary, values: pa.Array | pa.ChunkedArray) -> Column:
@@ -88,6 +98,12 @@ def column(attribute: PAttribute, dictionary: Dictionary, values: pa.Array | pa.
     if len(readable):
         space.write(readable, dictionary, keys)
     return Column(space, dictionary, values, keys, null_mask(readable))
+
+
+def _indices(values: pa.Array, nulls: Mask | None) -> npt.NDArray[Any]:
+    """The indices of dictionary-encoded values, 0 for NULL."""
+    indices = fixed_width(values, values.type.index_type.to_pandas_dtype())
+    return indices if nulls is None else np.where(nulls, 0, indices)
 
 
 def _repeats(values: pa.Array) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,9 @@ class Grid:
     region of the first key of each; with ``shift`` > 0 also, last of all, the region of the last boundary. Keys beyond
     the ends have the region of the ends. Cost: a look-up, and a search among the boundaries inside a cell, which are
     few unless nearly all boundaries lie close together.
+
+    ``is_matched``: the p-attribute is matched with patterns. Then all values but NULL are one region, and what they
+    match is none of the grid's business (``asc.plan.members``).
     """
 
     boundaries: Keys
@@ -43,6 +46,12 @@ class Grid:
     origin: int
     shift: int
     table: npt.NDArray[np.uint16]
+    is_matched: bool = False
+
+    @staticmethod
+    def of_patterns(*, exact: bool) -> Grid:
+        """The grid of a p-attribute that is matched with patterns, in a plan of exact or of bounded regions."""
+        return replace(_with_table(np.empty(0, dtype=np.int64), exact=exact), is_matched=True)
 
     @staticmethod
     def of_constants(constants: Keys) -> Grid:
@@ -74,7 +83,7 @@ class Grid:
 
     def moved(self, boundaries: Keys) -> Grid:
         """The same regions, with as many boundaries at other keys."""
-        return _with_table(boundaries, exact=self.exact)
+        return replace(_with_table(boundaries, exact=self.exact), is_matched=self.is_matched)
 
     @property
     def regions(self) -> int:

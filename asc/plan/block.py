@@ -14,15 +14,26 @@ from asc.frozen import frozen, frozen_int32
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
 from asc.plan.conjuncts import ADMITS_NULL, ConjunctTable, Integers, joined
 from asc.plan.construct import Words
-from asc.plan.kernels import admit_regions
+from asc.plan.doubts import Doubts
+from asc.plan.grouping import NOWHERE, Homes, admitted_shares, nowhere
+from asc.plan.kernels import admit_regions, find_groups
+from asc.plan.members import Members
 from asc.plan.order import Order
 
 WORD = 64
+
+LINE = 8
+"""Words that are read together: as many as a line of the cache holds."""
+
+_GROUPS = 64
 
 Bits = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 Admitted = Callable[[Grid, Keys, Keys], tuple[Places, Places]]
 """The first and the last region that intervals with these first and last keys admit, in one sense or another."""
+
+_MATCHING_SHARE = 1 / 64
+"""Of the tuples, as many are taken to match a pattern as long as nothing is known of them."""
 
 _MANY_SURVIVORS = 8
 """Expected of a tuple in a block: for fewer it is cheaper to verify them than to read twice as many rows."""
@@ -34,29 +45,39 @@ class Block:
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
     from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
-    ``certain``: rows like those of ``matrix``, or none. ``order``: what the constructs are visited in, its ``sequence``
-    int32[c] and its ``arrows`` int32[rows]. ``table``: the exact constraints of each bit's conjunct; a bit without
-    conjunct has owner -1 and no intervals.
+    ``doubts``: of the same rows, or None; a block has them whose tuples were expected to leave many conjuncts over when
+    it was built, all regions counted alike: verifying them all would take longer. ``order``: what the constructs are
+    visited in, its ``sequence`` int32[c] and its ``arrows`` int32[rows]. ``table``: the exact constraints of each bit's
+    conjunct; a bit without conjunct has owner -1 and no intervals. ``members``: the conjuncts that LIKE patterns
+    constrain, or none. ``groups`` uint64[rows]: bit g is 1 where the row and ``live`` have a 1 in common in group g,
+    which are ``group_words`` words. ``homes``: of each line, eight words, where its conjuncts were at home when the
+    block was built (:mod:`asc.plan.grouping`).
 
     Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's
-    region exactly when it admits NULL; in ``certain`` only when it admits all of the region, so that a conjunct whose
-    bits are 1 there needs no verification. A bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
+    region exactly when it admits NULL. A bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
     conjuncts of one query stand side by side. Arrays are never written after construction. Cost: capacity / 8 bytes a
-    row; twice that with ``certain``, which a block has whose tuples were expected to leave many conjuncts over when it
-    was built, all regions counted alike.
+    row, 8 more for its groups, and again as many a row with ``doubts``.
     """
 
     slots: Integers
     bases: Integers
     matrix: Words
-    certain: Words
+    groups: Words
+    doubts: Doubts | None
     order: Order
     table: ConjunctTable
+    homes: Homes
+    members: Members | None = None
 
     @property
     def capacity(self) -> int:
         """The number of bits."""
         return int(self.matrix.shape[1]) * WORD
+
+    @property
+    def group_words(self) -> int:
+        """The words of a group: as many lines as keep the groups of a row within one word."""
+        return group_words(int(self.matrix.shape[1]))
 
     @property
     def sequence(self) -> Integers:
@@ -90,8 +111,10 @@ class Block:
 
     @property
     def nbytes(self) -> int:
-        arrays = (self.slots, self.bases, self.matrix, self.certain, self.sequence, self.arrows)
-        return sum(array.nbytes for array in arrays) + self.table.nbytes
+        arrays = (self.slots, self.bases, self.matrix, self.groups, self.sequence, self.arrows)
+        homes = self.homes.slots.nbytes + self.homes.keys.nbytes
+        others = sum(own.nbytes for own in (self.doubts, self.members) if own is not None)
+        return sum(array.nbytes for array in arrays) + self.table.nbytes + homes + others
 
     def order_of(self, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()) -> Order:
         """The order of its constructs: a permutation of them, and micro-arrows (construct, region, construct).
@@ -131,14 +154,17 @@ class Block:
         owner = np.where(gone, -1, table.owner).astype(np.int32)
         smaller = ConjunctTable(first, table.code[kept], table.low[kept], table.high[kept], owner).compact()
         mask = packed(gone)
+        matrix = self.matrix | mask
+        matrix[0] &= ~mask
+        matrix[self.bases] &= ~mask
+        doubts = None if self.doubts is None else Doubts.of(self.doubts.dense() & ~mask)
+        return self._with_matrix(matrix, doubts).with_table(smaller)
 
-        def cleared(rows: Words) -> Words:
-            rows = rows | mask
-            rows[0] &= ~mask
-            rows[self.bases] &= ~mask
-            return rows
-
-        return self._with_rows(cleared, table=smaller)
+    def with_table(self, table: ConjunctTable) -> Block:
+        """A copy with another table, whose patterns are of the same p-attributes."""
+        if self.members is None:
+            return replace(self, table=table)
+        return replace(self, table=table, members=Members.of(table, self.members.slots, self.matrix.shape[1]))
 
     def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
         """A copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in sequence."""
@@ -148,16 +174,16 @@ class Block:
         order[bits] = self.capacity + np.arange(len(added))
         taken = np.zeros(self.capacity, dtype=np.bool_)
         taken[bits] = True
-
-        def filled(rows: Words, admitted: Admitted) -> Words:
-            rows = rows.copy()
-            rows[0] |= packed(taken)
-            _fill(rows, block.slot_bases, added, grids, bits, admitted=admitted)
-            return frozen(rows)
-
+        matrix = block.matrix.copy()
+        matrix[0] |= packed(taken)
+        _fill(matrix, block.slot_bases, added, grids, bits, admitted=_admitted)
+        doubts = block.doubts
+        if doubts is not None:
+            more = _doubts(matrix.shape, block.slot_bases, added, grids, bits)
+            doubts = Doubts.of(doubts.dense() | more)
         table = joined([self.table, added]).take(order).compact()
-        certain = filled(block.certain, _admitted_whole) if block.certain.size else block.certain
-        return replace(block, matrix=filled(block.matrix, _admitted), certain=certain, table=table)
+        members = _members(table, block.slots, grids, self.matrix.shape[1])
+        return block._with_matrix(matrix, doubts, table=table, members=members)
 
     def widened(self, words: int) -> Block:
         """A copy with room for more conjuncts: ``words`` uint64 a row."""
@@ -165,16 +191,18 @@ class Block:
         ones = np.full((len(self.matrix), more), ~np.uint64(0))
         ones[0] = 0
         ones[self.bases] = 0
-
-        def wider_rows(rows: Words) -> Words:
-            return np.concatenate([rows, ones], axis=1)
-
-        free = more * WORD
-        table = self.table
-        first = np.concatenate([table.first, np.full(free, table.first[-1], dtype=np.int32)])
-        owner = np.concatenate([table.owner, np.full(free, -1, dtype=np.int32)])
-        wider = ConjunctTable(first, table.code, table.low, table.high, owner).compact()
-        return self._with_rows(wider_rows, table=wider)
+        matrix = np.concatenate([self.matrix, ones], axis=1)
+        doubts = self.doubts
+        if doubts is not None:
+            none = np.zeros((len(doubts.words), more), dtype=np.uint64)
+            doubts = replace(doubts, words=frozen(np.concatenate([doubts.words, none], axis=1)))
+        wider = self.table.with_free_bits(more * WORD).compact()
+        lines = lines_of(words) - len(self.homes.slots)
+        homes = Homes(
+            frozen_int32(np.append(self.homes.slots, np.full(lines, NOWHERE))),
+            frozen(np.append(self.homes.keys, np.zeros(lines, dtype=np.int64))),
+        )
+        return self._with_matrix(matrix, doubts, homes=homes).with_table(wider)
 
     def _with_slots(self, slots: npt.NDArray[np.int64], grids: Sequence[Grid]) -> Block:
         if not len(slots):
@@ -183,17 +211,30 @@ class Block:
         rows = int(bases[-1]) + grids[int(slots[-1])].regions + 2 - len(self.matrix)
         ones = np.full((rows, self.matrix.shape[1]), ~np.uint64(0))
         ones[bases - len(self.matrix)] = 0
-        return self._with_rows(
-            lambda above: np.concatenate([above, ones]),
+        doubts = self.doubts
+        if doubts is not None:
+            doubts = replace(doubts, places=frozen_int32(np.append(doubts.places, np.full(rows, -1))))
+        return self._with_matrix(
+            np.concatenate([self.matrix, ones]),
+            doubts,
             slots=frozen_int32(np.concatenate([self.slots, slots])),
             bases=frozen_int32(np.concatenate([self.bases, bases])),
             order=self.order.with_constructs(len(slots), rows),
         )
 
-    def _with_rows(self, changed: Callable[[Words], Words], **others: Any) -> Block:
-        """A copy with other rows in ``matrix`` and, where there are any, in ``certain``."""
-        certain = frozen(changed(self.certain)) if self.certain.size else self.certain
-        return replace(self, matrix=frozen(changed(self.matrix)), certain=certain, **others)
+    def _with_matrix(self, matrix: Words, doubts: Doubts | None, **others: Any) -> Block:
+        """A copy with other rows."""
+        return replace(self, matrix=frozen(matrix), groups=_groups(matrix), doubts=doubts, **others)
+
+
+def lines_of(words: int) -> int:
+    """The lines that so many words make, the last one perhaps a part of one."""
+    return -(-words // LINE)
+
+
+def group_words(words: int) -> int:
+    """The words of a group in rows of so many."""
+    return -(-lines_of(words) // _GROUPS) * LINE
 
 
 def used_slots(blocks: Iterable[Block]) -> set[int]:
@@ -201,37 +242,35 @@ def used_slots(blocks: Iterable[Block]) -> set[int]:
     return {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
 
 
-def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int) -> Block:
-    """The block of these conjuncts, one bit each in their order, visited by static selectivity."""
+def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: Homes | None = None) -> Block:
+    """The block of these conjuncts, one bit each in their order, visited by static selectivity; ``homes``: where they
+    are at home, if that is what they are ordered by. An owner of -1 is no conjunct, but a bit that stays free.
+    """
     slots = np.unique(table.slots)
     bases = 1 + _offsets(slots, grids)
     rows = int(bases[-1]) + grids[int(slots[-1])].regions + 2 if len(slots) else 1
     used = np.zeros(words * WORD, dtype=np.bool_)
-    used[: len(table)] = True
+    used[: len(table)] = table.owner >= 0
     slot_bases = dict(zip(slots.tolist(), bases.tolist(), strict=True))
     places = np.arange(len(table))
-
-    def rows_of(admitted: Admitted) -> Words:
-        matrix = np.full((rows, words), ~np.uint64(0))
-        matrix[0] = packed(used)
-        matrix[bases] = 0
-        _fill(matrix, slot_bases, table, grids, places, admitted=admitted)
-        return frozen(matrix)
-
-    free = words * WORD - len(table)
-    first = np.concatenate([table.first, np.full(free, table.first[-1], dtype=np.int32)])
-    owner = np.concatenate([table.owner, np.full(free, -1, dtype=np.int32)])
-    padded = ConjunctTable(first, table.code, table.low, table.high, owner)
+    matrix = np.full((rows, words), ~np.uint64(0))
+    matrix[0] = packed(used)
+    matrix[bases] = 0
+    _fill(matrix, slot_bases, table, grids, places, admitted=_admitted)
+    padded = table.with_free_bits(words * WORD - len(table))
     block = Block(
         frozen_int32(slots),
         frozen_int32(bases),
-        rows_of(_admitted),
-        frozen(np.empty((0, 0), dtype=np.uint64)),
+        frozen(matrix),
+        _groups(matrix),
+        None,
         Order.of(frozen_int32(bases), rows, range(len(slots))),
         padded.with_inexact(is_inexact(padded, grids)).compact(),
+        _of_lines(homes, lines_of(words)),
+        _members(padded, slots.astype(np.int32), grids, words),
     )
     if block.table.has_inexact and _expected_survivors(table, grids) >= _MANY_SURVIVORS:
-        block = replace(block, certain=rows_of(_admitted_whole))
+        block = replace(block, doubts=Doubts.of(_doubts(matrix.shape, slot_bases, table, grids, places)))
     return block.with_order(block.order_of(static_sequence(block)))
 
 
@@ -239,18 +278,51 @@ def _expected_survivors(table: ConjunctTable, grids: Sequence[Grid]) -> float:
     """The conjuncts that a tuple leaves over, were all regions of a p-attribute as likely as each other, and were they
     of each other independent.
     """
-    slots, starts, ends = table.slots, table.starts(), table.ends()
-    admitted = np.zeros(len(slots))
-    for slot in np.unique(slots).tolist():
-        which = np.flatnonzero((slots == slot) & (starts <= ends))
-        lows, highs = _admitted(grids[slot], starts[which], ends[which])
-        admitted[which] = (highs - lows + 1) / grids[slot].regions
-    share = np.ones(len(table))
-    # Of each constraint the sum over its intervals, which end where the next one begins.
-    begins = np.flatnonzero(np.diff(table.conjuncts * (1 << 16) + slots, prepend=-1))
+    begins, shares = admitted_shares(table, grids)
+    is_matched = np.array([grid.is_matched for grid in grids], dtype=np.bool_)
     if len(begins):
-        np.multiply.at(share, table.conjuncts[begins], np.minimum(1.0, np.add.reduceat(admitted, begins)))
-    return float(share.sum())
+        asks = is_matched[table.slots[begins]] & (table.low[begins] == table.high[begins])
+        shares = np.where(asks, _MATCHING_SHARE, shares)
+    left = (table.owner >= 0).astype(np.float64)
+    np.multiply.at(left, table.conjuncts[begins], shares)
+    return float(left.sum())
+
+
+def _groups(matrix: Words) -> Words:
+    groups = np.empty(len(matrix), dtype=np.uint64)
+    find_groups(matrix, group_words(matrix.shape[1]), groups)
+    return frozen(groups)
+
+
+def _of_lines(homes: Homes | None, lines: int) -> Homes:
+    """Of each line the home of the conjunct in its middle, from the key of its first one if that is at home there too;
+    past the last conjunct, that one's. A line alone is nowhere: there is no other to go to.
+    """
+    if homes is None or lines == 1:
+        return nowhere(lines)
+    heads = np.arange(lines) * LINE * WORD
+    first, middle = (homes.take(np.minimum(own, len(homes.slots) - 1)) for own in (heads, heads + LINE * WORD // 2))
+    return Homes(middle.slots, frozen(np.where(first.slots == middle.slots, first.keys, middle.keys)))
+
+
+def _doubts(
+    shape: tuple[int, ...],
+    slot_bases: Mapping[int, int],
+    table: ConjunctTable,
+    grids: Sequence[Grid],
+    places: Bits,
+) -> Words:
+    """Row for row, the conjuncts at ``places`` whose constraint admits a part of the region and not all of it."""
+    some, whole = np.zeros(shape, dtype=np.uint64), np.zeros(shape, dtype=np.uint64)
+    _fill(some, slot_bases, table, grids, places, admitted=_admitted)
+    _fill(whole, slot_bases, table, grids, places, admitted=_admitted_whole)
+    return some & ~whole
+
+
+def _members(table: ConjunctTable, slots: Integers, grids: Sequence[Grid], words: int) -> Members | None:
+    """What the patterns among these slots say; None where there are none."""
+    own = np.array([slot for slot in slots.tolist() if grids[slot].is_matched], dtype=np.int32)
+    return Members.of(table, own, words) if len(own) else None
 
 
 def static_sequence(block: Block) -> list[int]:
@@ -272,6 +344,8 @@ def _admitted(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
 
 def _admitted_whole(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
     """The first and the last region that each interval admits whole; the last comes before the first where none is."""
+    if grid.is_matched:
+        return _admitted(grid, starts, ends)
     begins = np.append(KEY_MIN, grid.boundaries)
     stops = np.append(grid.boundaries - 1, KEY_MAX)
     return np.searchsorted(begins, starts), np.searchsorted(stops, ends, side="right") - 1
@@ -296,8 +370,9 @@ def _fill(
         bits = conjuncts[which]
         mine = np.zeros(matrix.shape[1] * WORD, dtype=np.bool_)
         mine[bits] = True
-        nulls = np.zeros_like(mine)
-        nulls[bits[(table.code[which] & ADMITS_NULL) != 0]] = True
+        # All intervals of a constraint say the same, but several patterns are as many constraints.
+        nulls = mine.copy()
+        nulls[bits[(table.code[which] & ADMITS_NULL) == 0]] = False
         mask = packed(mine)
         matrix[base] |= mask
         regions = matrix[base + 1 : base + 2 + grid.regions]
@@ -316,6 +391,8 @@ def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bo
     for slot in np.unique(slots).tolist():
         which = np.flatnonzero(slots == slot)
         low, high, grid = starts[which], ends[which], grids[slot]
+        if grid.is_matched:
+            continue
         after = np.where(high == KEY_MAX, 0, high) + np.where(high == KEY_MAX, 0, 1)
         sharp = (low == KEY_MIN) | grid.has_boundary(low)
         sharp &= (high == KEY_MAX) | grid.has_boundary(after)

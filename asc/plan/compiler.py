@@ -15,8 +15,11 @@ from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
-from asc.plan.block import build_block, used_slots
+from asc.keys.patterns import Patterns
+from asc.plan.block import LINE, WORD, build_block, used_slots
 from asc.plan.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
+from asc.plan.grouping import grouped
+from asc.plan.pattern_bounds import fit_beside, patterns_of
 from asc.plan.placement import placed, words_of
 from asc.plan.plan import CompileOptions, Plan, Query, insertion_point
 from asc.plan.relabelling import with_room
@@ -130,18 +133,25 @@ def _assembled(
 ) -> Plan:
     """A plan from scratch: the handle of each query is its ordinal, the table is in the order of ordinals."""
     _check_bounds(attributes, range(len(attributes)), options)
-    constants = [_constants(table, slot) for slot in range(len(attributes))]
+    patterns = patterns_of(attributes, dictionaries, options)
+    none = np.empty(0, dtype=np.int64)
+    constants = [none if own.is_matched else _constants(table, slot) for slot, own in enumerate(attributes)]
     rows = 1 + sum(2 * len(own) + 3 for own in constants)
     words = words_of(len(table))
-    exact = options.always_exact or rows * words * 8 <= options.exact_bytes
+    size_bytes = rows * words * 8 + sum(own.nbytes for own in patterns.values())
+    exact = options.always_exact or size_bytes <= options.exact_bytes
     if exact:
-        grids = [Grid.of_constants(own) for own in constants]
-        spans = [(0, len(table))] if len(table) else []
+        grids = [
+            Grid.of_patterns(exact=True) if own.is_matched else Grid.of_constants(constants[slot])
+            for slot, own in enumerate(attributes)
+        ]
+        blocks = [build_block(table, grids, words)] if len(table) else []
     else:
-        grids = [_grid(_cuts(table, slot), len(attributes), options) for slot in range(len(attributes))]
-        spans = _spans(table.owner, options.block_conjuncts)
-    indices = np.arange(len(table), dtype=np.int64)
-    blocks = [build_block(table.take(indices[low:high]), grids, words_of(high - low)) for low, high in spans]
+        grids = [_grid(table, slot, attributes, options) for slot in range(len(attributes))]
+        blocks = [
+            build_block(own, grids, words_of(len(own)), homes)
+            for own, homes in grouped(table, grids, options.block_conjuncts, LINE * WORD)
+        ]
     return Plan(
         version,
         options,
@@ -155,6 +165,7 @@ def _assembled(
         frozen_int32(queries.topic_of),
         frozen_int32(queries.match_all),
         frozen_int32(queries.contradictions),
+        patterns,
     )
 
 
@@ -168,7 +179,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     grown = _grown(plan, added)
     if grown is None:
         return None
-    attributes, grids, dictionaries = grown
+    attributes, grids, dictionaries, patterns = grown
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     start = len(plan.ranks)
     table = encoded(_conjuncts(added, start), slots, _labels(dictionaries, len(added)))
@@ -184,6 +195,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
         p_attributes=attributes,
         grids=tuple(grids),
         dictionaries=dictionaries,
+        patterns=patterns,
         blocks=tuple(blocks),
         query_ids=queries.ids,
         ranks=frozen_int32(ranks),
@@ -202,7 +214,7 @@ def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: i
     kept = kept.take(np.flatnonzero((kept.owner >= 0) & (ranks[kept.owner] >= 0)))
     used = np.unique(kept.slots).tolist()
     needed = {*(plan.p_attributes[slot] for slot in used), *_attributes(added)}
-    attributes = tuple(sorted(needed, key=lambda attribute: attribute.sql))
+    attributes = tuple(sorted(needed, key=_by_text))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     constants = _byte_constants(added, slots)
     old_labels = {}
@@ -255,27 +267,32 @@ def _translated(
 
 def _grown(
     plan: Plan, added: Sequence[Query]
-) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary]] | None:
-    """P-attributes, grids and dictionaries with what the added queries need besides; None when a label is missing."""
+) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Patterns]] | None:
+    """P-attributes, grids, dictionaries and patterns with what the added queries need besides; None when a label is
+    missing.
+    """
     attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(added)]))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    dictionaries = dict(plan.dictionaries)
+    dictionaries, patterns = dict(plan.dictionaries), dict(plan.patterns)
     for slot, values in _byte_constants(added, slots).items():
         known = dictionaries.get(slot)
         wider = Dictionary.of(values) if known is None else known.with_constants(values)
         if wider is None:
             return None
         dictionaries[slot] = wider
+        if attributes[slot].is_matched:
+            own = patterns.get(slot)
+            patterns[slot] = Patterns.of(wider) if own is None else own.with_constants(values, wider)
+    if not fit_beside(plan, dictionaries, patterns):
+        return None
     if len(attributes) > SLOTS_MAX:
         return None
     grids = list(plan.grids)
     if len(attributes) > len(grids):
         labels = _labels(dictionaries, len(added))
         table = encoded(_conjuncts(added, 0), slots, labels)
-        grids += [
-            _grid(_cuts(table, slot), len(attributes), plan.options) for slot in range(len(grids), len(attributes))
-        ]
-    return attributes, grids, dictionaries
+        grids += [_grid(table, slot, attributes, plan.options) for slot in range(len(grids), len(attributes))]
+    return attributes, grids, dictionaries, patterns
 
 
 def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Queries, Integers]:
@@ -307,8 +324,12 @@ def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Querie
 
 def _attributes(queries: Iterable[Query]) -> list[PAttribute]:
     """The p-attributes of some queries in the order of their text, whatever the order of the queries."""
-    found = {attribute for query in queries for attribute in query.predicate.p_attributes}
-    return sorted(found, key=lambda attribute: attribute.sql)
+    found = {attribute for query in queries for attribute in query.predicate.read}
+    return sorted(found, key=_by_text)
+
+
+def _by_text(attribute: PAttribute) -> tuple[str, bool]:
+    return attribute.sql, attribute.is_matched
 
 
 def _conjuncts(queries: Sequence[Query], start: int) -> Iterable[tuple[int, Conjunct]]:
@@ -335,8 +356,9 @@ def _byte_constants(queries: Iterable[Query], slots: Mapping[PAttribute, int]) -
     for query in queries:
         for conjunct in query.predicate.conjuncts:
             for attribute, constraint in conjunct:
-                if attribute in found:
-                    found[attribute].update(constraint.constants())
+                own = found.get(attribute.read)
+                if own is not None:
+                    own.update(constraint.constants() if attribute.like is None else (attribute.like.key,))
     return {slots[attribute]: constants for attribute, constants in found.items() if constants}
 
 
@@ -357,25 +379,14 @@ def _cuts(table: ConjunctTable, slot: int) -> Keys:
     return np.concatenate([starts[starts != KEY_MIN], ends[ends != KEY_MAX] + 1])
 
 
-def _grid(cuts: Keys, attributes: int, options: CompileOptions) -> Grid:
+def _grid(table: ConjunctTable, slot: int, attributes: Sequence[PAttribute], options: CompileOptions) -> Grid:
     """The regions of a p-attribute in a plan that is more than one block of the paper's design."""
-    bounded = max(options.bounded_regions, options.bounded_rows // attributes)
+    if attributes[slot].is_matched:
+        return Grid.of_patterns(exact=False)
+    cuts = _cuts(table, slot)
+    bounded = max(options.bounded_regions, options.bounded_rows // len(attributes))
     enough = max(options.exact_regions, bounded)
     return Grid.of_cuts(cuts, enough if len(np.unique(cuts)) < enough else bounded)
-
-
-def _spans(owner: Integers, limit: int) -> list[tuple[int, int]]:
-    """The table cut into blocks of nearly the same size, at most ``limit`` conjuncts but never less than one query."""
-    starts = np.append(np.flatnonzero(np.diff(owner, prepend=-1)), len(owner))
-    blocks = -(-len(owner) // limit)
-    spans, low = [], 0
-    for number in range(1, blocks + 1):
-        wanted = len(owner) * number // blocks
-        high = int(starts[np.searchsorted(starts, wanted)])
-        if high > low:
-            spans.append((low, high))
-            low = high
-    return spans
 
 
 def _is_exact_block(plan: Plan) -> bool:
@@ -385,7 +396,7 @@ def _is_exact_block(plan: Plan) -> bool:
 def _check_bounds(attributes: Sequence[PAttribute], used: Iterable[int], options: CompileOptions) -> None:
     if len(attributes) > SLOTS_MAX:
         raise PlanError("too many p-attributes", len(attributes), f"at most {SLOTS_MAX} in one plan")
-    computed = sum(attributes[slot].path is None for slot in used)
+    computed = sum(attributes[slot].is_computed for slot in used)
     if computed > options.spark_attributes:
         raise PlanError(
             "too many expressions for Spark to compute",

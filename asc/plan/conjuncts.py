@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asc.keys.attribute import PAttribute
+from asc.keys.attribute import PAttribute, matched
 from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Keys
@@ -37,6 +37,9 @@ class ConjunctTable:
     constraint), LOW_OPEN and HIGH_OPEN. ``low`` and ``high`` int64[n], or int32[n] where every constant fits: constants
     as keys, the least and greatest number of the type for no bound. A constraint without intervals (``IS NULL``) is one
     interval from greatest to least, which admits nothing. ``owner`` int32[k]: the handle of the query, -1 for no one.
+
+    Of a p-attribute that is matched with patterns each interval is a constraint of its own: a label alone asks for its
+    pattern, no bound and a label that it does not match, no bounds that the value is not NULL.
 
     Invariant: the INEXACT constraints of a conjunct come first; they are the ones whose regions do not say all. Of
     int32 the least and the greatest number stand for no bound and are no constants, so that a key beyond the type is as
@@ -97,6 +100,12 @@ class ConjunctTable:
             array.setflags(write=False)
         return ConjunctTable(self.first, self.code, low, high, self.owner)
 
+    def with_free_bits(self, free: int) -> ConjunctTable:
+        """The same and so many bits after them that no conjunct has: owner -1, no intervals."""
+        first = np.concatenate([self.first, np.full(free, self.first[-1], dtype=np.int32)])
+        owner = np.concatenate([self.owner, np.full(free, -1, dtype=np.int32)])
+        return ConjunctTable(first, self.code, self.low, self.high, owner)
+
     def take(self, which: npt.NDArray[np.int64]) -> ConjunctTable:
         """The conjuncts ``which``, in that order."""
         counts = np.diff(self.first)[which]
@@ -156,9 +165,15 @@ def encoded(
     first, code, low, high, owner = [0], [], [], [], []
     for handle, conjunct in conjuncts:
         for attribute, constraint in conjunct:
-            slot = slots[attribute]
+            slot = slots[attribute.read]
             flags = slot | (ADMITS_NULL if constraint.null else 0)
             of = labels.get(slot)
+            if attribute.like is not None:
+                lower, upper = _match_bounds(constraint, labels[slot](attribute.like.key))
+                code.append(flags)
+                low.append(lower)
+                high.append(upper)
+                continue
             any_interval = False
             for start, end in constraint.intervals:
                 bits, lower, upper = flags, KEY_MIN, KEY_MAX
@@ -189,23 +204,41 @@ def encoded(
     )
 
 
+def _match_bounds(constraint: Constraint, label: int) -> tuple[int, int]:
+    """How a constraint on whether a value matches a pattern is put down: see :class:`ConjunctTable`."""
+    matching, other = constraint.admits(1), constraint.admits(0)
+    if matching and other:
+        return KEY_MIN, KEY_MAX
+    return (label, label) if matching else (KEY_MIN, label) if other else (KEY_MAX, KEY_MIN)
+
+
 def decoded(
-    table: ConjunctTable, conjunct: int, dictionaries: Mapping[int, Dictionary]
-) -> Iterator[tuple[int, Constraint]]:
-    """The constraints of one conjunct by slot, constants in key form again (bytes for labels)."""
+    table: ConjunctTable, conjunct: int, dictionaries: Mapping[int, Dictionary], attributes: Sequence[PAttribute]
+) -> Iterator[tuple[PAttribute, Constraint]]:
+    """The constraints of one conjunct by p-attribute, given those by slot; constants in key form again (bytes for
+    labels).
+    """
     span = slice(int(table.first[conjunct]), int(table.first[conjunct + 1]))
     wide = ConjunctTable(table.first, table.code[span], table.low[span], table.high[span], table.owner).wide()
     found: dict[int, tuple[list[Interval], bool]] = {}
     for code, low, high in zip(wide.code.tolist(), wide.low.tolist(), wide.high.tolist(), strict=True):
         slot = code & SLOT_MASK
-        intervals, _ = found.setdefault(slot, ([], bool(code & ADMITS_NULL)))
+        null = bool(code & ADMITS_NULL)
+        if attributes[slot].is_matched:
+            if KEY_MIN < high < KEY_MAX:
+                like = matched(attributes[slot], dictionaries[slot].value(high)[0])
+                yield like, Constraint((((1, 0), (1, 1)),) if low == high else (((0, 0), (0, 1)),), null)
+            else:
+                yield attributes[slot], Constraint(((None, None),) if low < high else (), null)
+            continue
+        intervals, _ = found.setdefault(slot, ([], null))
         if (low, high) != (KEY_MAX, KEY_MIN):
             dictionary = dictionaries.get(slot)
             start = None if low == KEY_MIN and not code & LOW_OPEN else _cut(low, bool(code & LOW_OPEN), dictionary)
             end = None if high == KEY_MAX and not code & HIGH_OPEN else _cut(high, not code & HIGH_OPEN, dictionary)
             intervals.append((start, end))
     for slot, (intervals, null) in found.items():
-        yield slot, Constraint(merged(intervals), null)
+        yield attributes[slot], Constraint(merged(intervals), null)
 
 
 def _cut(key: int, after: bool, dictionary: Dictionary | None) -> Cut:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from asc.errors import PlanError
 
-_MAGIC = b"ASCPLAN5"
+_MAGIC = b"ASCPLAN7"
 _ALIGNMENT = 64
 _DTYPES = frozenset(("|u1", "<u2", "<i4", "<i8", "<u8"))
 

@@ -1,4 +1,4 @@
-"""The compiled loop that fills the bitmaps of regions. Shapes and dtypes are the callers' duty."""
+"""The compiled loops over the bitmaps of regions. Shapes and dtypes are the callers' duty."""
 
 from __future__ import annotations
 
@@ -22,3 +22,20 @@ def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> Non
         mask = _ONE << np.uint64(bits[i] & 63)
         for row in range(lows[i], highs[i] + 1):
             regions[row, word] |= mask
+
+
+@compiled
+def find_groups(matrix: Array, span: int, groups: Array) -> None:
+    """The groups of ``span`` words in which each row of uint64[rows, words] has a 1 in common with row 0: a bit a group
+    into uint64[rows].
+    """
+    words = matrix.shape[1]
+    for row in range(matrix.shape[0]):
+        found = np.uint64(0)
+        for first in range(0, words, span):
+            any_live = np.uint64(0)
+            for word in range(first, min(first + span, words)):
+                any_live |= matrix[row, word] & matrix[0, word]
+            if any_live != 0:
+                found |= _ONE << np.uint64(first // span)
+        groups[row] = found

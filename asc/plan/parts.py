@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,22 +13,32 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.errors import PlanError
-from asc.frozen import frozen_int32
+from asc.frozen import arrays_of, frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import Grid
-from asc.plan.block import Block
+from asc.keys.like import Elements
+from asc.keys.patterns import Patterns, PatternSet
+from asc.plan.block import Block, lines_of
 from asc.plan.conjuncts import ConjunctTable, Integers
+from asc.plan.doubts import Doubts
 from asc.plan.format import DAMAGE, Arrays, from_bytes, message, strings_of, to_bytes
+from asc.plan.grouping import Homes
+from asc.plan.members import Members
 from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan, insertion_point
 
 PAGE = 16_384
 """Queries of a page that is cut anew; one that grows to twice as many is cut."""
 
-_BLOCK = ("slots", "bases", "matrix", "certain")
+_BLOCK = ("slots", "bases", "matrix", "groups")
+_OTHERS = {"homes": Homes, "doubts": Doubts, "members": Members}
+"""What of a block is made of arrays alone, some of it not in every block."""
+
 _TABLE = ("first", "code", "low", "high", "owner")
 _DICTIONARY = ("offsets", "data", "labels", "heads")
+_FIRST = {"slot": "boundaries", "patterns": "nodes", "block": "matrix"}
+"""The array that tells a part of these kinds from others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +46,8 @@ class Part:
     """A piece of a plan: what it ``says`` beside its arrays, its ``kind`` above all.
 
     ``head``: version, options, p-attributes, the orders of all blocks, the handles without conjuncts. ``slot``: the
-    grid of a p-attribute and its dictionary. ``block``: a block but its order. ``ids``: a page of queries in the order
-    of ordinals: id, handle, topic. ``topics``: a page of topic names.
+    grid of a p-attribute and its dictionary. ``patterns``: a set of those of a p-attribute. ``block``: a block but its
+    order. ``ids``: a page of queries in the order of ordinals: id, handle, topic. ``topics``: a page of topic names.
 
     Invariant: two parts that are the same object say the same, whatever the plans. Cost: nothing of its own but the
     pages; to_bytes copies the arrays.
@@ -75,12 +85,14 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
     query.
     """
     # A part holds its arrays, so no other one can have the address of one of them.
-    of_arrays = {id(part.arrays[_first_array(part)]): part for part in before if part.kind in ("slot", "block")}
+    of_arrays = {id(part.arrays[_FIRST[part.kind]]): part for part in before if part.kind in _FIRST}
     slots = (_slot(plan, slot, of_arrays) for slot in range(len(plan.grids)))
+    patterns = (_patterns(slot, one, of_arrays) for slot, own in plan.patterns.items() for one in own.sets)
     blocks = (_block(block, of_arrays) for block in plan.blocks)
     return (
         Part(*_head(plan)),
         *slots,
+        *patterns,
         *blocks,
         *_pages(plan, [part for part in before if part.kind == "ids"]),
         *_topics(plan, [part for part in before if part.kind == "topics"]),
@@ -96,10 +108,6 @@ def plan_of(parts: Sequence[Part]) -> Plan:
 
 
 # -- to parts
-
-
-def _first_array(part: Part) -> str:
-    return "matrix" if part.kind == "block" else "boundaries"
 
 
 def _head(plan: Plan) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -123,7 +131,9 @@ def _head(plan: Plan) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 
 
 def _origin(attribute: PAttribute) -> bytes:
-    return json.dumps([attribute.path, attribute.error_condition, attribute.weight, attribute.steps]).encode()
+    said = (attribute.path, attribute.error_condition, attribute.weight, attribute.steps, attribute.is_matched)
+    elements = None if attribute.elements is None else astuple(attribute.elements)
+    return json.dumps([*said, elements]).encode()
 
 
 def _slot(plan: Plan, slot: int, known: Mapping[int, Part]) -> Part:
@@ -131,7 +141,11 @@ def _slot(plan: Plan, slot: int, known: Mapping[int, Part]) -> Part:
     found = known.get(id(grid.boundaries))
     if found is not None and (dictionary is None or found.arrays.get("labels") is dictionary.labels):
         return found
-    says = {"kind": "slot", "grid": [grid.exact, grid.origin, grid.shift], "has_dictionary": dictionary is not None}
+    says = {
+        "kind": "slot",
+        "grid": [grid.exact, grid.origin, grid.shift, grid.is_matched],
+        "has_dictionary": dictionary is not None,
+    }
     own = {} if dictionary is None else {name: getattr(dictionary, name) for name in _DICTIONARY}
     return Part(says, {"boundaries": grid.boundaries, "table": grid.table, **own})
 
@@ -141,7 +155,19 @@ def _block(block: Block, known: Mapping[int, Part]) -> Part:
     if found is not None and found.arrays["low"] is block.table.low:
         return found
     arrays = {name: getattr(block, name) for name in _BLOCK}
-    return Part({"kind": "block"}, {**arrays, **{name: getattr(block.table, name) for name in _TABLE}})
+    arrays.update({name: getattr(block.table, name) for name in _TABLE})
+    for prefix in _OTHERS:
+        own = getattr(block, prefix)
+        if own is not None:
+            arrays.update({f"{prefix}.{name}": array for name, array in arrays_of(own).items()})
+    return Part({"kind": "block"}, arrays)
+
+
+def _patterns(slot: int, own: PatternSet, known: Mapping[int, Part]) -> Part:
+    found = known.get(id(own.nodes))
+    if found is not None and found.arrays["labels"] is own.labels and found.says["slot"] == slot:
+        return found
+    return Part({"kind": "patterns", "slot": slot}, own.arrays)
 
 
 def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
@@ -190,21 +216,27 @@ def _same_or_new(known: Part | None, says: dict[str, Any], arrays: Arrays) -> Pa
 
 
 def _plan(parts: Sequence[Part]) -> Plan:
-    by_kind: dict[str, list[Part]] = {"head": [], "slot": [], "block": [], "ids": [], "topics": []}
+    by_kind: dict[str, list[Part]] = {kind: [] for kind in ("head", "slot", "patterns", "block", "ids", "topics")}
     for part in parts:
         by_kind[part.kind].append(part)
     (head,) = by_kind["head"]
     attributes = []
     for own in pa.ipc.read_schema(pa.py_buffer(head.arrays["p_attributes"])):
-        path, condition, weight, steps = json.loads(own.metadata[b"origin"])
+        path, condition, weight, steps, is_matched, elements = json.loads(own.metadata[b"origin"])
         path = None if path is None else tuple(path)
-        attributes.append(PAttribute(own.name, own.type, path, condition, weight, steps))
+        elements = None if elements is None else Elements(*elements)
+        found = PAttribute(own.name, own.type, path, condition, weight, steps, None, is_matched, elements)
+        attributes.append(found)
     grids, dictionaries = [], {}
     for slot, part in enumerate(by_kind["slot"]):
-        exact, origin, shift = part.says["grid"]
-        grids.append(Grid(part.arrays["boundaries"], exact, origin, shift, part.arrays["table"]))
+        exact, origin, shift, is_matched = part.says["grid"]
+        grids.append(Grid(part.arrays["boundaries"], exact, origin, shift, part.arrays["table"], is_matched))
         if part.says["has_dictionary"]:
             dictionaries[slot] = Dictionary(*(part.arrays[name] for name in _DICTIONARY))
+    patterns: dict[int, tuple[PatternSet, ...]] = {}
+    for part in by_kind["patterns"]:
+        slot = part.says["slot"]
+        patterns[slot] = (*patterns.get(slot, ()), PatternSet(**part.arrays))
     pages = [page.arrays for page in by_kind["ids"]]
     handles = _joined([page["handles"] for page in pages])
     ranks = np.full(head.says["handles"], -1, dtype=np.int32)
@@ -215,21 +247,37 @@ def _plan(parts: Sequence[Part]) -> Plan:
         tuple(attributes),
         tuple(grids),
         dictionaries,
-        tuple(_block_of(part.arrays, head.arrays, number) for number, part in enumerate(by_kind["block"])),
+        tuple(_block_of(part, head.arrays, number) for number, part in enumerate(by_kind["block"])),
         _strings([page["ids"] for page in pages]),
         frozen_int32(ranks),
         _strings([page.arrays["names"] for page in by_kind["topics"]]),
         _joined([page["topics"] for page in pages]),
         head.arrays["match_all"],
         head.arrays["contradictions"],
+        {slot: Patterns(own) for slot, own in patterns.items()},
         head.says["changes"],
     )
 
 
-def _block_of(arrays: Arrays, orders: Arrays, number: int) -> Block:
-    slots, bases, matrix, certain = (arrays[name] for name in _BLOCK)
+def _block_of(part: Part, orders: Arrays, number: int) -> Block:
+    arrays = part.arrays
+    slots, bases, matrix, groups = (arrays[name] for name in _BLOCK)
     order = Order(orders[f"sequence.{number}"], orders[f"arrows.{number}"])
-    return Block(slots, bases, matrix, certain, order, ConjunctTable(*(arrays[name] for name in _TABLE)))
+    table = ConjunctTable(*(arrays[name] for name in _TABLE))
+    homes = Homes(arrays["homes.slots"], arrays["homes.keys"])
+    doubts, members = (_other(arrays, prefix) for prefix in ("doubts", "members"))
+    rows, words = matrix.shape
+    if len(groups) != rows or len(homes.slots) != lines_of(words) or len(homes.keys) != lines_of(words):
+        raise ValueError("rows, groups and homes")
+    if doubts is not None and (len(doubts.places) != rows or doubts.words.shape[1] != words):
+        raise ValueError("rows and doubts")
+    return Block(slots, bases, matrix, groups, doubts, order, table, homes, members)
+
+
+def _other(arrays: Arrays, prefix: str) -> Any:
+    start = f"{prefix}."
+    own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+    return _OTHERS[prefix](**own) if own else None
 
 
 def _joined(arrays: Sequence[Integers]) -> Integers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,11 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.keys.grid import Grid
-from asc.plan.block import WORD, Block, build_block
-from asc.plan.conjuncts import ConjunctTable, Integers
+from asc.plan.block import LINE, WORD, Block, build_block
+from asc.plan.conjuncts import ConjunctTable
+from asc.plan.grouping import NOWHERE, Homes, query_starts
 from asc.plan.plan import CompileOptions
 
-_MORE_WORDS = 4
+Bits = npt.NDArray[np.int64]
+
+_BITS = LINE * WORD
+"""Of a line."""
 
 
 def words_of(bits: int) -> int:
@@ -22,37 +27,25 @@ def words_of(bits: int) -> int:
 
 
 def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], options: CompileOptions) -> list[Block]:
-    """The blocks, and the queries of the table in the first free bits that stand side by side in sufficient number.
+    """The blocks, and the queries of the table in free bits that stand side by side in sufficient number.
 
-    Where there are none the last block grows by a few words (every change copies it anyway), or a new one begins. A
-    block is copied once, however many queries it receives. Cost: a look at the free bits of every block for each number
-    of conjuncts that a query has, one at those of a block a query, and the copies.
+    A query goes to the nearest line that is at home where it is (a stranger would have tuples read a line that they are
+    done with), or else to the first that is nowhere. Where there is no room the last block grows by a line, or a new
+    one begins. A block is copied once, however many queries it receives. Cost: for each number of conjuncts that a
+    query has, a look at the free bits of all lines and blocks, one at those of a line a query, and the copies.
     """
     blocks = list(blocks)
-    taken: dict[int, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]] = {}
-    free = [block.table.owner < 0 for block in blocks]
-    limit = words_of(options.block_conjuncts)
-    tried: dict[int, int] = {}
-    for low, high in _runs(table.owner):
-        length = high - low
-        # Bits are only taken, so what is before the last place for so many has no room for as many more.
-        number = tried.get(length, 0)
-        while number < len(free) and (at := _free_run(free[number], length)) < 0:
-            number += 1
-        if number == len(free):
-            words = len(free[-1]) // WORD if free else limit
-            if words + words_of(length) <= limit:
-                more = min(max(_MORE_WORDS, words_of(length)), limit - words)
-                free[-1] = np.append(free[-1], np.ones(more * WORD, dtype=np.bool_))
-            else:
-                free.append(np.ones(max(_MORE_WORDS, words_of(length)) * WORD, dtype=np.bool_))
-            number, at = len(free) - 1, _free_run(free[-1], length)
-        tried[length] = number
-        free[number][at : at + length] = False
-        taken.setdefault(number, []).append((np.arange(low, high), np.arange(at, at + length)))
+    room = _Room(blocks, len(grids), words_of(options.block_conjuncts))
+    homes = Homes.of(table, grids, room.lines)
+    first = query_starts(table)
+    slots, keys = homes.slots[first[:-1]].tolist(), homes.keys[first[:-1]].tolist()
+    taken: dict[int, list[tuple[Bits, Bits]]] = {}
+    for (low, high), slot, key in zip(pairwise(first.tolist()), slots, keys, strict=True):
+        number, at = room.take(high - low, slot, key)
+        taken.setdefault(number, []).append((np.arange(low, high), np.arange(at, at + high - low)))
     for number, pairs in sorted(taken.items()):
         conjuncts, bits = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
-        words = len(free[number]) // WORD
+        words = len(room.free[number]) // WORD
         if number == len(blocks):
             blocks.append(build_block(table.take(conjuncts), grids, words))
             continue
@@ -61,10 +54,95 @@ def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], opt
     return blocks
 
 
-def _runs(owner: Integers) -> list[tuple[int, int]]:
-    """Where the conjuncts of each query begin and end."""
-    starts = [*np.flatnonzero(np.diff(owner, prepend=-1)).tolist(), len(owner)]
-    return list(pairwise(starts))
+class _Room:
+    """The free bits of blocks, those that are to come included, as they are taken.
+
+    ``free`` bool[bits] by block; ``lines`` int64[slots]: how many lines are at home at each. Invariant: bits are only
+    taken, so what has no room for so many side by side has none later: of the lines that are nowhere what is before the
+    last block that had (``_tried``, by length), of a home the lines out of its ``_Lines``.
+    """
+
+    def __init__(self, blocks: Sequence[Block], slots: int, limit: int) -> None:
+        self.free = [block.table.owner < 0 for block in blocks]
+        self._limit = limit
+        self._nowhere = [np.repeat(block.homes.slots == NOWHERE, _BITS)[: block.capacity] for block in blocks]
+        self._tried: dict[int, int] = {}
+        sizes = [len(block.homes.slots) for block in blocks]
+        none = np.empty(0, dtype=np.int64)
+        self._block = np.repeat(np.arange(len(blocks)), sizes)
+        self._begin = np.concatenate([none, *(np.arange(size) * _BITS for size in sizes)])
+        self._slots = np.concatenate([none, *(block.homes.slots for block in blocks)])
+        self._keys = np.concatenate([none, *(block.homes.keys for block in blocks)])
+        self.lines = np.bincount(self._slots[self._slots >= 0], minlength=slots)
+        self._at: dict[tuple[int, int], _Lines] = {}
+
+    def take(self, length: int, slot: int, key: int) -> tuple[int, int]:
+        """So many bits side by side for a query at home there: the block, and the first of them."""
+        number, at = self._near(length, slot, key) if slot != NOWHERE else (-1, -1)
+        if at < 0:
+            number, at = self._anywhere(length)
+        self.free[number][at : at + length] = False
+        return number, at
+
+    def _near(self, length: int, slot: int, key: int) -> tuple[int, int]:
+        """In the lines at a home, outwards from where a key stands; (-1, -1) for nowhere."""
+        if (slot, length) not in self._at:
+            own = np.flatnonzero(self._slots == slot)
+            own = own[np.argsort(self._keys[own], kind="stable")]
+            self._at[slot, length] = _Lines(own.tolist(), self._keys[own].tolist())
+        lines = self._at[slot, length]
+        while lines.numbers:
+            place = lines.nearest(key)
+            number, begin = int(self._block[lines.numbers[place]]), int(self._begin[lines.numbers[place]])
+            at = _free_run(self.free[number][begin : begin + _BITS], length)
+            if at >= 0:
+                return number, begin + at
+            lines.drop(place)
+        return -1, -1
+
+    def _anywhere(self, length: int) -> tuple[int, int]:
+        """In the lines that are nowhere, or in what grows."""
+        for number in range(self._tried.get(length, 0), len(self.free)):
+            at = _free_run(self.free[number] & self._nowhere[number], length)
+            if at >= 0:
+                break
+        else:
+            number, at = self._grown(length)
+        self._tried[length] = number
+        return number, at
+
+    def _grown(self, length: int) -> tuple[int, int]:
+        """The last block with room for so many at its end, or a new one."""
+        bits = len(self.free[-1]) if self.free else self._limit * WORD
+        # What completes a line belongs to its home.
+        begin = bits if not self.free or self._nowhere[-1][-1] else -(-bits // _BITS) * _BITS
+        words = words_of(begin + length)
+        if words > self._limit:
+            begin, words, bits = 0, words_of(length), 0
+            self.free.append(np.empty(0, dtype=np.bool_))
+            self._nowhere.append(np.empty(0, dtype=np.bool_))
+        words = max(words, min(words_of(bits) + LINE if bits else LINE, self._limit))
+        more = np.arange(bits, words * WORD)
+        self.free[-1] = np.append(self.free[-1], np.ones(len(more), dtype=np.bool_))
+        self._nowhere[-1] = np.append(self._nowhere[-1], more >= begin)
+        return len(self.free) - 1, begin
+
+
+class _Lines:
+    """The lines at one home that may have room for queries of one length, by their ``keys``, ascending."""
+
+    def __init__(self, numbers: list[int], keys: list[int]) -> None:
+        self.numbers, self._keys = numbers, keys
+
+    def nearest(self, key: int) -> int:
+        """The place of the line that begins the nearest to a key."""
+        after = bisect_right(self._keys, key)
+        if after in (0, len(self._keys)):
+            return min(after, len(self._keys) - 1)
+        return after if self._keys[after] - key < key - self._keys[after - 1] else after - 1
+
+    def drop(self, place: int) -> None:
+        del self.numbers[place], self._keys[place]
 
 
 def _free_run(free: npt.NDArray[np.bool_], length: int) -> int:

@@ -14,6 +14,7 @@ from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Cut
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import Grid
+from asc.keys.patterns import Patterns
 from asc.plan.block import Block, used_slots
 from asc.plan.conjuncts import Integers, decoded
 from asc.plan.construct import Construct, RegionArray, bits_of
@@ -41,6 +42,7 @@ class CompileOptions:
     exact_regions      otherwise, the regions at most of a p-attribute that has a boundary at every constant
     bounded_regions    the regions at least of a p-attribute that would need more than that
     bounded_rows       and as many more as bring all p-attributes together to so many: the bits of a conjunct
+    pattern_bytes      the bytes at most of the LIKE patterns that the engine finds, different ones
     spark_attributes   the different p-attributes at most that Spark has to compute
     rebuild_share      everything is compiled anew once this share of the queries changed since it last was
     """
@@ -51,6 +53,7 @@ class CompileOptions:
     exact_regions: int = 256
     bounded_regions: int = 32
     bounded_rows: int = 1_120
+    pattern_bytes: int = 1 << 25
     spark_attributes: int = 200
     rebuild_share: float = 0.25
 
@@ -60,9 +63,10 @@ class Plan:
     """A compiled set of queries.
 
     ``p_attributes``: the columns the executor wants, in this order (the place of one is its slot); ``grids`` and, for
-    byte strings, ``dictionaries`` go with them. Every query has an ordinal, its place among the sorted ``query_ids``,
-    and a handle, which stays the same from plan to plan so that blocks can be shared: ``ranks`` int32[handles] gives
-    the ordinal of a handle, -1 for a query that is gone. ``topic_of`` int32[queries] points into ``topic_names``.
+    byte strings, ``dictionaries`` go with them, and ``patterns`` where they are matched with some. Every query has an
+    ordinal, its place among the sorted ``query_ids``, and a handle, which stays the same from plan to plan so that
+    blocks can be shared: ``ranks`` int32[handles] gives the ordinal of a handle, -1 for a query that is gone.
+    ``topic_of`` int32[queries] points into ``topic_names``.
     ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds. ``changes`` counts the
     queries added and removed since everything was last compiled.
 
@@ -82,6 +86,7 @@ class Plan:
     topic_of: Integers
     match_all_handles: Integers
     contradiction_handles: Integers
+    patterns: Mapping[int, Patterns]
     changes: int = 0
 
     def __len__(self) -> int:
@@ -99,7 +104,7 @@ class Plan:
     @property
     def computed(self) -> set[PAttribute]:
         """The p-attributes in use that Spark computes; others may be left of queries that are gone."""
-        return {self.p_attributes[slot] for slot in used_slots(self.blocks) if self.p_attributes[slot].path is None}
+        return {self.p_attributes[slot] for slot in used_slots(self.blocks) if self.p_attributes[slot].is_computed}
 
     @property
     def handles(self) -> Integers:
@@ -122,7 +127,12 @@ class Plan:
     def nbytes(self) -> int:
         """Bytes of everything the plan holds."""
         arrays = (self.ranks, self.topic_of, self.match_all_handles, self.contradiction_handles)
-        parts: Sequence[Block | Grid | Dictionary] = (*self.blocks, *self.grids, *self.dictionaries.values())
+        parts: Sequence[Block | Grid | Dictionary | Patterns] = (
+            *self.blocks,
+            *self.grids,
+            *self.dictionaries.values(),
+            *self.patterns.values(),
+        )
         return (
             sum(array.nbytes for array in arrays)
             + sum(part.nbytes for part in parts)
@@ -149,8 +159,7 @@ class Plan:
 
     def constraints(self, block: int, bit: int) -> Iterator[tuple[PAttribute, Constraint]]:
         """The exact constraints of the conjunct that has a bit of a block."""
-        for slot, constraint in decoded(self.blocks[block].table, bit, self.dictionaries):
-            yield self.p_attributes[slot], constraint
+        return decoded(self.blocks[block].table, bit, self.dictionaries, self.p_attributes)
 
     def constructs(self, number: int) -> tuple[Construct, ...]:
         """The constructs of a block, over its own memory."""

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from asc.frozen import frozen
 from asc.keys.dictionary import Dictionary
-from asc.keys.grid import Keys
+from asc.keys.grid import KEY_MAX, KEY_MIN, Keys
 from asc.plan.conjuncts import ConjunctTable
+from asc.plan.grouping import Homes
 from asc.plan.plan import Plan
 
 
@@ -41,12 +43,23 @@ def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
     for block in plan.blocks:
         wide = block.table.wide()
         mine = wide.slots == slot
+        if not mine.any():
+            blocks.append(block)
+            continue
         low, high = (
             np.where(mine & finite, translated(bounds.astype(np.int64)), bounds)
             for bounds, finite in zip((wide.low, wide.high), wide.finite(), strict=True)
         )
         table = ConjunctTable(wide.first, wide.code, low, high, wide.owner).compact()
-        blocks.append(replace(block, table=table) if mine.any() else block)
+        at_home = block.homes.slots == slot
+        # Where values of all sizes are admitted there is no first key to move.
+        at_home &= (block.homes.keys > KEY_MIN) & (block.homes.keys < KEY_MAX)
+        keys = np.where(at_home, translated(block.homes.keys), block.homes.keys)
+        blocks.append(replace(block.with_table(table), homes=Homes(block.homes.slots, frozen(keys))))
+    patterns = dict(plan.patterns)
+    if slot in patterns:
+        patterns[slot] = patterns[slot].relabelled(dictionary)
     grids = list(plan.grids)
     grids[slot] = grids[slot].moved(translated(grids[slot].boundaries))
-    return replace(plan, blocks=tuple(blocks), grids=tuple(grids), dictionaries={**plan.dictionaries, slot: dictionary})
+    dictionaries = {**plan.dictionaries, slot: dictionary}
+    return replace(plan, blocks=tuple(blocks), grids=tuple(grids), dictionaries=dictionaries, patterns=patterns)

@@ -29,6 +29,7 @@ def column(typer: Typer, node: Node) -> Expression:
         attribute = typer.schema.resolve(node.value)
     except SchemaError as error:
         return _part_of_container(typer, node, error)
+    typer.columns.add(attribute.path)
     return Expression(column_sql(attribute.path), attribute.type, node, path=attribute.path)
 
 
@@ -40,6 +41,7 @@ def _part_of_container(typer: Typer, node: Node, error: SchemaError) -> Expressi
         except SchemaError:
             break
         if _has_parts(parent.type):
+            typer.columns.add(parent.path)
             return inside(typer, Expression(column_sql(parent.path), parent.type, node), node.value[length:])
     raise _unresolved(typer, node, error)
 

@@ -44,12 +44,18 @@ def describe(predicate: Predicate) -> str:
             lines.append(f"  {'  ' if i == 0 else 'or'} {text}")
     attributes = predicate.p_attributes
     if attributes:
-        rows = [(a.sql, ddl_of_type(a.type), "computed by Spark" if a.path is None else "column") for a in attributes]
+        rows = [(a.sql, ddl_of_type(a.type), _origin(a)) for a in attributes]
         widths = [max(len(row[i]) for row in rows) for i in range(2)]
         lines.append("p-attributes")
         lines += [f"  {sql:<{widths[0]}}  {kind:<{widths[1]}}  {origin}" for sql, kind, origin in rows]
     lines += [f"warning: {warning}" for warning in predicate.warnings]
     return "\n".join(lines)
+
+
+def _origin(attribute: PAttribute) -> str:
+    if attribute.like is not None:
+        return "pattern" if not attribute.is_computed else "pattern, in what Spark computes"
+    return "computed by Spark" if attribute.is_computed else "column"
 
 
 def plain_form(predicate: Predicate) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def plain_form(predicate: Predicate) -> dict[str, Any]:
             for conjunct in predicate.conjuncts
         ],
         "p_attributes": [
-            {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.path is None}
+            {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.is_computed}
             for attribute in predicate.p_attributes
         ],
         "match_all": predicate.match_all,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
-from asc.keys.attribute import PAttribute
+from asc.keys.attribute import PAttribute, matched
 from asc.keys.byte_strings import starting_with
 from asc.keys.constraint import EMPTY, Constraint
+from asc.keys.like import element_key, like_key
 from asc.keys.spaces import space_of
 from asc.predicate import types
 from asc.predicate.coercion import position, same_coercion, satisfying
@@ -14,6 +17,7 @@ from asc.predicate.evaluation_error import error_condition
 from asc.predicate.expression import Expression
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
 from asc.predicate.literal import Literal
+from asc.predicate.membership import membership
 from asc.predicate.pattern import like_parts
 from asc.predicate.pattern_match import pattern_text
 from asc.predicate.syntax import Node, Source
@@ -97,10 +101,51 @@ class FormulaBuilder:
         if node.op == "call" and node.value in ("isnull", "isnotnull"):
             test = self._null_test(node.args[0])
             return Not(test) if node.value == "isnotnull" else test
-        return self._boolean(expression)
+        found = self._part_of(node) or self._member(node)
+        return self._boolean(expression) if found is None else found
+
+    def _member(self, node: Node) -> Formula | None:
+        """Whether an array has one of some constants; None for what says anything else."""
+        found = membership(self._typer, node)
+        if found is None:
+            return None
+        subject = found.subject(self._attribute(found.text, pa.string()))
+        has = [self._match(subject, element_key(constant)) for constant in found.constants]
+        # Where an element is NULL, it may be any of them.
+        return Some([*has, Every([self._match(subject, element_key(None)), Const(NULL)])])
+
+    def _part_of(self, node: Node) -> Formula | None:
+        """``contains``, ``startswith`` and ``endswith`` with a constant, as the patterns they are."""
+        if node.op != "call" or node.value not in ("contains", "startswith", "endswith"):
+            return None
+        subject, sought = (self._typer.of(arg) for arg in node.args)
+        literal = sought.literal
+        if subject.type != pa.string() or subject.literal is not None or literal is None or not literal.value:
+            return None
+        if literal.type != pa.string():
+            return None
+        if node.value == "startswith":
+            return Atom(self._attribute(subject, pa.string()), Constraint((starting_with(literal.value),)))
+        return self._matched(subject, [None, literal.value, *([None] if node.value == "contains" else [])])
+
+    def _matched(self, subject: Expression, parts: list[str | None]) -> Atom | None:
+        """A match that the engine finds; None where Spark must."""
+        key = like_key(parts)
+        if key is None:
+            return None
+        own = replace(self._attribute(subject, pa.string()), sql=subject.argument, is_matched=True)
+        return self._match(own, key)
+
+    def _match(self, subject: PAttribute, key: bytes) -> Atom:
+        attribute = matched(subject, key)
+        return Atom(self._attributes.setdefault(attribute.sql, attribute), _IS_TRUE, _IS_FALSE)
 
     def _is_condition(self, node: Node) -> bool:
-        return node.op in COMPARISONS or node.op in ("and", "or", "not", "between", "in", "is", "is_unknown", "like")
+        if node.op in COMPARISONS or node.op in ("and", "or", "not", "between", "in", "is", "is_unknown", "like"):
+            return True
+        if node.op != "call" or self._typer.of(node).type != pa.bool_():
+            return False
+        return (self._part_of(node) or self._member(node)) is not None
 
     def _is(self, node: Node) -> Formula:
         subject = node.args[0]
@@ -240,7 +285,7 @@ class FormulaBuilder:
         elif len(parts) == 2 and parts[0] and parts[1] is None:
             true = Constraint((starting_with(parts[0]),))
         else:
-            return self._boolean(whole)
+            return self._matched(subject, parts) or self._boolean(whole)
         return Atom(attribute, true)
 
 

@@ -58,7 +58,7 @@ def lambda_call(typer: Typer, node: Node) -> Expression:
         return _aggregate(typer, node)
     containers = args[: 2 if name in _OF_TWO else 1]
     if len(args) != len(containers) + 1 or any(arg.op == "lambda" for arg in containers):
-        form = {1: "array, x -> condition", 2: "array, array, (x, y) -> value"}[len(containers)]
+        form = {1: "array, x -> condition", 2: "array, array, (x, y) -> value"}[max(1, len(containers))]
         raise typer.source.error_at(node, "call of a function", f"write {name}({form})")
     given = [_container(typer, node, arg) for arg in containers]
     body = args[-1]

@@ -31,7 +31,8 @@ class Predicate:
     A tuple is accepted when every constraint of at least one conjunct admits its values. No conjuncts and not
     ``match_all``: a contradiction, which accepts nothing. ``match_all``: a tautology, which accepts every tuple and
     has no conjuncts (it is routed beside the ASCs). ``forms``: those of its terms, where it was read by them
-    (:mod:`asc.predicate.plain_reader`); predicates of the same forms differ in constants alone.
+    (:mod:`asc.predicate.plain_reader`); predicates of the same forms differ in constants alone. ``named``: the paths of
+    the columns that its text names; None where these are its p-attributes.
     """
 
     text: str
@@ -39,8 +40,29 @@ class Predicate:
     match_all: bool = False
     warnings: tuple[str, ...] = ()
     forms: frozenset[Form] | None = field(default=None, compare=False)
+    named: frozenset[tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def columns(self) -> frozenset[tuple[str, ...]]:
+        """The columns that its text names, by their paths in the schema's spelling, whatever became of their terms; of
+        an entry of a map, or of a part of an array's elements, the map or the array.
+
+        >>> from asc.predicate import normalise
+        >>> from asc.schema import Schema
+        >>> schema = Schema.from_ddl("n INT, place STRUCT<city: STRING>")
+        >>> sorted(normalise("PLACE.City = 'Oslo' AND (n > 1 OR true)", schema).columns)
+        [('n',), ('place', 'city')]
+        """
+        if self.named is not None:
+            return self.named
+        return frozenset(attribute.path for attribute in self.read if attribute.path is not None)
 
     @property
     def p_attributes(self) -> tuple[PAttribute, ...]:
         """The p-attributes it constrains, each once, in the order of first use."""
         return tuple(dict.fromkeys(attribute for conjunct in self.conjuncts for attribute, _ in conjunct))
+
+    @property
+    def read(self) -> tuple[PAttribute, ...]:
+        """The p-attributes whose values it needs, each once: of those matched with patterns the subjects."""
+        return tuple(dict.fromkeys(attribute.read for conjunct in self.conjuncts for attribute, _ in conjunct))

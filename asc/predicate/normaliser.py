@@ -62,12 +62,13 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
         builder.warnings["a tautology: it accepts every record"] = None
     elif not conjuncts:
         builder.warnings["a contradiction: it accepts no record"] = None
-    return Predicate(text, _frozen(conjuncts), match_all, tuple(builder.warnings))
+    named = frozenset(builder.typer.columns)
+    return Predicate(text, _frozen(conjuncts), match_all, tuple(builder.warnings), named=named)
 
 
 def _weight(conjuncts: list[Conjunction]) -> int:
     """What the predicate costs Spark: of each p-attribute once."""
-    return sum(attribute.weight for attribute in {attribute for conjunct in conjuncts for attribute in conjunct})
+    return sum(attribute.weight for attribute in {attribute.read for conjunct in conjuncts for attribute in conjunct})
 
 
 def _frozen(conjuncts: list[Conjunction]) -> tuple[Conjunct, ...]:

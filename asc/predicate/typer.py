@@ -43,6 +43,8 @@ class Typer:
         self.source = source
         self.schema = schema
         self.warnings: dict[str, None] = {}
+        self.columns: set[tuple[str, ...]] = set()
+        """The paths of the columns that were named so far."""
         self.pattern_work = PatternWork(source)
         self._cache: dict[Node, Expression] = {}
         self._joined = 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1_200)]
 
 ROWS = 200
-RANDOM_PREDICATES = 2_000
+RANDOM_PREDICATES = 1_200
 SCHEMA = Schema.from_ddl(ALL_TYPES_DDL)
 
 

@@ -24,6 +24,19 @@ from asc.spark_types import VARIANT, ddl_of_type
 _MAX_XML_CHARS = 2_000
 _MAX_PATH_CHARS = 200
 _PATH = re.compile(r"""(?:[\w\s/@*.()\[\]=<>!+|,-]|'[^']*'|"[^"]*")+""", re.ASCII)
+_CALLED = re.compile(r""""[^"]*"|'[^']*'|([A-Za-z_][\w.-]*)\s*\(""", re.ASCII)
+_PATH_FUNCTION_LIST = """
+boolean ceiling concat contains count false floor lang last local-name name namespace-uri normalize-space not number
+position round starts-with string string-length substring substring-after substring-before sum translate true
+comment node processing-instruction text
+"""
+_PATH_FUNCTIONS = frozenset(_PATH_FUNCTION_LIST.split())
+"""Those of XPath 1.0, and its tests of nodes. Java knows more: system-property reads what its process was given, which
+may be a password.
+"""
+
+_PATH_OPERATORS = frozenset(("and", "or", "div", "mod"))
+
 _WIDE_STEP = re.compile(r"//|\*|\.\.|\[")
 _MAX_WIDE_STEPS = 2
 
@@ -53,6 +66,11 @@ def _path(call: Call) -> str | None:
     path = call.constant(1)
     if not isinstance(path, str) or len(path) > _MAX_PATH_CHARS or not _PATH.fullmatch(path):
         return f"the path given to {call.name} must be a constant XPath without names of spaces and variables"
+    for match in _CALLED.finditer(path):
+        name = match.group(1)
+        # Before a name may stand what calls nothing: a and (b), 2 div (3).
+        if name is not None and name not in _PATH_FUNCTIONS and name not in _PATH_OPERATORS:
+            return f"the path given to {call.name} calls {name}: use what XPath 1.0 itself has, without id"
     if len(_WIDE_STEP.findall(path)) > _MAX_WIDE_STEPS:
         return f"the path given to {call.name} has more than {_MAX_WIDE_STEPS} of // * .. ["
     return None

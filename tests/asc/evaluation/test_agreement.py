@@ -120,9 +120,9 @@ def expected_ids(queries: Sequence[Query], table: pa.Table) -> list[list[str]]:
     return found
 
 
-@pytest.fixture(scope="module", autouse=True, params=[8, 0], ids=["", "certain"])
+@pytest.fixture(scope="module", autouse=True, params=[8, 0], ids=["", "doubts"])
 def many_survivors(request: pytest.FixtureRequest) -> Iterator[None]:
-    """All, also with bitmaps of what is certain in every block that verifies anything."""
+    """All, also with bitmaps of what is in doubt in every block that verifies anything."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("asc.plan.block._MANY_SURVIVORS", request.param)
         yield

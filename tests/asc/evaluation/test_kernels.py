@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.evaluation.kernels import ROOM, _write_ones, sweep, walk
+from asc.evaluation.kernels import IN_DOUBT, ROOM, _write_pairs, sweep, walk
 
 NOTHING = np.empty(0, dtype=np.int32)
 NO_WORDS = np.empty((0, 0), dtype=np.uint64)
@@ -19,19 +19,42 @@ PAIRS = [(0, 0), (0, 1), (1, 1), (2, 0)]
 """By hand: conjunct 0 needs the first region of the first construct, conjunct 1 the second of the second."""
 
 
-def run(kernel: str, found: np.ndarray, begin: int, count: int) -> tuple[int, int, int, int]:
+ALIKE = (np.zeros(4, dtype=np.int32), MATRIX)
+"""All tuples begin with the block's own GRB."""
+
+
+ALL_ALIVE = np.ones(len(MATRIX), dtype=np.uint64)
+
+
+def run(
+    kernel: str,
+    found: np.ndarray,
+    begin: int,
+    count: int,
+    *,
+    starting: tuple[np.ndarray, np.ndarray] = ALIKE,
+) -> tuple[int, int, int, int]:
     keys, null_regions = np.zeros((2, 4), dtype=np.int64), np.array([2, 2], dtype=np.uint16)
     owner, rank = np.arange(64, dtype=np.int32), np.arange(64, dtype=np.int32)
-    words, places = (np.empty(1, np.uint64) for _ in range(2)), (np.empty(size, np.int64) for size in (1, 64 + ROOM))
-    room = (*words, *places, found, count)
-    rest = (NO_WORDS, False, EXACT, owner, rank, *room)
+    rest = (
+        NOTHING,
+        NO_WORDS,
+        False,
+        EXACT,
+        owner,
+        rank,
+        *(np.empty(17, own) for own in (np.uint64, np.uint64, np.int64)),
+    )
     if kernel == "walk":
         order = np.array([1, 0], dtype=np.int32)
         slots, bases = np.array([0, 1]), np.array([2, 6])
         along = (slots, bases, order, NOTHING, np.zeros(2, dtype=np.bool_))
-        return walk(REGIONS, keys, null_regions, False, begin, 4, 0, MATRIX, *along, *rest)
-    along_all = (np.array([1, 0, 2, 2]), np.array([6, 2, 0, 0]), 2)
-    return sweep(REGIONS, keys, null_regions, False, begin, 4, 0, MATRIX, *along_all, *rest)
+        return walk(REGIONS, keys, null_regions, False, begin, 4, 0, *starting, MATRIX, *along, *rest, found, count)
+    along_all = (ALL_ALIVE, 8, np.array([1, 0, 2, 2]), np.array([6, 2, 0, 0]), 2)
+    offsets = np.empty((2, 4), dtype=np.int64)
+    return sweep(
+        REGIONS, keys, null_regions, False, begin, 4, 0, *starting, MATRIX, *along_all, *rest, offsets, found, count
+    )
 
 
 @pytest.mark.parametrize("kernel", ["walk", "sweep"])
@@ -41,6 +64,15 @@ def test_pairs_by_hand(kernel: str) -> None:
     assert (row, dropped) == (4, 1)
     assert evaluated == 8
     assert [(int(pair) >> 32, int(pair) & 0xFFFF_FFFF) for pair in found[:count]] == PAIRS
+
+
+@pytest.mark.parametrize("kernel", ["walk", "sweep"])
+def test_a_tuple_begins_with_what_it_is_told(kernel: str) -> None:
+    found = np.empty(4 * 64 + ROOM, dtype=np.int64)
+    starts = np.array([[0b01], [0b10], [0b11]], dtype=np.uint64)
+    row, count, _, dropped = run(kernel, found, 0, 0, starting=(np.array([0, 0, -1, 2], dtype=np.int32), starts))
+    assert (row, dropped) == (4, 3)
+    assert [(int(pair) >> 32, int(pair) & 0xFFFF_FFFF) for pair in found[:count]] == [(0, 0)]
 
 
 @pytest.mark.parametrize("kernel", ["walk", "sweep"])
@@ -54,11 +86,19 @@ def test_it_ends_early_where_a_row_may_not_fit(kernel: str) -> None:
     assert [(int(pair) >> 32, int(pair) & 0xFFFF_FFFF) for pair in more[:count]] == PAIRS
 
 
-@settings(deadline=None)  # the first call compiles
-@given(st.lists(st.one_of(st.just(0), st.just(2**64 - 1), st.integers(0, 2**64 - 1)), min_size=1, max_size=6))
-def test_ones(drawn: list[int]) -> None:
-    words, some = np.array(drawn, dtype=np.uint64), np.empty(len(drawn), dtype=np.int64)
-    places = np.full(1 + 64 * len(drawn) + ROOM, -1, dtype=np.int64)
-    expected = [64 * i + bit for i, word in enumerate(drawn) for bit in range(64) if word >> bit & 1]
-    count = _write_ones(words, some, places, 1)
-    assert places[1:count].tolist() == expected
+MASK = 2**64 - 1
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(*[st.one_of(st.just(MASK), st.integers(1, MASK))] * 2), max_size=6))
+def test_a_pair_for_each_one(drawn: list[tuple[int, int]]) -> None:
+    grb, doubt = (np.array([own[i] for own in drawn], dtype=np.uint64) for i in range(2))
+    found = np.full(1 + 64 * len(drawn) + ROOM, -1, dtype=np.int64)
+    count = _write_pairs(np.arange(len(drawn)) * 3, grb, doubt, len(drawn), 5, found, 1)
+    expected = [
+        5 << 32 | (192 * i + bit) | (IN_DOUBT if doubts >> bit & 1 else 0)
+        for i, (word, doubts) in enumerate(drawn)
+        for bit in range(64)
+        if word >> bit & 1
+    ]
+    assert found[1:count].tolist() == expected

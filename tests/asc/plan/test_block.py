@@ -16,6 +16,7 @@ from asc.keys.constraint import Constraint
 from asc.keys.grid import Grid
 from asc.plan.block import WORD, Block, build_block, packed, static_sequence
 from asc.plan.conjuncts import ConjunctTable, encoded
+from asc.plan.construct import Words
 
 A, B = (PAttribute(name, pa.int32(), (name,)) for name in "ab")
 SLOTS = {A: 0, B: 1}
@@ -100,7 +101,13 @@ def test_orders(block: Block) -> None:
         build_block(table((over(A, 5),)), GRIDS, 1).with_order(ordered.order)
 
 
-def test_what_a_region_satisfies_for_certain_needs_no_verification() -> None:
+def doubts_of(block: Block) -> Words:
+    assert block.doubts is not None
+    assert block.doubts.words.any(axis=1).all()
+    return block.doubts.dense()
+
+
+def test_what_a_region_admits_in_part_is_in_doubt() -> None:
     grids = (Grid.of_cuts(np.array([0, 10, 20, 30]), 4),)
     # Regions: below 0, 0 to 9 or 19, to 29, from 30 on; a dozen conjuncts are left over by most tuples.
     ranges = [(0, 29), (-5, 35), (12, 13), *[(0, 40)] * 12]
@@ -119,20 +126,20 @@ def test_what_a_region_satisfies_for_certain_needs_no_verification() -> None:
         boundaries = [-(2**63), *grids[0].boundaries.tolist(), 2**63]
         for region, (start, end) in enumerate(pairwise(boundaries)):
             for bit, (low, high) in enumerate(ranges[:3]):
-                possible, certain = (int(rows[base + region][0]) >> bit & 1 for rows in (block.matrix, block.certain))
+                possible, doubt = (int(rows[base + region][0]) >> bit & 1 for rows in (block.matrix, doubts_of(block)))
                 assert possible == (low < end and start <= high)
-                assert certain == (low <= start and end - 1 <= high)
-        nulls = block.certain[base + grids[0].regions]
-        assert [int(nulls[0]) >> bit & 1 for bit in range(3)] == [0, 0, 1]
-        assert np.array_equal(block.certain[0], block.matrix[0])
-        assert not (block.certain & ~block.matrix)[1 + int(block.bases[0]) :].any()
-    assert np.array_equal(grown.certain, built.certain)
+                assert doubt == (possible and not (low <= start and end - 1 <= high))
+        nulls = (rows[base + grids[0].regions] for rows in (block.matrix, doubts_of(block)))
+        assert [[int(own[0]) >> bit & 1 for bit in range(3)] for own in nulls] == [[0, 0, 1], [0, 0, 0]]
+        assert not doubts_of(block)[0].any()
+        assert not (doubts_of(block) & ~block.matrix).any()
+    assert np.array_equal(doubts_of(grown), doubts_of(built))
 
 
 def test_few_survivors_are_verified() -> None:
     grids = (Grid.of_cuts(np.array([0, 10, 20, 30]), 4),)
     narrow = [((A, Constraint((((3, 0), (4, 1)),))),)] * 9
-    assert not build_block(table(*narrow), grids, 1).certain.size
+    assert build_block(table(*narrow), grids, 1).doubts is None
 
 
 @given(st.lists(st.booleans(), min_size=128, max_size=128))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions
 from asc.plan.relabelling import with_room
 from workloads.mixed import mixed_workload
 
@@ -31,3 +32,25 @@ def test_constants_keep_their_order_and_their_cuts(monkeypatch: pytest.MonkeyPat
     for number, block in enumerate(plan.blocks):
         for bit in range(block.conjunct_count):
             assert list(after.constraints(number, bit)) == list(plan.constraints(number, bit))
+
+
+def test_lines_are_at_home_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = CompileOptions(exact_bytes=0, block_conjuncts=1_024)
+    monkeypatch.setattr("asc.keys.dictionary._LABELS", 4_096)
+    monkeypatch.setattr("asc.keys.dictionary._SPREAD", 3_072)
+    plan = compile_plan(mixed_workload(3_000).standing_queries(), options)
+    slot = max(plan.dictionaries, key=lambda own: sum((block.homes.slots == own).sum() for block in plan.blocks))
+    before = plan.dictionaries[slot]
+    after = with_room(plan, {slot: [before.constants()[0] + b"-%03d" % i for i in range(99)]})
+    assert after is not plan
+    lines = 0
+    for old, new in zip(plan.blocks, after.blocks, strict=True):
+        for home, was, key in zip(
+            old.homes.slots.tolist(), old.homes.keys.tolist(), new.homes.keys.tolist(), strict=True
+        ):
+            if home == slot and was in before.labels:
+                lines += 1
+                assert after.dictionaries[slot].value(key) == before.value(was)
+            elif home != slot:
+                assert key == was
+    assert lines

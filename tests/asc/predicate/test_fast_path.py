@@ -207,7 +207,8 @@ def test_where_time_zones_are_uncertain_spark_computes(text: str, time_zone: str
         ),
         ("CAST(ts AS TIMESTAMP_NTZ) < ntz", "TRY_CAST(ts AS TIMESTAMP_NTZ) < ntz"),
         ("s LIKE '%%%%b_'", "s LIKE '%b_'"),
-        ("s LIKE '%%!%!!%%' ESCAPE '!'", "s LIKE '%!%!!%' ESCAPE '!'"),
+        ("s LIKE '%%!%!!%%' ESCAPE '!'", r"s LIKE '%\\%!%'"),
+        ("s LIKE '_%%!%!!%%' ESCAPE '!'", "s LIKE '_%!%!!%' ESCAPE '!'"),
     ],
 )
 def test_text_for_spark(text: str, sql: str) -> None:

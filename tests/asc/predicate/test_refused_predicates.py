@@ -246,6 +246,7 @@ def test_any_text(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(TOKENS), max_size=25))
+@example(["exists(", ")"])
 def test_any_tokens(tokens: list[str]) -> None:
     outcome(" ".join(tokens))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,7 @@ EXTREMES = {
     "list": ("array(-2147483648, 2147483647)",),
 }
 ROWS = 60
+OF_TIME = re.compile(r"(?i)\b(day|ts2?|ntz)\b|date|time|hour|zone|unix")
 
 FORMS = r"""
 int(s) = 5
@@ -467,11 +469,13 @@ def kept_by_filter(df: DataFrame, texts: list[str]) -> list[set[int]]:
 
 
 def test_forms_accept_what_filter_accepts(usual: DataFrame, zone: str) -> None:
-    predicates = [normalise(text, SCHEMA, time_zone=zone) for text in TEXTS]
+    # In the second zone those alone that may see it.
+    texts = TEXTS if zone == "UTC" else [text for text in TEXTS if OF_TIME.search(text)]
+    predicates = [normalise(text, SCHEMA, time_zone=zone) for text in texts]
     values = columns_of(usual, predicates)
     wrong = [
         (text, sorted(accepted(predicate, values) ^ expected))
-        for text, predicate, expected in zip(TEXTS, predicates, kept_by_filter(usual, TEXTS), strict=True)
+        for text, predicate, expected in zip(texts, predicates, kept_by_filter(usual, texts), strict=True)
         if accepted(predicate, values) != expected
     ]
     assert wrong == []

@@ -19,6 +19,7 @@ from asc.predicate.expression import Expression
         ("xpath_int('<a/>', t)", "must be a constant XPath"),
         ("xpath_int('<a/>', 'java:lang.Runtime.exec(1)')", "without names of spaces"),
         ("xpath_int('<a/>', '$x')", "without names of spaces"),
+        ("xpath_int('<a/>', 'system-property (\"a\")')", "calls system-property: use what XPath 1.0 itself has"),
         ("xpath_int('<a/>', '//*//*')", "more than 2 of"),
         ("xpath_int('<a/>', 'a[b[c[d]]]')", "more than 2 of"),
         ("from_xml(s, 'a INT')", "reading that of a record is unbounded work"),
@@ -45,6 +46,12 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
             "xpath('<a/>', 'a')",
             "from_json(CAST(try_to_binary(to_json(xpath('<a/>', 'a')), 'utf-8') AS STRING), 'ARRAY<STRING>')",
             pa.list_(pa.string()),
+        ),
+        (
+            "xpath_int('<a/>', 'count(a[not(b) and (c)]) + string-length(concat(\"key(\", text()))')",
+            "CAST(CAST(try_to_binary(CAST(xpath_int('<a/>', 'count(a[not(b) and (c)]) + string-length(concat(\"key(\", "
+            "text()))') AS STRING), 'utf-8') AS STRING) AS INT)",
+            pa.int32(),
         ),
         ("to_xml(place)", "CAST(try_to_binary(to_xml(place), 'utf-8') AS STRING)", pa.string()),
     ],

@@ -1,0 +1,259 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""What tuples begin with in a block: where patterns constrain its conjuncts, a GRB of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.compiled import compiled
+from asc.keys.buffers import fixed_width, null_mask
+from asc.keys.column import Column
+from asc.plan.block import Block
+from asc.plan.construct import Words
+from asc.plan.members import CLEAR, SET, Members
+from asc.plan.plan import Plan
+
+Array = npt.NDArray[Any]
+Places = npt.NDArray[np.int32]
+
+_ROWS_BYTES = 1 << 19
+"""Of the GRBs that are made at a time: they are read again at once, from the cache."""
+
+_FEWEST_ROWS = 16
+
+_LABELS = 1 << 24
+"""Patterns that the tuples of a chunk may match, all together."""
+
+_FEWEST_CHUNK_ROWS = 64
+
+
+class Beginnings:
+    """The GRBs that the tuples of a chunk begin with in one block after the other.
+
+    ``begins`` int32[rows]: for each tuple a row of ``starts`` uint64[n, words], -1 where it begins with nothing left.
+    In a block without patterns that is the block's ``live`` for all of them. Invariant: both hold for the block, and up
+    to the tuple, of the last :meth:`of`. Cost: a chunk's texts are each searched once for all blocks; of a block, see
+    :class:`asc.plan.members.Members`.
+    """
+
+    def __init__(self, plan: Plan, rows: int) -> None:
+        self._plan = plan
+        self._slots = [slot for slot, grid in enumerate(plan.grids) if grid.is_matched]
+        self._place = {slot: place for place, slot in enumerate(self._slots)}
+        self._values = np.empty((len(self._slots), rows), dtype=np.int32)
+        self._first = np.zeros(1, dtype=np.int64)
+        self._hits = np.empty(0, dtype=np.int32)
+        self._labels = np.empty(0, dtype=np.int32)
+        self._starts = [0]
+        self._posted = np.empty(0, dtype=np.int32)
+        self._zeros = np.zeros(rows, dtype=np.int32)
+        self.begins = self._zeros
+        self.starts: Words = np.empty((0, 0), dtype=np.uint64)
+        self._room: dict[int, Words] = {}
+
+    def look(self, columns: Sequence[Column], start: int, stop: int) -> None:
+        """Search the texts of rows ``start`` to ``stop`` for patterns."""
+        firsts, hits, labels = [self._first[:1]], [self._hits[:0]], [self._labels[:0]]
+        values, number = 0, 0
+        self._starts = [0]
+        for place, slot in enumerate(self._slots):
+            numbers, texts = _texts(columns[slot], start, stop)
+            self._values[place, : stop - start] = np.where(numbers < 0, -1, numbers + values)
+            values += len(texts)
+            patterns = self._plan.patterns.get(slot)
+            ends, found = (np.zeros(len(texts) + 1, dtype=np.int64), self._labels[:0])
+            if patterns is not None:
+                ends, found = patterns.find(texts)
+            different, places = np.unique(found, return_inverse=True)
+            firsts.append(ends[1:] + number)
+            hits.append((places + self._starts[-1]).astype(np.int32))
+            labels.append(different)
+            number += len(found)
+            self._starts.append(self._starts[-1] + len(different))
+        self._first, self._hits, self._labels = np.concatenate(firsts), np.concatenate(hits), np.concatenate(labels)
+
+    def of(self, block: Block, row: int, end: int) -> int:
+        """Make them for a block, from tuple ``row`` of the chunk on; the tuple up to which they are made."""
+        members = block.members
+        if members is None:
+            self.begins, self.starts = self._zeros, block.matrix
+            return end
+        words = block.matrix.shape[1]
+        if words not in self._room:
+            rows = max(_FEWEST_ROWS, _ROWS_BYTES // (8 * words))
+            self._room[words] = np.empty((rows + 2, words), dtype=np.uint64)
+        room = self._room[words]
+        if self.begins is self._zeros:
+            self.begins = np.empty_like(self._zeros)
+        if row == 0:
+            self._posted = self._places_in(members)
+            room[0] = block.live & np.bitwise_and.reduce(members.base, axis=0)
+        # Read-only as a block's matrix is, or the kernels would be compiled once more.
+        self.starts = room.view()
+        self.starts.setflags(write=False)
+        return begin_rows(
+            row,
+            end,
+            block.live,
+            members.base,
+            self._posted,
+            (members.first_bit, members.bits, members.more, members.first_other, members.others),
+            np.array([self._place[slot] for slot in members.slots.tolist()], dtype=np.int32),
+            self._values,
+            self._first,
+            self._hits,
+            self._labels,
+            self.begins,
+            room,
+        )
+
+    def _places_in(self, members: Members) -> Places:
+        """Where the patterns found in the chunk are posted in a block, -1 for nowhere: for all tuples at once."""
+        found = np.full(len(self._labels), -1, dtype=np.int32)
+        for number, slot in enumerate(members.slots.tolist()):
+            place = self._place[slot]
+            own = self._labels[self._starts[place] : self._starts[place + 1]]
+            low, high = members.first_label[number : number + 2].tolist()
+            posted = members.labels[low:high]
+            places = np.minimum(np.searchsorted(posted, own), max(0, high - low - 1))
+            is_posted = posted[places] == own if high > low else np.zeros(len(own), dtype=np.bool_)
+            found[self._starts[place] : self._starts[place + 1]] = np.where(is_posted, low + places, -1)
+        return found
+
+
+def chunk_rows(plan: Plan, most: int) -> int:
+    """The tuples of a chunk: ``most``, or as many fewer as keep within bounds what patterns they can match."""
+    patterns = sum(len(own) for own in plan.patterns.values())
+    return min(most, max(_FEWEST_CHUNK_ROWS, _LABELS // max(1, patterns)))
+
+
+def _texts(column: Column, start: int, stop: int) -> tuple[Places, pa.Array]:
+    """The number of each value of some rows among different texts, -1 for NULL; the texts."""
+    values = column.values.slice(start, stop - start)
+    nulls = null_mask(values)
+    if not pa.types.is_dictionary(values.type):
+        if nulls is None:
+            return np.arange(len(values), dtype=np.int32), values
+        return np.where(nulls, -1, np.cumsum(~nulls) - 1).astype(np.int32), values.drop_null()
+    indices = fixed_width(values, values.type.index_type.to_pandas_dtype()).astype(np.int64)
+    if nulls is not None:
+        indices = np.where(nulls, -1, indices)
+    without = null_mask(values.dictionary)
+    if without is not None:
+        indices[(indices >= 0) & without[indices]] = -1
+    used = np.unique(indices)
+    used = used[used >= 0]
+    numbers = np.searchsorted(used, indices).astype(np.int32)
+    texts = column.space.readable(values.dictionary.take(pa.array(used)))
+    return np.where(indices < 0, -1, numbers).astype(np.int32), texts
+
+
+@compiled
+def _is_among(hits: Array, labels: Array, begin: int, end: int, label: int) -> bool:
+    """Whether a label is that of one of ``hits[begin:end]``, which are in the order of their labels."""
+    high = end
+    while begin < high:
+        middle = (begin + high) >> 1
+        if labels[hits[middle]] < label:
+            begin = middle + 1
+        else:
+            high = middle
+    return begin < end and labels[hits[begin]] == label
+
+
+@compiled
+def _match(
+    begin: int, end: int, hits: Array, labels: Array, posted: Array, postings: Any, clears: bool, grb: Array
+) -> None:
+    """Set, or clear, the bits of what patterns ``hits[begin:end]`` are posted for."""
+    first_bit, bits, more, first_other, others = postings
+    for hit in range(begin, end):
+        place = posted[hits[hit]]
+        if place < 0:
+            continue
+        for own in range(first_bit[place], first_bit[place + 1]):
+            mask = np.uint64(1) << np.uint64(bits[own] & 63)
+            if clears:
+                if more[own] == CLEAR:
+                    grb[bits[own] >> 6] &= ~mask
+                continue
+            if more[own] == CLEAR:
+                continue
+            holds = True
+            if more[own] != SET:
+                i = first_other[more[own]]
+                while holds and i < first_other[more[own] + 1]:
+                    holds = _is_among(hits, labels, begin, end, others[i])
+                    i += 1
+            if holds:
+                grb[bits[own] >> 6] |= mask
+
+
+@compiled
+def begin_rows(
+    row: int,
+    stop: int,
+    live: Array,
+    base: Array,
+    posted: Array,
+    postings: Any,
+    places: Array,
+    values: Array,
+    first_hit: Array,
+    hits: Array,
+    labels: Array,
+    begins: Array,
+    starts: Array,
+) -> int:
+    """Write what tuples ``row`` to ``stop`` begin with in a block: see :class:`Beginnings`; the tuple at which
+    ``starts`` was full.
+
+    ``base`` and ``postings`` are the block's members, ``places`` the rows of ``values`` int32[slots, rows] that its
+    slots have: numbers of texts, -1 for NULL; text i has the patterns ``hits[first_hit[i]:first_hit[i + 1]]``, whose
+    ``labels`` ascend, and ``posted`` says of each where it is among the postings, -1 for nowhere. Row 0 of ``starts``
+    is what a tuple begins with that matches none of the block's patterns and has no NULL; the last one is room.
+    """
+    words = live.size
+    spare = starts.shape[0] - 1
+    room = 1
+    any_idle = np.uint64(0)
+    for word in range(words):
+        any_idle |= starts[0, word]
+    for tuple_ in range(row, stop):
+        is_idle = True
+        for slot in range(places.size):
+            value = values[places[slot], tuple_]
+            if value < 0:
+                is_idle = False
+                break
+            for hit in range(first_hit[value], first_hit[value + 1]):
+                if posted[hits[hit]] >= 0:
+                    is_idle = False
+                    break
+        if is_idle:
+            begins[tuple_] = 0 if any_idle != 0 else -1
+            continue
+        if room == spare:
+            return tuple_
+        for word in range(words):
+            starts[room, word] = live[word]
+        for slot in range(places.size):
+            value = values[places[slot], tuple_]
+            if value < 0:
+                # The construct knows what NULL does.
+                continue
+            begin, end = first_hit[value], first_hit[value + 1]
+            for word in range(words):
+                starts[spare, word] = base[slot, word]
+            _match(begin, end, hits, labels, posted, postings, False, starts[spare])
+            _match(begin, end, hits, labels, posted, postings, True, starts[spare])
+            for word in range(words):
+                starts[room, word] &= starts[spare, word]
+        begins[tuple_] = room
+        room += 1
+    return stop

@@ -1,0 +1,258 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""From the rows of a tuple to the words of its GRB that are not zero: all constructs of a macro-sequence, several at a
+time, until nothing is left.
+
+All is written into room of the caller's: the words into ``grb``, what of them is in doubt into ``doubt``, and which
+they are into ``some``. The arguments are those of :func:`asc.evaluation.kernels.sweep`.
+
+What every tuple goes through has one way out and no arrays that are used in one branch alone: then the compiler finds
+that it need not count references to them, which takes as long as the rest does where queries are few.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.compiled import inlined, trailing_zeros
+from asc.evaluation.lines import and_lines, or_lines
+from asc.plan.block import LINE
+
+Array = npt.NDArray[Any]
+
+NARROW = 4 * LINE
+"""Words of a row up to which all lines are ANDed at once: to rule out groups of them first takes longer than to read
+them. Measured: at eight lines of alerts the groups win by far.
+"""
+_AT_ONCE = 8
+"""Constructs of which a line of a longer row is ANDed before it is looked at."""
+
+_ONE = np.uint64(1)
+_FOUR = np.uint64(4)
+
+
+@inlined
+def and_short(
+    regions: Array, row: int, slots: Array, bases: Array, starts: Array, start: int, matrix: Array, grb: Array
+) -> int:
+    """AND rows that are shorter than a line into ``grb``, four constructs at a time: after how many it was known what
+    is left, negative where that is nothing.
+    """
+    words = matrix.shape[1]
+    # Unsigned, or each index would be looked at for being negative.
+    at, first = np.uint64(row), np.uint64(start)
+    i = 0
+    left = _ONE
+    while i < slots.size and left != 0:
+        a = np.uint64(bases[i] + regions[slots[i], at])
+        b = np.uint64(bases[i + 1] + regions[slots[i + 1], at])
+        c = np.uint64(bases[i + 2] + regions[slots[i + 2], at])
+        d = np.uint64(bases[i + 3] + regions[slots[i + 3], at])
+        left = np.uint64(0)
+        for word in range(words):
+            own = starts[first, word] if i == 0 else grb[word]
+            own &= matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
+            grb[word] = own
+            left |= own
+        i += 4
+    return i if left != 0 else -i
+
+
+@inlined
+def and_narrow(
+    regions: Array,
+    row: int,
+    slots: Array,
+    bases: Array,
+    starts: Array,
+    start: int,
+    matrix: Array,
+    offsets: Array,
+    grb: Array,
+) -> int:
+    """As :func:`and_short`, for rows of a line or more; where the rows are, in bytes, goes into ``offsets``."""
+    words = matrix.shape[1]
+    size = words * 8
+    for word in range(words):
+        grb[word] = starts[start, word]
+    grb_at, matrix_at = np.uint64(grb.ctypes.data), np.uint64(matrix.ctypes.data)
+    rows_at = np.uint64(offsets.ctypes.data)
+    lines = (words + LINE - 1) // LINE
+    left = np.int64((1 << lines) - 1)
+    i = 0
+    while i < slots.size and left != 0:
+        offsets[0, i] = (bases[i] + regions[slots[i], row]) * size
+        offsets[0, i + 1] = (bases[i + 1] + regions[slots[i + 1], row]) * size
+        offsets[0, i + 2] = (bases[i + 2] + regions[slots[i + 2], row]) * size
+        offsets[0, i + 3] = (bases[i + 3] + regions[slots[i + 3], row]) * size
+        these = rows_at + np.uint64(i * 8)
+        for line in range(lines):
+            if left >> line & 1:
+                # The last line overlaps the one before it, where the row is no whole number of them.
+                byte = np.uint64(min(line * LINE, words - LINE) * 8)
+                line_at = grb_at + byte
+                union: Any = and_lines(line_at, line_at, matrix_at + byte, these, _FOUR)  # type: ignore[call-arg]
+                left ^= np.int64(union == 0) << line
+        i += 4
+    return i if left != 0 else -i
+
+
+@inlined
+def keep_narrow(
+    regions: Array,
+    row: int,
+    slots: Array,
+    bases: Array,
+    words: int,
+    offsets: Array,
+    doubt_places: Array,
+    doubts: Array,
+    verifies: bool,
+    grb: Array,
+    doubt: Array,
+    some: Array,
+) -> int:
+    """Of the words in ``grb``, a row of at most NARROW, keep those that are not zero: how many these are."""
+    doubtful = _doubtful(regions, row, slots, bases, doubt_places, 1, offsets)
+    for word in range(words if doubtful > 0 else 0):
+        in_doubt = np.uint64(0)
+        for j in range(doubtful):
+            in_doubt |= doubts[offsets[1, j], word]
+        doubt[word] = in_doubt
+    all_doubt = verifies and doubt_places.size == 0
+    return _keep(0, 0, words, 0, doubtful > 0, all_doubt, grb, doubt, some)
+
+
+@inlined
+def write_wide(
+    regions: Array,
+    row: int,
+    slots: Array,
+    bases: Array,
+    starts: Array,
+    start: int,
+    matrix: Array,
+    groups: Array,
+    span: int,
+    offsets: Array,
+    doubt_places: Array,
+    doubts: Array,
+    verifies: bool,
+    grb: Array,
+    doubt: Array,
+    some: Array,
+) -> tuple[int, int]:
+    """Write what is left of longer rows: how many words, and after how many constructs the last one of the others was
+    known to be zero.
+
+    First the groups of all constructs are ANDed, then line after line of the groups that are left, _AT_ONCE constructs
+    at once.
+    """
+    words = matrix.shape[1]
+    size = words * 8
+    left, most = _and_groups(regions, row, slots, bases, groups, size, offsets)
+    grb_at, doubt_at = np.uint64(grb.ctypes.data), np.uint64(doubt.ctypes.data)
+    start_at = np.uint64(starts.ctypes.data) + np.uint64(start * size)
+    matrix_at, doubts_at = np.uint64(matrix.ctypes.data), np.uint64(doubts.ctypes.data)
+    rows_at = np.uint64(offsets.ctypes.data)
+    doubtful_at = rows_at + np.uint64(offsets.shape[1] * 8)
+    all_doubt = verifies and doubt_places.size == 0
+    doubtful = -1
+    number = 0
+    while left != 0:
+        group = np.int64(trailing_zeros(left))  # type: ignore[call-arg]
+        left &= left - _ONE
+        for first in range(group * span, min((group + 1) * span, words), LINE):
+            # The last line of a row that is no whole number of them overlaps the one before it.
+            at = min(first, words - LINE)
+            byte, room = np.uint64(at * 8), np.uint64(number * 8)
+            so_far = start_at + byte
+            union = _ONE
+            i = 0
+            while i < slots.size and union != 0:
+                count = min(_AT_ONCE, slots.size - i)
+                these = rows_at + np.uint64(i * 8)
+                union = and_lines(grb_at + room, so_far, matrix_at + byte, these, np.uint64(count))
+                so_far = grb_at + room
+                i += count
+            most = max(most, i)
+            if union == 0:
+                continue
+            if doubtful < 0:
+                doubtful = _doubtful(regions, row, slots, bases, doubt_places, size, offsets)
+            if doubtful > 0:
+                doubts_from = doubts_at + byte
+                one = doubts_from + np.uint64(offsets[1, 0])
+                or_lines(doubt_at + room, one, doubts_from, doubtful_at, np.uint64(doubtful))
+            number = _keep(at, first, LINE, number, doubtful > 0, all_doubt, grb, doubt, some)
+    return number, most
+
+
+@inlined
+def _and_groups(
+    regions: Array, row: int, slots: Array, bases: Array, groups: Array, size: int, offsets: Array
+) -> tuple[Any, int]:
+    """AND the groups of a tuple's rows, four constructs at a time: what is left of them, and after how many constructs
+    the last one of the others was known to be zero. Where the rows are, in bytes, goes into ``offsets[0]``.
+    """
+    left = groups[0]
+    most = 0
+    i = 0
+    while i < slots.size and left != 0:
+        before = left
+        a = bases[i] + regions[slots[i], row]
+        b = bases[i + 1] + regions[slots[i + 1], row]
+        c = bases[i + 2] + regions[slots[i + 2], row]
+        d = bases[i + 3] + regions[slots[i + 3], row]
+        left &= groups[a] & groups[b] & groups[c] & groups[d]
+        offsets[0, i] = a * size
+        offsets[0, i + 1] = b * size
+        offsets[0, i + 2] = c * size
+        offsets[0, i + 3] = d * size
+        i += 4
+        most = i if left != before else most
+    return left, most
+
+
+@inlined
+def _doubtful(
+    regions: Array, row: int, slots: Array, bases: Array, doubt_places: Array, size: int, offsets: Array
+) -> int:
+    """Write where the doubts of a tuple are into ``offsets[1]``, rows of that size; how many regions leave any."""
+    doubtful = 0
+    for i in range(slots.size if doubt_places.size > 0 else 0):
+        own = np.int64(doubt_places[bases[i] + regions[slots[i], row]])
+        offsets[1, doubtful] = own * size
+        doubtful += own >= 0
+    return doubtful
+
+
+@inlined
+def _keep(
+    at: int,
+    first: int,
+    count: int,
+    number: int,
+    any_doubt: bool,
+    all_doubt: bool,
+    grb: Array,
+    doubt: Array,
+    some: Array,
+) -> int:
+    """Keep those of the ``count`` words from ``grb[number]`` on that are not zero: how many are kept now in all.
+
+    The first of them is word ``at`` of a row; those before word ``first`` are kept already.
+    """
+    base = number
+    for j in range(count):
+        word = grb[base + j]
+        in_doubt = doubt[base + j] if any_doubt else np.uint64(0)
+        if all_doubt:
+            in_doubt = word
+        grb[number] = word
+        doubt[number] = in_doubt
+        some[number] = at + j
+        number += (word != 0) & (at + j >= first)
+    return number

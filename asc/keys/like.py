@@ -1,0 +1,120 @@
+"""LIKE patterns of literal segments, as one byte string each: what the engine itself matches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asc.keys.byte_strings import quoted
+
+if TYPE_CHECKING:
+    from asc.keys.attribute import PAttribute
+
+ANY = b"\xff"
+"""Stands for ``%`` in a key: a byte that no UTF-8 text has."""
+
+SEPARATOR = b"\xfe\xfd"
+"""Stands between the elements of an array that is matched as a text: bytes that no UTF-8 text has."""
+
+NULL_ELEMENT = b"\xfc"
+"""Stands for an element that is NULL."""
+
+_DECODED_AS = "\N{REPLACEMENT CHARACTER}"
+_BEYOND_16_BITS = "\uffff"
+_BEFORE, _AFTER = ANY + SEPARATOR, SEPARATOR + ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """Of a text that is the elements of an array, the ``array`` as SQL, and whether they are texts themselves."""
+
+    array: str
+    is_text: bool
+
+    def asks(self, key: bytes) -> str:
+        """What the pattern of a key asks of the array, as SQL."""
+        element = key[len(_BEFORE) : -len(_AFTER)]
+        if element == NULL_ELEMENT:
+            return f"exists({self.array}, e -> e IS NULL)"
+        return f"array_contains({self.array}, {quoted(element.decode()) if self.is_text else element.decode()})"
+
+    def text(self, value: bytes) -> str:
+        """The array of a text."""
+        elements = value.split(SEPARATOR)[1:-1]
+        return f"[{', '.join(self._text(element) for element in elements)}]"
+
+    def _text(self, element: bytes) -> str:
+        if element == NULL_ELEMENT:
+            return "NULL"
+        plain = element.decode(errors="backslashreplace")
+        return quoted(plain) if self.is_text else plain
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """A match of the values of a ``subject`` with a pattern: a boolean p-attribute that the engine computes.
+
+    ``key``: the literal segments of the pattern in UTF-8, ``ANY`` between two of them, and before the first or after
+    the last where any text may stand there. Invariant: at least one segment, none empty, never two ``ANY`` side by
+    side; a key without ``ANY``, or with one at its end alone, is an interval of the subject instead.
+    """
+
+    subject: PAttribute
+    key: bytes
+
+
+def like_key(parts: Sequence[str | None]) -> bytes | None:
+    r"""The key of a pattern cut up (``asc.predicate.pattern.like_parts``); None for one that the engine does not match.
+
+    Those are patterns with ``_``; those without a literal; and those that Spark, which decodes the text to match them,
+    could take for something else in text that is not UTF-8, or that has a character of more than 16 bits.
+
+    >>> like_key([None, "port ", None, " down"])
+    b'\xffport \xff down'
+    """
+    literals = [part for part in parts if part is not None]
+    if not literals or "" in literals:
+        return None
+    if any(character > _BEYOND_16_BITS or character == _DECODED_AS for part in literals for character in part):
+        return None
+    return b"".join(ANY if part is None else part.encode() for part in parts)
+
+
+def element_key(element: str | None) -> bytes:
+    """The key that asks for an element of an array that is matched as a text, None for one that is NULL."""
+    return _BEFORE + (NULL_ELEMENT if element is None else element.encode()) + _AFTER
+
+
+def like_text(key: bytes) -> str:
+    r"""The SQL pattern of a key.
+
+    >>> like_text(ANY + b"100%" + ANY)
+    '%100\\%%'
+    """
+    special = {"%": r"\%", "_": r"\_", "\\": r"\\"}
+    segments = ("".join(special.get(c, c) for c in segment.decode()) for segment in key.split(ANY))
+    return "%".join(segments)
+
+
+def like_accepts(key: bytes, value: bytes) -> bool:
+    """Whether a value matches the pattern of a key: the oracle of :mod:`asc.keys.pattern_kernels`.
+
+    For LIKE the leftmost place of each segment is as good as any later one.
+
+    >>> [like_accepts(b"a" + ANY + b"b", value) for value in (b"ab", b"a-b", b"ba", b"abc")]
+    [True, True, False, False]
+    """
+    first, *others = key.split(ANY)
+    if not others:
+        return value == first
+    if not value.startswith(first):
+        return False
+    position = len(first)
+    *middle, last = others
+    for segment in middle:
+        place = value.find(segment, position)
+        if place < 0:
+            return False
+        position = place + len(segment)
+    return len(value) - len(last) >= position and value.endswith(last)

@@ -1,0 +1,265 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""The compiled loops of :mod:`asc.keys.patterns`: the automaton made, and texts run through it. Shapes and dtypes are
+the callers' duty.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.compiled import compiled
+
+Array = npt.NDArray[Any]
+
+CHILD, FAIL, HIT, OUT = range(4)
+"""The columns of the nodes: see :func:`link_trie`."""
+
+
+@compiled
+def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Array) -> int:
+    """The trie of sorted, distinct byte strings that are not empty, level by level: the number of its nodes.
+
+    Node 0 is the root; the children of a node stand side by side, by their ``symbol``, after those of the nodes before
+    it. ``out``: the string that ends in a node, -1 for none. The arrays have room for a node a byte, and the root.
+    """
+    strings = offsets.size - 1
+    alive = np.arange(strings)
+    node_of = np.zeros(strings, dtype=np.int32)
+    nodes, depth, count = 1, 0, strings
+    out[0] = -1
+    while count:
+        last_parent, last_symbol = -1, -1
+        left = 0
+        for i in range(count):
+            string = alive[i]
+            byte = np.int64(data[offsets[string] + depth])
+            if node_of[string] != last_parent or byte != last_symbol:
+                last_parent, last_symbol = node_of[string], byte
+                parent[nodes], symbol[nodes], out[nodes] = last_parent, byte, -1
+                nodes += 1
+            node_of[string] = nodes - 1
+            if offsets[string + 1] - offsets[string] == depth + 1:
+                out[nodes - 1] = string
+            else:
+                alive[left] = string
+                left += 1
+        count = left
+        depth += 1
+    return nodes
+
+
+@compiled
+def _child(nodes: Array, symbol: Array, node: int, byte: int) -> int:
+    """The child of a node by a byte; -1 for none."""
+    low, high = nodes[node, CHILD], nodes[node + 1, CHILD]
+    while high - low > 8:
+        middle = (low + high) >> 1
+        if symbol[middle] <= byte:
+            low = middle
+        else:
+            high = middle
+    for child in range(low, high):
+        if symbol[child] == byte:
+            return child
+    return -1
+
+
+@compiled
+def _followed(nodes: Array, symbol: Array, root: Array, node: int, byte: int) -> int:
+    """The node that a byte leads to: by the first node along the links that has such a child, or by the root."""
+    while node != 0:
+        child = _child(nodes, symbol, node, byte)
+        if child >= 0:
+            return child
+        node = nodes[node, FAIL]
+    return root[byte]  # type: ignore[no-any-return]
+
+
+@compiled
+def link_trie(parent: Array, symbol: Array, out: Array, nodes: Array, root: Array) -> int:
+    """Aho and Corasick's links of a trie; the most strings of which each ends in the one before.
+
+    ``nodes`` int32[n + 1, 4], zeros at first: of each node its first child; the node of the longest proper suffix of
+    its string; of the nodes in which a string ends the nearest on the way of these links, itself included, 0 for none;
+    the string that ends in it, -1 for none. One row is one line of the cache. ``root`` int32[256]: the children of the
+    root, itself for none.
+    """
+    number = symbol.size
+    for node in range(1, number):
+        nodes[parent[node] + 1, CHILD] += 1
+    nodes[0, CHILD] = 1
+    for node in range(number):
+        nodes[node + 1, CHILD] += nodes[node, CHILD]
+    root[:] = 0
+    for child in range(nodes[0, CHILD], nodes[1, CHILD]):
+        root[symbol[child]] = child
+    nodes[0, OUT] = -1
+    chain = np.zeros(number, dtype=np.int32)
+    for node in range(1, number):
+        link = 0
+        if parent[node] != 0:
+            link = _followed(nodes, symbol, root, nodes[parent[node], FAIL], symbol[node])
+        nodes[node, FAIL] = link
+        nodes[node, OUT] = out[node]
+        nodes[node, HIT] = node if out[node] >= 0 else nodes[link, HIT]
+        chain[node] = chain[link] + (out[node] >= 0)
+    return int(chain.max())
+
+
+@compiled
+def _advanced(
+    pattern: int,
+    at: int,
+    end: int,
+    begin: int,
+    stop: int,
+    texts: Array,
+    rules: Any,
+    waiting: Any,
+    stamp: int,
+    found: Array,
+    count: int,
+) -> int:
+    """A pattern whose literal ``at`` was found and ends at ``end``: it waits for the next one, or its tail is compared
+    and it is found or not. The number of labels found.
+    """
+    literals, first_literal, first_tail, tails, labels = rules
+    head, head_of, link, place, position = waiting
+    at += 1
+    if at < first_literal[pattern + 1]:
+        literal = literals[at]
+        link[pattern] = head[literal] if head_of[literal] == stamp else -1
+        head[literal] = pattern
+        head_of[literal] = stamp
+        place[pattern] = at
+        position[pattern] = end
+        return count
+    low, high = first_tail[pattern], first_tail[pattern + 1]
+    if stop - begin - end < high - low:
+        return count
+    for i in range(low, high):
+        if texts[stop - high + i] != tails[i]:
+            return count
+    found[count] = labels[pattern]
+    return count + 1
+
+
+@compiled
+def _at_literal(
+    literal: int,
+    start: int,
+    end: int,
+    begin: int,
+    stop: int,
+    texts: Array,
+    rules: Any,
+    beginning: Any,
+    seen: Array,
+    waiting: Any,
+    stamp: int,
+    found: Array,
+    count: int,
+) -> tuple[int, int, bool]:
+    """A literal was found from ``start`` to ``end``: the patterns that wait for it go on, and where it is found for the
+    first time in the text those that begin with it. The labels found, how many went on, and whether any still waits.
+    """
+    first_literal = rules[1]
+    first_starter, starters, at_start = beginning
+    head, head_of, link, place, position = waiting
+    moves, is_awaited = 0, False
+    if head_of[literal] == stamp:
+        pattern = head[literal]
+        head[literal] = -1
+        while pattern >= 0:
+            following = link[pattern]
+            if start >= position[pattern]:
+                at = place[pattern]
+                count = _advanced(pattern, at, end, begin, stop, texts, rules, waiting, stamp, found, count)
+                moves += 1
+            else:
+                link[pattern] = head[literal]
+                head[literal] = pattern
+                is_awaited = True
+            pattern = following
+    if seen[literal] != stamp:
+        seen[literal] = stamp
+        for own in range(first_starter[literal], first_starter[literal + 1]):
+            pattern = starters[own]
+            if start == 0 or not at_start[pattern]:
+                at = first_literal[pattern]
+                count = _advanced(pattern, at, end, begin, stop, texts, rules, waiting, stamp, found, count)
+                moves += 1
+    return count, moves, is_awaited
+
+
+@compiled
+def find_patterns(
+    offsets: Array,
+    texts: Array,
+    first_text: int,
+    trie: Any,
+    rules: Any,
+    beginning: Any,
+    ending: Any,
+    visited: Any,
+    waiting: Any,
+    ends: Array,
+    found: Array,
+    count: int,
+) -> tuple[int, int]:
+    """The labels of the patterns that the texts ``first_text`` and after match, sorted for each, from ``count`` on.
+
+    Text i is ``texts[offsets[i]:offsets[i + 1]]``; its labels end at ``ends[i]``. ``trie``, ``rules``, ``beginning``
+    and ``ending`` are arrays of :class:`asc.keys.patterns.PatternSet`; ``visited`` (seen, quiet) int64 by literal and
+    ``waiting`` (head int32, head_of int64 by literal, link, place, position int32 by pattern), zeros at first, are
+    room. Where fewer places are left in ``found`` than there are patterns, it ends early. Returns the next text and the
+    number of labels.
+
+    Each text is read once. A pattern waits for one literal at a time, in that literal's list, so it costs a step for
+    each of its literals, and one for each place where that literal overlaps what was found before. Where literals end
+    in others, all of them are looked at once, and again when a pattern has moved on (``quiet``: until which move there
+    is nothing to do).
+    """
+    nodes, symbol, root, lengths = trie
+    first_ender, enders = ending
+    labels = rules[4]
+    seen, quiet = visited
+    quiet[:] = 0
+    moves = 0
+    for text in range(first_text, offsets.size - 1):
+        if found.size - count < labels.size:
+            return text, count
+        begin, stop = offsets[text], offsets[text + 1]
+        stamp = text + 1
+        before = count
+        moves += 1
+        node = 0
+        for i in range(begin, stop):
+            node = _followed(nodes, symbol, root, node, texts[i])
+            nearest = hit = nodes[node, HIT]
+            if hit == 0 or (quiet[nodes[hit, OUT]] == moves and i + 1 < stop):
+                continue
+            end = i + 1 - begin
+            moved, is_any_awaited = moves, False
+            while hit > 0:
+                literal = nodes[hit, OUT]
+                start = end - lengths[literal]
+                count, more, is_awaited = _at_literal(
+                    literal, start, end, begin, stop, texts, rules, beginning, seen, waiting, stamp, found, count
+                )
+                moves += more
+                is_any_awaited |= is_awaited
+                if i + 1 == stop:
+                    for own in range(first_ender[literal], first_ender[literal + 1]):
+                        found[count] = labels[enders[own]]
+                        count += 1
+                hit = nodes[nodes[hit, FAIL], HIT]
+            if moved == moves and not is_any_awaited:
+                quiet[nodes[nearest, OUT]] = moves
+        if count - before > 1:
+            found[before:count].sort()
+        ends[text] = count
+    return offsets.size - 1, count

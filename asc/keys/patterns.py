@@ -1,0 +1,253 @@
+"""Many LIKE patterns on one p-attribute, found in a text by reading it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.errors import PlanError
+from asc.frozen import arrays_of, frozen
+from asc.keys.dictionary import Dictionary
+from asc.keys.like import ANY
+
+Integers = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
+
+CHAIN_MAX = 64
+"""Literals of which each is the end of the next: all of them may have to be looked at for a byte of a text."""
+
+_FEW = 1_024
+"""Patterns that a set of later ones may have, beside ``_SHARE`` of those before them."""
+
+_SHARE = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternSet:
+    """An automaton of Aho and Corasick (1975) over the literals of some patterns, and what each pattern is of them.
+
+    ``offsets``, ``data``: the keys of the patterns (:mod:`asc.keys.like`), sorted; ``labels`` int32[patterns]: theirs
+    in the dictionary of the plan. A pattern has the literals ``literals[first_literal[p]:first_literal[p + 1]]``, to be
+    found in this order; ``at_start``: 1 where the first one is at the start of the text; ``tails``: what the text ends
+    with, after them. ``nodes``, ``symbol``, ``root``: the automaton (:func:`asc.keys.pattern_kernels.link_trie`).
+    ``starters``: the patterns that begin with each literal; ``enders``: those that are a literal at the end of the text
+    and nothing else.
+
+    Invariant: immutable; literals are distinct and sorted; of no more than ``CHAIN_MAX`` each is the end of the next.
+    Cost: 17 bytes for each byte of the literals that no other one begins with, and some 60 a pattern; a text is read
+    once, whatever the number of patterns, and costs what :func:`asc.keys.pattern_kernels.find_patterns` says.
+
+    Rejected: a set of expressions of a general engine, whose automaton multiplies its states by every ``%`` inside a
+    pattern; a search for each pattern, which reads the text as often as there are patterns.
+    """
+
+    offsets: npt.NDArray[np.int64]
+    data: Bytes
+    labels: Integers
+    first_literal: Integers
+    literals: Integers
+    at_start: Bytes
+    first_tail: npt.NDArray[np.int64]
+    tails: Bytes
+    lengths: Integers
+    first_starter: Integers
+    starters: Integers
+    first_ender: Integers
+    enders: Integers
+    nodes: Integers
+    symbol: Bytes
+    root: Integers
+
+    @staticmethod
+    def of(labels: Mapping[bytes, int]) -> PatternSet:
+        """The set of some keys with their labels."""
+        keys = sorted(labels)
+        literals: list[list[bytes]] = []
+        tails: list[bytes] = []
+        is_ender: list[bool] = []
+        for key in keys:
+            _, *others = segments = key.split(ANY)
+            own = [segment for segment in segments if segment]
+            ends = bool(others[-1])
+            is_ender.append(ends and len(own) == 1)
+            tails.append(own.pop() if ends and len(own) > 1 else b"")
+            literals.append(own)
+        distinct = sorted({literal for own in literals for literal in own})
+        number = {literal: place for place, literal in enumerate(distinct)}
+        numbers = [[number[literal] for literal in own] for own in literals]
+        firsts = np.array([own[0] for own in numbers], dtype=np.int32)
+        ender = np.array(is_ender, dtype=np.bool_)
+        offsets, data = _packed(keys)
+        first_tail, tail_data = _packed(tails)
+        starting = _by_literal(firsts, np.flatnonzero(~ender), len(distinct))
+        ending = _by_literal(firsts, np.flatnonzero(ender), len(distinct))
+        arrays: tuple[npt.NDArray[Any], ...] = (
+            offsets,
+            data,
+            np.array([labels[key] for key in keys], dtype=np.int32),
+            np.cumsum([0, *map(len, numbers)]).astype(np.int32),
+            np.array([literal for own in numbers for literal in own], dtype=np.int32),
+            np.array([not key.startswith(ANY) for key in keys], dtype=np.uint8),
+            first_tail,
+            tail_data,
+            np.array([len(literal) for literal in distinct], dtype=np.int32),
+            *starting,
+            *ending,
+            *_trie(distinct),
+        )
+        return PatternSet(*(frozen(array) for array in arrays))
+
+    def __len__(self) -> int:
+        """The number of patterns."""
+        return len(self.labels)
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return arrays_of(self)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def constants(self) -> list[bytes]:
+        """The keys of its patterns."""
+        data, ends = self.data.tobytes(), self.offsets.tolist()
+        return [data[low:high] for low, high in pairwise(ends)]
+
+    def find(self, texts: pa.Array) -> tuple[npt.NDArray[np.int64], Integers]:
+        """The patterns that each of some texts (strings, none NULL) matches: where the labels of each begin, and the
+        end, int64[texts + 1]; the labels, sorted for each.
+        """
+        # Imported late: what only parses predicates does not wait for the kernels.
+        from asc.keys.pattern_kernels import find_patterns
+
+        _, offsets, data = texts.buffers()
+        places = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+        content = np.frombuffer(data if data is not None else b"", dtype=np.uint8)
+        # Some of Arrow's buffers can be written, and the kernels would be compiled for both.
+        for array in (places, content):
+            array.setflags(write=False)
+        trie = (self.nodes, self.symbol, self.root, self.lengths)
+        rules = (self.literals, self.first_literal, self.first_tail, self.tails, self.labels)
+        beginning = (self.first_starter, self.starters, self.at_start)
+        seen, quiet, head_of = np.zeros((3, len(self.lengths)), dtype=np.int64)
+        head = np.zeros(len(self.lengths), dtype=np.int32)
+        waiting = (head, head_of, *np.zeros((3, len(self)), dtype=np.int32))
+        ends = np.zeros(len(texts) + 1, dtype=np.int64)
+        found = np.empty(len(texts) + 2 * len(self), dtype=np.int32)
+        text, count = 0, 0
+        while True:
+            text, count = find_patterns(
+                places,
+                content,
+                text,
+                trie,
+                rules,
+                beginning,
+                (self.first_ender, self.enders),
+                (seen, quiet),
+                waiting,
+                ends[1:],
+                found,
+                count,
+            )
+            if text == len(texts):
+                return ends, found[:count]
+            found = np.concatenate([found, np.empty_like(found)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Patterns:
+    """The patterns of one p-attribute: those there were, and in a small set those that came later.
+
+    Invariant: ``sets`` are one or two, and have no pattern in common. Cost: a text is read once for each.
+    """
+
+    sets: tuple[PatternSet, ...]
+
+    @staticmethod
+    def of(dictionary: Dictionary) -> Patterns:
+        """The patterns whose keys are the constants of a dictionary, in one set."""
+        return Patterns((PatternSet.of(dictionary.labels_by_constant()),))
+
+    def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> Patterns:
+        """These patterns and those of some keys more, which the dictionary has as well."""
+        label_of = {key: dictionary.label(key) for key in keys}
+        known = {label for one in self.sets for label in np.intersect1d(one.labels, list(label_of.values())).tolist()}
+        later = {key: label for key, label in label_of.items() if label not in known}
+        if not later:
+            return self
+        for one in self.sets[1:]:
+            later.update(zip(one.constants(), one.labels.tolist(), strict=True))
+        if len(later) > _FEW + len(self.sets[0]) // _SHARE:
+            return Patterns.of(dictionary)
+        return Patterns((self.sets[0], PatternSet.of(later)))
+
+    def relabelled(self, dictionary: Dictionary) -> Patterns:
+        """The same with the labels of another dictionary."""
+        label_of = dictionary.labels_by_constant()
+        moved = []
+        for one in self.sets:
+            labels = np.array([label_of[key] for key in one.constants()], dtype=np.int32)
+            moved.append(replace(one, labels=frozen(labels)))
+        return Patterns(tuple(moved))
+
+    @property
+    def nbytes(self) -> int:
+        return sum(one.nbytes for one in self.sets)
+
+    def __len__(self) -> int:
+        """The number of patterns."""
+        return sum(map(len, self.sets))
+
+    def find(self, texts: pa.Array) -> tuple[npt.NDArray[np.int64], Integers]:
+        """As :meth:`PatternSet.find`, of all of them."""
+        found = [one.find(texts) for one in self.sets]
+        if len(found) == 1 or not len(found[1][1]):
+            return found[0]
+        counts = [np.diff(ends) for ends, _ in found]
+        labels = np.concatenate([own for _, own in found])
+        texts_of = np.concatenate([np.repeat(np.arange(len(texts)), own) for own in counts])
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sum(counts))])
+        return ends, labels[np.lexsort((labels, texts_of))]
+
+
+def _packed(values: Sequence[bytes]) -> tuple[npt.NDArray[np.int64], Bytes]:
+    offsets = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum([len(value) for value in values], out=offsets[1:])
+    return offsets, np.frombuffer(b"".join(values), dtype=np.uint8)
+
+
+def _by_literal(firsts: Integers, patterns: npt.NDArray[np.intp], literals: int) -> tuple[Integers, Integers]:
+    """Where the patterns that begin with each literal begin and end, and these patterns."""
+    own = firsts[patterns]
+    first = np.zeros(literals + 1, dtype=np.int32)
+    np.cumsum(np.bincount(own, minlength=literals), out=first[1:])
+    return first, patterns[np.argsort(own, kind="stable")].astype(np.int32)
+
+
+def _trie(literals: Sequence[bytes]) -> tuple[Integers, Bytes, Integers]:
+    """The nodes of an automaton, their symbols, and the children of its root."""
+    from asc.keys.pattern_kernels import link_trie, make_trie
+
+    offsets, data = _packed(literals)
+    room = len(data) + 1
+    parent, out = np.zeros((2, room), dtype=np.int32)
+    symbol = np.zeros(room, dtype=np.uint8)
+    number = make_trie(offsets, data, parent, symbol, out)
+    symbol = symbol[:number].copy()
+    nodes, root = np.zeros((number + 1, 4), dtype=np.int32), np.zeros(256, dtype=np.int32)
+    longest = link_trie(parent[:number], symbol, out[:number], nodes, root)
+    if longest > CHAIN_MAX:
+        raise PlanError(
+            "LIKE patterns that end in one another",
+            longest,
+            f"at most {CHAIN_MAX} parts ('%b%', '%ab%', '%aab%', ...) of which each is the end of the next",
+        )
+    return nodes, symbol, root

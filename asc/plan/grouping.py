@@ -1,0 +1,150 @@
+"""Groups: the order in which conjuncts stand, so that those which a tuple rules out by one construct stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.frozen import frozen, frozen_int32
+from asc.keys.grid import Grid, Keys
+from asc.plan.conjuncts import ConjunctTable, Integers
+
+NOWHERE = -1
+"""The home of queries that no construct alone rules out often."""
+
+_MOST_ADMITTED = 1 / 2
+"""Of the regions of a p-attribute, by a constraint that makes it a home."""
+
+_WIDE, _ABOUT = 1 / 5, 1.5
+"""Where the least that is admitted is as wide as that, homes that admit so many times as much are as good."""
+
+_FILLED = 2
+"""Lines that a home has to have for one to begin with it: what of the last one stays free is memory."""
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Homes:
+    """Where conjuncts, or the lines of a block, are at home: a p-attribute, and where in it.
+
+    ``slots`` int32[n], or NOWHERE; ``keys`` int64[n]: the first key that is admitted there. Every region counts alike,
+    for nothing is known of the values.
+    """
+
+    slots: Integers
+    keys: Keys
+
+    @staticmethod
+    def of(table: ConjunctTable, grids: Sequence[Grid], popular: Places | None = None) -> Homes:
+        """The homes of the conjuncts of a table (with bounds of type int64): of each the p-attribute whose constraint
+        admits the least, and of several that admit about as little the most ``popular``, int64[slots]. Unless it is
+        told, that is the one that most conjuncts of the table have among theirs: so homes are few and large.
+        """
+        begins, shares = admitted_shares(table, grids)
+        own, slots = table.conjuncts[begins], table.slots[begins]
+        found, keys = np.full(len(table), NOWHERE, dtype=np.int32), np.zeros(len(table), dtype=np.int64)
+        is_matched = np.array([grid.is_matched for grid in grids], dtype=np.bool_)
+        some = np.flatnonzero((shares <= _MOST_ADMITTED) & ~is_matched[slots]) if len(slots) else begins
+        if not len(some):
+            return Homes(found, keys)
+        own, slots, begins = own[some], slots[some], begins[some]
+        shares = shares[some]
+        heads = np.flatnonzero(np.diff(own, prepend=-1))
+        least = np.repeat(np.minimum.reduceat(shares, heads), np.diff(np.append(heads, len(own))))
+        is_more = shares > np.where(least >= _WIDE, _ABOUT, 1.0) * least
+        if popular is None:
+            popular = np.bincount(slots[~is_more], minlength=len(grids))
+        order = np.lexsort((slots, -popular[slots], is_more, own))
+        best = order[heads]
+        found[own[best]], keys[own[best]] = slots[best], table.starts()[begins[best]]
+        return Homes(found, keys)
+
+    def take(self, which: Places) -> Homes:
+        """The homes ``which``, in that order, read-only."""
+        return Homes(frozen_int32(self.slots[which]), frozen(self.keys[which]))
+
+
+def nowhere(number: int) -> Homes:
+    """So many that are at home nowhere."""
+    return Homes(frozen_int32(np.full(number, NOWHERE)), frozen(np.zeros(number, dtype=np.int64)))
+
+
+def admitted_shares(table: ConjunctTable, grids: Sequence[Grid]) -> tuple[Places, npt.NDArray[np.float64]]:
+    """Where each constraint of a table begins among its intervals, and the share of the regions that it admits; of what
+    is matched with patterns, where regions say nothing, all.
+    """
+    slots, starts, ends = table.slots, table.starts(), table.ends()
+    admitted = np.zeros(len(slots))
+    for slot in np.unique(slots).tolist():
+        which = np.flatnonzero((slots == slot) & (starts <= ends))
+        grid = grids[slot]
+        admitted[which] = (grid.regions_of(ends[which]) - grid.regions_of(starts[which]) + 1) / grid.regions
+    begins = np.flatnonzero(np.diff(table.conjuncts * (1 << 16) + slots, prepend=-1))
+    shares = np.minimum(1.0, np.add.reduceat(admitted, begins)) if len(begins) else np.empty(0)
+    return begins, shares
+
+
+def grouped(
+    table: ConjunctTable, grids: Sequence[Grid], limit: int, line: int
+) -> Iterator[tuple[ConjunctTable, Homes]]:
+    """The conjuncts of a table (with bounds of type int64) block by block, bit for bit, and the homes of the bits; a
+    bit that stays free has owner -1.
+
+    Queries stand by the home of their first conjunct, and at one home by what they admit there: so a tuple, whose value
+    lies in one place of the p-attribute, rules out all but some neighbours. A home that fills lines, of ``line``
+    conjuncts, begins with one, for what two homes share is ruled out by neither; the others come first, side by side.
+    Blocks have about the same number of bits, at most ``limit`` and the conjuncts of their last query beyond it.
+    """
+    if not len(table):
+        return
+    first = query_starts(table)
+    homes = Homes.of(table, grids)
+    lengths, heads = np.diff(first), first[:-1]
+    unit = line if limit >= line else 1
+    slots = homes.slots[heads]
+    counts = np.bincount(slots + 1, weights=lengths, minlength=len(grids) + 1)
+    counts[NOWHERE + 1] = 0
+    fills = (counts >= _FILLED * unit)[slots + 1] & (unit > 1)
+    order = np.lexsort((homes.keys[heads], slots, fills))
+    starts = _starts(np.where(fills, slots, NOWHERE)[order], lengths[order], unit)
+    ends = starts + lengths[order]
+    number = -(-int(ends[-1]) // limit)
+    size = min(-(-int(ends[-1]) // (number * unit)), limit // unit) * unit
+    padded = table.with_free_bits(1)
+    block = starts // size
+    for low, high in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(starts)]):
+        bits = np.full(int(ends[high - 1]) - int(block[low]) * size, len(table), dtype=np.int64)
+        places = _side_by_side(starts[low:high] - int(block[low]) * size, lengths[order[low:high]])
+        bits[places] = _side_by_side(heads[order[low:high]], lengths[order[low:high]])
+        # A bit that stays free is at home where the one before it is.
+        known = np.maximum.accumulate(np.where(bits < len(table), np.arange(len(bits)), places[0]))
+        yield padded.take(bits), homes.take(bits[known])
+
+
+def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
+    """Where each query begins that is so long, a home with a whole number of units."""
+    runs = np.flatnonzero(np.diff(homes, prepend=homes[0] - 1))
+    sizes = np.add.reduceat(lengths, runs)
+    begins = np.cumsum(-(-sizes // unit) * unit) - -(-sizes // unit) * unit
+    within = np.cumsum(lengths) - lengths
+    of_run = np.diff(np.append(runs, len(lengths)))
+    found: Places = within - np.repeat(within[runs], of_run) + np.repeat(begins, of_run)
+    return found
+
+
+def query_starts(table: ConjunctTable) -> Places:
+    """Where the conjuncts of each query begin, which stand side by side, and the end."""
+    return np.append(np.flatnonzero(np.diff(table.owner, prepend=-1)), len(table)).astype(np.int64)
+
+
+def _side_by_side(starts: Places, lengths: Places) -> Places:
+    """The numbers of runs that begin so and are so long, one after the other."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    found: Places = np.repeat(starts - (ends - lengths), lengths) + np.arange(total)
+    return found

@@ -1,0 +1,43 @@
+"""Alerts that say of what and where: each waits for what is rare of one of a few measures, at some of a few places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workloads.errors import WorkloadError
+from workloads.synthetic import Workload, synthetic_columns, tail_and_ranges
+
+MEASURES = (0, 1, 2, 3)
+PLACES = (4, 5, 6, 7)
+
+_MARGIN = 0.02
+"""Of the domain: no range reaches into so much of it at either end."""
+
+
+def placed_alerts(
+    queries: int,
+    *,
+    attributes: int = 20,
+    domain: int = 1_000_000,
+    ranges: tuple[int, int] = (2, 4),
+    width: float = 0.3,
+    seed: int = 1,
+) -> Workload:
+    """Queries for about the highest 1 % of one of the ``MEASURES`` and ``ranges`` (least, most) closed intervals,
+    ``width`` x ``domain`` wide: the first on one of the ``PLACES``, the others on what is neither.
+
+    They are the alerts of :func:`workloads.synthetic.alerts_workload` but for which attributes they ask of: as with
+    most standing queries a few are asked of by all of them, so that four constructs may rule all of them out. Which
+    four, the data decides: the measures while nothing is rare, the places while all that is rare happens elsewhere.
+    """
+    others = np.arange(len(MEASURES) + len(PLACES), attributes)
+    if not 1 <= ranges[0] <= ranges[1] <= 1 + len(others):
+        raise WorkloadError("ranges a query", ranges, f"least and most, from 1 to {1 + len(others)}")
+    random = np.random.default_rng(seed)
+    counts = random.integers(ranges[0], ranges[1] + 1, queries)
+    drawn = others[np.argsort(random.random((queries, len(others))), axis=1)]
+    table = np.column_stack([random.choice(MEASURES, queries), random.choice(PLACES, queries), drawn])
+    attribute = table[np.arange(table.shape[1]) < counts[:, None] + 1]
+    owner = np.repeat(np.arange(queries), counts + 1)
+    low, high = tail_and_ranges(random, owner, domain, int(width * domain), margin=int(_MARGIN * domain))
+    return Workload(*synthetic_columns(attributes, domain), owner, attribute, low, high)

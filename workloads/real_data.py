@@ -1,0 +1,122 @@
+"""Recorded tuples of three kinds: flights, network connections (KDD Cup 1999) and the census.
+
+The project packages a sample of the flights and ten columns of the census. The whole tables, and the connections, are
+read from a folder that the user names (``--data DIR`` of ``asc bench scale``, or the environment variable
+``ASC_DATA_DIR``): ``flights/flights.csv.gz``, ``kddcup99/kddcup.data_10_percent.gz`` and
+``census/census_income_1994_1995_train.csv.gz`` in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pv
+
+from asc.schema import Schema
+from workloads import flights
+from workloads.census import census_tuples
+from workloads.errors import MissingDataError, WorkloadError
+
+VARIABLE = "ASC_DATA_DIR"
+"""Of the environment: the folder that tests, and the benchmark without an option, read recorded tuples from."""
+
+FLIGHTS_FILE = Path("flights", "flights.csv.gz")
+CONNECTIONS_FILE = Path("kddcup99", "kddcup.data_10_percent.gz")
+CENSUS_FILE = Path("census", "census_income_1994_1995_train.csv.gz")
+
+CONNECTIONS_DDL = (
+    "duration INT, protocol_type STRING, service STRING, flag STRING, src_bytes INT, dst_bytes INT, land INT, "
+    "wrong_fragment INT, urgent INT, hot INT, num_failed_logins INT, logged_in INT, num_compromised INT, "
+    "root_shell INT, su_attempted INT, num_root INT, num_file_creations INT, num_shells INT, num_access_files INT, "
+    "num_outbound_cmds INT, is_host_login INT, is_guest_login INT, count INT, srv_count INT, serror_rate DOUBLE, "
+    "srv_serror_rate DOUBLE, rerror_rate DOUBLE, srv_rerror_rate DOUBLE, same_srv_rate DOUBLE, diff_srv_rate DOUBLE, "
+    "srv_diff_host_rate DOUBLE, dst_host_count INT, dst_host_srv_count INT, dst_host_same_srv_rate DOUBLE, "
+    "dst_host_diff_srv_rate DOUBLE, dst_host_same_src_port_rate DOUBLE, dst_host_srv_diff_host_rate DOUBLE, "
+    "dst_host_serror_rate DOUBLE, dst_host_srv_serror_rate DOUBLE, dst_host_rerror_rate DOUBLE, "
+    "dst_host_srv_rerror_rate DOUBLE, label STRING"
+)
+"""The 41 features of a connection and its label, as the archive names them."""
+
+CENSUS_DDL = (
+    "age INT, class_of_worker STRING, industry INT, occupation INT, education STRING, wage_per_hour INT, "
+    "enrolled STRING, marital_status STRING, major_industry STRING, major_occupation STRING, race STRING, "
+    "hispanic_origin STRING, sex STRING, union_member STRING, reason_for_unemployment STRING, employment STRING, "
+    "capital_gains INT, capital_losses INT, dividends INT, tax_filer STRING, region_before STRING, "
+    "state_before STRING, household_detail STRING, household_summary STRING, weight DOUBLE, migration_msa STRING, "
+    "migration_region STRING, migration_within_region STRING, same_house STRING, sunbelt_before STRING, "
+    "employer_size INT, parents_present STRING, father_birth STRING, mother_birth STRING, own_birth STRING, "
+    "citizenship STRING, own_business INT, veterans_questionnaire STRING, veterans_benefits INT, weeks_worked INT, "
+    "year INT, income STRING"
+)
+"""The 42 columns of the training part of the census; a missing value is NULL."""
+
+_KDD_REMEDY = (
+    "name the folder by --data DIR or ASC_DATA_DIR; the file comes from "
+    "https://archive.ics.uci.edu/dataset/130/kdd+cup+1999+data"
+)
+
+
+def flight_tuples(folder: Path | None = None) -> pa.Table:
+    """The flights in the folder, 336,776 of them; the packaged sample of 20,000 where the folder has none.
+
+    19 columns: ints, strings and a timestamp, NULL where a flight has no value (a cancelled one did not depart).
+    """
+    file = _found(folder, FLIGHTS_FILE)
+    return _read(file or flights.sample_path(), flights.SCHEMA, missing=("", "NA"), header=True)
+
+
+def connection_tuples(folder: Path | None = None) -> pa.Table:
+    """The 494,021 connections in the folder (the tenth that the archive offers): ints, shares as doubles, and strings.
+
+    Raises MissingDataError, which says where they are to be had, for a folder without them: none are packaged.
+    """
+    file = _found(folder, CONNECTIONS_FILE)
+    if file is None:
+        place = CONNECTIONS_FILE if folder is None else folder / CONNECTIONS_FILE
+        raise MissingDataError("missing KDD Cup 99 connections", str(place), _KDD_REMEDY)
+    return _read(file, CONNECTIONS_DDL, missing=(), header=False)
+
+
+def survey_tuples(folder: Path | None = None) -> pa.Table:
+    """The whole census in the folder, 199,523 tuples of 42 columns; the packaged ten int columns of the same tuples
+    where the folder has none.
+    """
+    file = _found(folder, CENSUS_FILE)
+    return census_tuples() if file is None else _read(file, CENSUS_DDL, missing=("?",), header=False)
+
+
+REAL_DATA: Mapping[str, Callable[[Path | None], pa.Table]] = MappingProxyType(
+    {"flights": flight_tuples, "KDD Cup 99": connection_tuples, "census": survey_tuples}
+)
+"""Each by its name: the tuples that are in a folder, or packaged."""
+
+
+def _found(folder: Path | None, file: Path) -> Path | None:
+    return folder / file if folder is not None and (folder / file).is_file() else None
+
+
+def _read(file: Path, ddl: str, *, missing: tuple[str, ...], header: bool) -> pa.Table:
+    """A CSV file, gzipped or not, as a table of the types of the schema, strings without blanks at their ends."""
+    schema = Schema.from_ddl(ddl).arrow
+    # Strings become NULL after they are trimmed: the census has a blank after each comma.
+    convert = pv.ConvertOptions(column_types=schema, null_values=list(missing), strings_can_be_null=False)
+    try:
+        table = pv.read_csv(
+            file,
+            read_options=pv.ReadOptions(column_names=schema.names, skip_rows=1 if header else 0),
+            convert_options=convert,
+        )
+    except (OSError, pa.ArrowException) as error:
+        raise WorkloadError("damaged file", str(file), f"fetch it again ({error})") from None
+    columns = [_trimmed(column, missing) if pa.types.is_string(column.type) else column for column in table.columns]
+    return pa.table(columns, schema=schema).combine_chunks()
+
+
+def _trimmed(column: pa.ChunkedArray, missing: tuple[str, ...]) -> pa.ChunkedArray:
+    trimmed = pc.utf8_trim_whitespace(column)
+    is_missing = pc.is_in(trimmed, value_set=pa.array(missing, pa.string()))
+    return pc.if_else(is_missing, pa.scalar(None, pa.string()), trimmed)
