@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -123,6 +124,24 @@ def adaptive_run(
         sum(walk.macro_arrows for walk in walks),
         tuple(rearrangements),
     )
+
+
+def warm_runs(
+    stream: RecordedStream, thresholds: Thresholds, kinds: Sequence[Kind], *, sample_tuples: int, seed: int
+) -> tuple[RecordedStream, dict[Kind, AdaptiveRun]]:
+    """A run of each kind over a stream but for its first period, which nobody is charged for: each begins with the
+    sequence of its kind found there. With them the stream that they ran over.
+    """
+    ahead = thresholds.recompute_tuples
+    sample = stream.drawn(sample_tuples, np.random.default_rng(seed), 0, ahead)
+    rest = stream.after(ahead)
+    runs = {
+        kind: adaptive_run(
+            rest, thresholds, kind=kind, sample_tuples=sample_tuples, first=found_on(stream, sample, kind), seed=seed
+        )
+        for kind in kinds
+    }
+    return rest, runs
 
 
 def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:

@@ -13,7 +13,7 @@ import numpy as np
 from asc.evaluation.executor import match
 from asc.plan.order import Order
 from asc.plan.plan import Plan
-from bench.adaptive import HYBRID, MACRO, REFINED, AdaptiveRun, Kind, adaptive_run, figures
+from bench.adaptive import HYBRID, MACRO, REFINED, AdaptiveRun, Kind, figures, warm_runs
 from bench.fixed_sequences import FixedSequences, fixed_sequences
 from bench.micro_arrow_losses import by_dropping_ratio, cost_at_own_level
 from bench.recorded_stream import RecordedStream
@@ -35,7 +35,8 @@ Segments = Sequence[tuple[int, int, Plan]]
 class Measuring:
     """How a comparison is made.
 
-    period_tuples   lambda: Macro and Hybrid find a sequence for every period, on the tuples of the one before (mu = 0)
+    period_tuples   lambda: Macro and Hybrid find a sequence for every period, on the tuples of the one before (mu = 0).
+                    The first period is ahead of what is measured: they and the lottery begin with what it taught them
     sample_tuples   so many of those at most
     exact_tuples    tuples that SEQ_best and SEQ_worst are found on; their cost is measured on all tuples
     repetitions     timed runs of the executor for each contender; none for 0
@@ -48,18 +49,22 @@ class Measuring:
 
 
 def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict[str, Any]:
-    """The mean cost of a tuple for each contender, its time in the batch executor, and what explains the costs."""
+    """The mean cost of a tuple for each contender, its time in the batch executor, and what explains the costs.
+
+    All of them begin warm: the first period is charged to nobody. SEQ_best and SEQ_worst are found in hindsight, on
+    tuples of all that is measured.
+    """
+    kinds: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
+    thresholds, sample_tuples = Thresholds(measuring.period_tuples, 0.0), measuring.sample_tuples
+    visits = ticket_routing(stream.block, stream.whole, seed=seed)[measuring.period_tuples :]
+    stream, runs = warm_runs(stream, thresholds, kinds, sample_tuples=sample_tuples, seed=seed)
+    macro, hybrid, refining = (runs[kind] for kind in kinds)
     drawn = stream.drawn(measuring.exact_tuples, np.random.default_rng(seed))
     fixed = fixed_sequences(stream.block, drawn)
-    thresholds = Thresholds(measuring.period_tuples, 0.0)
-    kinds: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
-    macro, hybrid, refining = (
-        adaptive_run(stream, thresholds, kind=kind, sample_tuples=measuring.sample_tuples, seed=seed) for kind in kinds
-    )
     best, worst = stream.block.order_of(fixed.best), stream.block.order_of(fixed.worst)
     costs = {
         WORST: figures(stream, stream.whole, worst).cost,
-        ROUTING: float(ticket_routing(stream.block, stream.whole, seed=seed).mean()),
+        ROUTING: float(visits.mean()),
         BEST: figures(stream, stream.whole, best).cost,
         MACRO: macro.cost,
         HYBRID: hybrid.cost,

@@ -25,26 +25,30 @@ from bench.datasets import DataSet
 from bench.experiment import (
     CLOSE,
     OURS,
-    SEEDS,
     Claim,
     Result,
-    Spread,
     at_most,
     claims_text,
     close_to,
     columns_text,
     result_of,
+    seeds_in,
+    seeds_of,
     trend,
     write,
 )
+from bench.interval import Interval
 from bench.plot_costs import plot_by_attributes, plot_by_data_set
 from workloads.predicate_sets import PredicateShape
 
 Cases = Sequence[dict[str, Any]]
 
+_TIMED = tuple(name for name in CONTENDERS if name != ROUTING)
+
 SENSITIVITY_QUERIES = (10, 100, 1_000)
 SENSITIVITY_WIDEST = (0.2, 0.6)
 SENSITIVITY_SCALE = 0.1
+SENSITIVITY_SEEDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,9 @@ class Subject:
 
 
 def figure_6(name: str, subjects: Sequence[Subject], scale: float, output_dir: Path) -> Result:
-    """Costs by data set; beside it, at a tenth of the size and with one seed, other predicates."""
+    """Costs by data set; beside it, at a tenth of the size and with a few seeds, other predicates."""
     measuring = scaled(scale)
-    wanted = [(subject, seed) for subject in subjects for seed in SEEDS]
+    wanted = [(subject, seed) for subject in subjects for seed in seeds_of(scale)]
     cases = [
         _case(subject, scale, subject.data.attributes, measuring, seed)
         for subject, seed in tqdm(wanted, desc="figure 6", leave=False, disable=None)
@@ -72,8 +76,9 @@ def figure_6(name: str, subjects: Sequence[Subject], scale: float, output_dir: P
     smaller = scale * SENSITIVITY_SCALE
     untimed = replace(scaled(smaller), repetitions=0)
     sensitivity = [
-        _case(subject, smaller, subject.data.attributes, untimed, SEEDS[0])
+        _case(subject, smaller, subject.data.attributes, untimed, seed)
         for subject in tqdm(others, desc="sensitivity", leave=False, disable=None)
+        for seed in seeds_of(scale)[:SENSITIVITY_SEEDS]
     ]
     parameters = _parameters(subjects, measuring)
     claims = [claim for subject in subjects for claim in _claims_6(subject.data.name, _of(cases, subject.data.name))]
@@ -85,7 +90,7 @@ def figure_6(name: str, subjects: Sequence[Subject], scale: float, output_dir: P
 def figure_7(name: str, subject: Subject, attributes: Sequence[int], scale: float, output_dir: Path) -> Result:
     """Costs by number of p-attributes."""
     measuring = scaled(scale)
-    wanted = [(count, seed) for count in attributes for seed in SEEDS]
+    wanted = [(count, seed) for count in attributes for seed in seeds_of(scale)]
     cases = [
         _case(subject, scale, count, measuring, seed)
         for count, seed in tqdm(wanted, desc="figure 7", leave=False, disable=None)
@@ -202,10 +207,10 @@ def _claims_7(cases: Cases) -> list[Claim]:
     paper = "Fig. 7: 'the performance gaps among the four schemes are also comparatively enlarged'"
     claims = []
     for upper, lower in ((ROUTING, MACRO), (ROUTING, HYBRID), (WORST, BEST)):
-        lines = [_gaps([case for case in cases if case["seed"] == seed], upper, lower) for seed in SEEDS]
+        lines = [_gaps([case for case in cases if case["seed"] == seed], upper, lower) for seed in seeds_in(cases)]
         claims.append(trend(f"the gap {upper} - {lower} grows with the p-attributes", paper, lines, 1))
     hybrid, refining, best = (
-        [statistics.fmean(_costs([case for case in cases if case["seed"] == seed], name)) for seed in SEEDS]
+        [statistics.fmean(_costs([case for case in cases if case["seed"] == seed], name)) for seed in seeds_in(cases)]
         for name in (HYBRID, REFINED, BEST)
     )
     over, evidence = "mean over the numbers of p-attributes", _about_hybrid(cases)
@@ -220,27 +225,43 @@ def _gaps(cases: Cases, upper: str, lower: str) -> tuple[list[float], list[float
 
 
 def costs_text(result: Result) -> str:
-    """Costs and times of a result of Figure 6 or 7, its sensitivity, and the claims."""
+    """Costs and times of a result of Figure 6 or 7, its sensitivity, and the claims: means over the seeds and their
+    95 % intervals, as the plots have them.
+    """
     groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for case in result["results"]["cases"]:
         groups.setdefault((case["data_set"], case["attributes"]), []).append(case)
+    seeds = len(result["parameters"]["seeds"])
     rows, times = [], []
     for (data_set, attributes), cases in groups.items():
         head = [data_set, str(attributes)]
-        rows.append([*head, *(str(Spread.of(_costs(cases, name))) for name in CONTENDERS), *_shares(cases)])
-        for key, title in (("executor", "as it runs"), ("one_at_a_time", "one at a time")):
-            ns = [[case["times"].get(name, {}).get(key) for case in cases] for name in CONTENDERS]
-            times.append([*head, title, *(f"{statistics.median(own):.0f}" if None not in own else "-" for own in ns)])
+        rows.append([*head, *(str(Interval.of(_costs(cases, name))) for name in CONTENDERS), *_shares(cases)])
+        if all(case["times"] for case in cases):
+            times += [[*head, *row] for row in _times_rows(cases)]
     parts = [
-        f"{result['benchmark']}: constructs evaluated a tuple, mean ± spread over {len(SEEDS)} seeds",
+        f"{result['benchmark']}: constructs evaluated a tuple, mean ± 95 % interval over {seeds} seeds",
         columns_text(["data", "p-attr.", *CONTENDERS, "dropped", "least"], rows),
         "",
-        "nanoseconds a tuple in the batch executor, one thread, median over the seeds",
-        columns_text(["data", "p-attr.", "constructs", *CONTENDERS], times),
+        f"nanoseconds a tuple in the batch executor, one thread, mean ± 95 % interval over {seeds} seeds,",
+        "and how many times as many as SEQ_best's, seed by seed",
+        columns_text(["data", "p-attr.", "constructs", *_TIMED], times),
     ]
     if sensitivity := result["results"].get("sensitivity"):
-        parts += ["", "other predicates, a tenth of the tuples, one seed", _sensitivity_text(sensitivity)]
+        few = len(seeds_in(sensitivity))
+        title = f"other predicates, a tenth of the tuples, mean ± 95 % interval over {few} seeds"
+        parts += ["", title, _sensitivity_text(sensitivity)]
     return "\n".join([*parts, claims_text(result)])
+
+
+def _times_rows(cases: Cases) -> list[list[str]]:
+    """What the contenders take that the executor runs; and how that compares with SEQ_best in the same runs."""
+    rows = []
+    for key, title in (("executor", "as it runs"), ("one_at_a_time", "one at a time")):
+        ns = {name: [case["times"][name][key] for case in cases] for name in _TIMED}
+        rows.append([title, *(Interval.of(own).rounded(0) for own in ns.values())])
+        pairs = [list(zip(own, ns[BEST], strict=True)) for own in ns.values()]
+        rows.append(["of SEQ_best's", *(Interval.of([own / best for own, best in pair]).rounded(3) for pair in pairs)])
+    return rows
 
 
 def _shares(cases: Cases) -> list[str]:
@@ -250,14 +271,12 @@ def _shares(cases: Cases) -> list[str]:
 
 
 def _sensitivity_text(cases: Cases) -> str:
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for case in cases:
+        head = (case["data_set"], f"{case['asked']['queries']:,}", f"{case['asked']['widest']:g}")
+        groups.setdefault(head, []).append(case)
     rows = [
-        [
-            case["data_set"],
-            f"{case['asked']['queries']:,}",
-            f"{case['asked']['widest']:g}",
-            *(f"{case['costs'][name]:.2f}" for name in CONTENDERS),
-            *_shares([case]),
-        ]
-        for case in cases
+        [*head, *(str(Interval.of(_costs(own, name))) for name in CONTENDERS), *_shares(own)]
+        for head, own in groups.items()
     ]
     return columns_text(["data", "queries", "widest", *CONTENDERS, "dropped", "least"], rows)

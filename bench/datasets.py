@@ -69,8 +69,8 @@ def _census(rows: int, attributes: int, _seed: int) -> pa.Table:
     return table.select(table.schema.names[:attributes]).slice(0, rows)
 
 
-D1 = DataSet("D1", "uniform", 500_000, 20, _uniform)
-D2 = DataSet("D2", "skewed and correlated", 500_000, 20, _non_uniform)
+D1 = DataSet("D1", "uniform", 40_000, 20, _uniform)
+D2 = DataSet("D2", "skewed and correlated", 40_000, 20, _non_uniform)
 D3 = DataSet("D3", "census", 199_523, 10, _census)
 
 

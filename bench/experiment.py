@@ -1,20 +1,24 @@
-"""What every experiment does alike: seeds, means with their spread, claims, and the files it leaves."""
+"""What every experiment does alike: seeds, claims judged by intervals, and the files it leaves."""
 
 from __future__ import annotations
 
 import json
 import statistics
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bench.interval import Interval
 from bench.machine import machine
 
-SEEDS = (1, 2, 3)
-"""Every experiment is run with each: they make tuples, predicates and the lottery's draws."""
+SEEDS = tuple(range(1, 21))
+"""A full run of an experiment has each: they make tuples, predicates and the lottery's draws."""
+
+FEW_SEEDS = 3
+"""Of a run that is not the full one: enough to see that there are intervals."""
 
 CLOSE = 1.1
 """What costs at most so many times as much as SEQ_best comes close to it."""
@@ -28,52 +32,58 @@ Line = tuple[Sequence[float], Sequence[float]]
 """The xs and the ys of one seed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Mean and standard deviation over the seeds."""
+def seeds_of(scale: float) -> tuple[int, ...]:
+    """The seeds of a run of a share of the full size: all of them where it is the full one."""
+    return SEEDS if scale >= 1 else SEEDS[:FEW_SEEDS]
 
-    mean: float
-    deviation: float
 
-    @staticmethod
-    def of(values: Sequence[float]) -> Spread:
-        return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
-
-    def __str__(self) -> str:
-        """Mean and spread, as the tables have them.
-
-        >>> str(Spread.of([1.0, 2.0]))
-        '1.50 ± 0.71'
-        """
-        return self.rounded(2)
-
-    def rounded(self, digits: int) -> str:
-        return f"{self.mean:.{digits}f} ± {self.deviation:.{digits}f}"
+def seeds_in(cases: Iterable[Mapping[str, Any]]) -> list[int]:
+    """The seeds of some cases, in their order."""
+    return list(dict.fromkeys(case["seed"] for case in cases))
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A claim of the paper beside what was measured.
 
-    ``holds``: it holds for the means over the seeds; ``seeds``: and in so many of them. ``evidence``: what was measured
-    besides that bears on why it does not.
+    ``holds``: it holds for the means over the seeds; ``certain``: the whole interval says the same, so that other seeds
+    would hardly turn it; ``seeds``: and in so many of them. ``evidence``: what was measured besides that bears on why
+    it does not.
     """
 
     claim: str
     paper: str
     ours: str
     holds: bool
+    certain: bool
     seeds: str
     evidence: str = ""
+
+    @property
+    def verdict(self) -> str:
+        return verdict(self.holds, self.certain)
+
+
+def verdict(holds: bool, certain: bool) -> str:
+    """What is said of a claim.
+
+    >>> verdict(holds=True, certain=True), verdict(holds=False, certain=True), verdict(holds=False, certain=False)
+    ('confirmed', 'refuted', 'open')
+    """
+    if not certain:
+        return "open"
+    return "confirmed" if holds else "refuted"
 
 
 def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
     """The claim that one figure is at most another; seed by seed."""
     lower, upper = statistics.fmean(left), statistics.fmean(right)
+    above = Interval.of([a - b for a, b in zip(left, right, strict=True)])
     held = sum(a <= b for a, b in zip(left, right, strict=True))
-    ours = f"{lower:.3f} against {upper:.3f} ({(lower / upper - 1) * 100:+.1f} %)"
-    holds = lower <= upper
-    return Claim(claim, paper, ours, holds, f"{held} of {len(left)}", "" if holds else evidence)
+    ours = f"{lower:.3f} against {upper:.3f} ({(lower / upper - 1) * 100:+.1f} %; difference {above.rounded(3)})"
+    holds = above.mean <= 0
+    certain = len(left) > 1 and (above.high <= 0 if holds else above.low > 0)
+    return Claim(claim, paper, ours, holds, certain, f"{held} of {len(left)}", "" if holds else evidence)
 
 
 def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
@@ -82,7 +92,9 @@ def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[floa
     own, best = statistics.fmean(left), statistics.fmean(right)
     percent = (own / best - 1) * 100
     beside = f"{percent:+.1f} % above" if percent >= 0 else f"{-percent:.1f} % below"
-    return replace(decided, ours=f"{own:.3f} against {CLOSE:g} x {best:.3f} ({beside} SEQ_best)")
+    ratio = Interval.of([cost / other for cost, other in zip(left, right, strict=True)])
+    ours = f"{own:.3f} against {CLOSE:g} x {best:.3f} ({beside} SEQ_best; ratio {ratio.rounded(3)})"
+    return replace(decided, ours=ours)
 
 
 def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence: str = "") -> Claim:
@@ -92,12 +104,14 @@ def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence:
     """
     slopes = [statistics.linear_regression(xs, ys).slope for xs, ys in lines]
     points = [(statistics.fmean(x), statistics.fmean(y)) for x, y in _places(lines)]
-    holds = sign * statistics.fmean(slopes) > 0
+    rises = Interval.of([sign * slope for slope in slopes])
+    holds = rises.mean > 0
+    certain = len(slopes) > 1 and (rises.low > 0 if holds else rises.high <= 0)
     held = sum(sign * slope > 0 for slope in slopes)
     ours = ", ".join(f"{x:.3g}: {y:.3f}" for x, y in points)
     steady = all(sign * (after - before) >= 0 for (_, before), (_, after) in pairwise(points))
     ours += "" if steady or not holds else UNSTEADY
-    return Claim(claim, paper, ours, holds, f"{held} of {len(slopes)}", "" if holds else evidence)
+    return Claim(claim, paper, ours, holds, certain, f"{held} of {len(slopes)}", "" if holds else evidence)
 
 
 def _places(lines: Sequence[Line]) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
@@ -112,7 +126,7 @@ def result_of(name: str, scale: float, parameters: dict[str, Any], results: Any,
         "benchmark": name,
         "scale": scale,
         "machine": machine(),
-        "parameters": {"seeds": list(SEEDS), **parameters},
+        "parameters": {"seeds": list(seeds_of(scale)), **parameters},
         "results": results,
         "claims": [asdict(claim) for claim in claims],
     }
@@ -130,9 +144,8 @@ def claims_text(result: Result) -> str:
     """The claims as lines of text."""
     lines, before = ["", "claims of the paper, and of ours beside them"], ""
     for claim in result["claims"]:
-        verdict = "confirmed" if claim["holds"] else "refuted"
         about = f"paper: {claim['paper']}; ours: {claim['ours']}; seeds: {claim['seeds']}"
-        lines.append(f"  {verdict:<9}  {claim['claim']}")
+        lines.append(f"  {verdict(claim['holds'], claim['certain']):<9}  {claim['claim']}")
         evidence = claim["evidence"] if claim["evidence"] != before else "why: as above" if before else ""
         before = claim["evidence"]
         for text in (about, evidence):

@@ -38,26 +38,28 @@ _LAST_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of standing queries, loads in records a second, how long each load lasts, and the changes of queries in
-    the course of one more: with the first number of queries that allows them, under the highest load.
+    """Numbers of standing queries, loads in records a second, how long each load lasts; one load more amid so many
+    changes of queries, with the first number of queries that allows them; the load of the floor.
     """
 
     queries: tuple[int, ...]
     rates: tuple[float, ...]
     seconds: float
+    changed_rate: float
     changes: int
+    floor_rate: float
 
 
-FULL = Size((10, 1_000, 100_000), (100, 2_000), 45.0, 1_000)
-QUICK = Size((10,), (100,), 10.0, 10)
+FULL = Size((10, 1_000, 100_000), (100, 2_000), 45.0, 2_000, 1_000, 100)
+QUICK = Size((10,), (100,), 10.0, 100, 10, 100)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``latency.json`` and its plot into the folder; the result is what the file holds.
 
-    For each number of queries and each load a daemon is started on standing queries, and the load begins when it is
-    ready. Kafka has had records before. Beside it the floor: the smallest jobs of Spark that read, cross into Python
-    and write. Raises RuntimeError where a daemon does not get ready, or delivers nothing.
+    For each number of queries and each load a daemon is started on queries that stand in its registry, and the load
+    begins when it is ready. Kafka has had records before. Beside it the floor: the smallest jobs of Spark that
+    read, cross into Python and write. Raises RuntimeError where a daemon does not get ready, or delivers nothing.
     """
     size = QUICK if quick else FULL
     runs = []
@@ -66,18 +68,17 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         _use(kafka, size)
         changed = next(queries for queries in size.queries if queries >= size.changes)
         for queries in size.queries:
-            served = Served(Path(name), kafka, f"queries-{queries}")
-            with served.running():
-                served.register(queries)
+            served = Served(Path(name), kafka, f"queries-{queries}", quick=quick)
+            served.stand(queries)
             for rate in size.rates:
                 runs.append(_loaded(served, queries, rate, size.seconds))
                 steps.update()
             if queries == changed:
-                runs.append(_loaded(served, queries, size.rates[-1], size.seconds, size.changes))
+                runs.append(_loaded(served, queries, size.changed_rate, size.seconds, size.changes))
                 steps.update()
         spark = spark_session(app_name="asc-bench-latency")
-        rate, seconds = size.rates[0], size.seconds / 3
-        floors = [floor(spark, kafka, variant, rate=rate, seconds=seconds) for variant in VARIANTS]
+        seconds = size.seconds / 3
+        floors = [floor(spark, kafka, variant, rate=size.floor_rate, seconds=seconds) for variant in VARIANTS]
     steps.close()
     result = {
         "benchmark": "latency",
@@ -168,7 +169,7 @@ def _use(kafka: EmbeddedKafka, size: Size) -> None:
     """Have Kafka take records for some seconds: it is not what is measured, and slow when it has just started."""
     make_topics(kafka.bootstrap_servers, "used")
     with receiving(kafka.bootstrap_servers, ["used"]) as receiver:
-        send_paced(kafka.bootstrap_servers, "used", size.rates[-1], size.seconds / 5)
+        send_paced(kafka.bootstrap_servers, "used", size.changed_rate, size.seconds / 5)
         receiver.settle(1.0)
 
 

@@ -8,22 +8,23 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.adaptive import HYBRID, MACRO, REFINED, Kind, adaptive_run
+from bench.adaptive import HYBRID, MACRO, REFINED, Kind, warm_runs
 from bench.costs import scaled
 from bench.datasets import D1, with_concentration
 from bench.experiment import (
     OURS,
-    SEEDS,
     Claim,
     Line,
     Result,
-    Spread,
     claims_text,
     columns_text,
     result_of,
+    seeds_in,
+    seeds_of,
     trend,
     write,
 )
+from bench.interval import Interval
 from bench.plot_micro_arrows import plot_micro_arrows
 from monitor.adaptation import Thresholds
 from workloads.predicate_sets import PredicateShape
@@ -43,7 +44,7 @@ _SHOWN = {
 
 def figure_8(name: str, shape: PredicateShape, scale: float, output_dir: Path) -> Result:
     """D1 under predicate sets of a shape that differ in how much they gather around hot values."""
-    wanted = [(concentration, seed) for concentration in CONCENTRATIONS for seed in SEEDS]
+    wanted = [(concentration, seed) for concentration in CONCENTRATIONS for seed in seeds_of(scale)]
     cases = [
         _case(with_concentration(shape, concentration), seed, scale)
         for concentration, seed in tqdm(wanted, "figure 8", leave=False, disable=None)
@@ -67,9 +68,8 @@ def _case(shape: PredicateShape, seed: int, scale: float) -> dict[str, Any]:
     measuring = scaled(scale)
     kinds: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
     thresholds = Thresholds(measuring.period_tuples, 0.0)
-    macro, hybrid, refining = (
-        adaptive_run(stream, thresholds, kind=kind, sample_tuples=measuring.sample_tuples, seed=seed) for kind in kinds
-    )
+    rest, runs = warm_runs(stream, thresholds, kinds, sample_tuples=measuring.sample_tuples, seed=seed)
+    macro, hybrid, refining = (runs[kind] for kind in kinds)
     return {
         "concentration": shape.concentration,
         "seed": seed,
@@ -81,7 +81,7 @@ def _case(shape: PredicateShape, seed: int, scale: float) -> dict[str, Any]:
         "refined_cost": refining.cost,
         "refined_micro_ratio": refining.micro_ratio,
         "refined_relative_cost": refining.cost / macro.cost,
-        "dropped": macro.dropped / len(stream),
+        "dropped": macro.dropped / len(rest),
     }
 
 
@@ -104,7 +104,7 @@ def _claims(cases: list[dict[str, Any]]) -> list[Claim]:
 
 def _lines(cases: list[dict[str, Any]], key: str) -> list[Line]:
     """The figure over the realised deviation, a line a seed."""
-    own = [[case for case in cases if case["seed"] == seed] for seed in SEEDS]
+    own = [[case for case in cases if case["seed"] == seed] for seed in seeds_in(cases)]
     return [([case["realised"]["deviation"] for case in line], [case[key] for case in line]) for line in own]
 
 
@@ -113,9 +113,9 @@ def micro_arrows_text(result: Result) -> str:
     rows = []
     for concentration in result["parameters"]["concentrations"]:
         own = [case for case in result["results"]["cases"] if case["concentration"] == concentration]
-        deviation = Spread.of([case["realised"]["deviation"] for case in own])
-        figures = [Spread.of([case[key] for case in own]) for key in _SHOWN]
+        deviation = Interval.of([case["realised"]["deviation"] for case in own])
+        figures = [Interval.of([case[key] for case in own]) for key in _SHOWN]
         rows.append([f"{concentration:g}", str(deviation), *(own.rounded(3) for own in figures)])
     headings = ["concentration", "std dev of ones", *_SHOWN.values()]
-    title = f"{result['benchmark']}: D1, mean ± spread over {len(SEEDS)} seeds"
+    title = f"{result['benchmark']}: D1, mean ± 95 % interval over {len(result['parameters']['seeds'])} seeds"
     return "\n".join([title, columns_text(headings, rows), claims_text(result)])

@@ -1,4 +1,4 @@
-"""What the monitor costs: batches through Spark with it and without it, in turns."""
+"""What the monitor costs, by batches through Spark with it and without it in turns; beside it what it gains."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from tqdm import tqdm
 
+import bench.drifting
 from asc.plan.compiler import compile_plan
 from asc.plan.order import Order
 from asc.plan.plan import Plan
@@ -59,11 +60,37 @@ FULL = Size(1_000_000, (100, 1_000), 120, 12)
 QUICK = Size(100_000, (100,), 12, 2)
 
 
-def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``monitor.json`` and its plot into the folder; the result is what the file holds.
+COST, GAIN = "cost", "gain"
 
-    Batches alternate between uniform and skewed tuples, and every look measures. There is no
-    Kafka in it: reading and writing topics would only make the monitor's share smaller.
+
+def run(*, quick: bool, output_dir: Path, part: str | None = None) -> dict[str, Any]:
+    """One part, or both: what the monitor costs (``monitor.json``), and what it gains (``monitor-drifting.json``), each
+    with its plot; the results by name.
+    """
+    results = []
+    if part in (None, COST):
+        results.append(cost(quick=quick, output_dir=output_dir))
+    if part in (None, GAIN):
+        results.append(bench.drifting.run(quick=quick, output_dir=output_dir))
+    return {result["benchmark"]: result for result in results}
+
+
+def table(results: dict[str, Any]) -> str:
+    """The results as text."""
+    texts = [
+        bench.drifting.table(result) if name == bench.drifting.NAME else cost_text(result)
+        for name, result in results.items()
+    ]
+    return "\n\n".join(texts)
+
+
+def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure what the monitor costs and write ``monitor.json`` and its plot into the folder; the result is what the
+    file holds.
+
+    Batches alternate between uniform and skewed tuples, and every look measures: what it finds comes too late for the
+    next batch, so that nothing can be gained and all that it costs is seen. There is no Kafka in it: reading and
+    writing topics would only make the monitor's share smaller.
     """
     size = QUICK if quick else FULL
     # After a first measurement that compiled kernels the monitor would rest for the whole run.
@@ -94,7 +121,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     return result
 
 
-def table(result: dict[str, Any]) -> str:
+def cost_text(result: dict[str, Any]) -> str:
     """The result as lines of text: rows a second of each mode, and the share of throughput that the monitor costs, by
     the processor time of all processes and by the clock, with the interval that holds it with 95 % confidence. The
     clock is stopped when the monitor is done with the batch, though it works beside the next: it shows the most it may

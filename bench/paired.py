@@ -34,3 +34,23 @@ def loss_of(own: Sequence[float], base: Sequence[float]) -> Loss:
     shares = 1 - others[drawn].sum(axis=1) / times[drawn].sum(axis=1)
     low, high = np.quantile(shares, (0.025, 0.975))
     return Loss(float(1 - others.sum() / times.sum()), float(low), float(high))
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times as long as the other one takes, and the interval that holds it with 95 % confidence."""
+
+    ratio: float
+    low: float
+    high: float
+
+
+def ratio_of(own: Sequence[float], base: Sequence[float]) -> Ratio:
+    """The same as :func:`loss_of`, as a ratio of times: that of their sums.
+
+    >>> ratio_of([1.0, 1.0, 2.0], [1.0, 0.5, 0.5]).ratio
+    2.0
+    """
+    loss = loss_of(own, base)
+    ratio, low, high = (round(1 / (1 - share), 4) for share in (loss.share, loss.low, loss.high))
+    return Ratio(ratio, low, high)

@@ -44,11 +44,16 @@ def plot_scale(result: dict[str, Any], path: Path) -> bool:
 
 
 def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, path: Path) -> bool:
-    """What each contender takes over the number of queries, one panel a workload."""
+    """What each contender takes over the number of queries, one panel a workload, up to three side by side."""
     names = list(dict.fromkeys(row["workload"] for row in result["results"]))
+    wide = min(3, len(names))
+    high = -(-len(names) // wide)
 
     def draw(figure: Any) -> None:
-        for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        panels = figure.subplots(high, wide, squeeze=False).ravel()
+        for axes in panels[len(names) :]:
+            axes.set_visible(False)
+        for axes, name in zip(panels[: len(names)], names, strict=True):
             rows = [row for row in result["results"] if row["workload"] == name]
             for key, label in labels.items():
                 if key in rows[0]:
@@ -57,7 +62,7 @@ def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, pa
             axes.grid(visible=True, which="both", alpha=0.2)
             axes.legend()
 
-    return saved(path, (5 * len(names), 4), draw)
+    return saved(path, (5 * wide, 4 * high), draw)
 
 
 def plot_peers(result: dict[str, Any], path: Path) -> bool:
@@ -81,25 +86,47 @@ def plot_peers(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_spark(result: dict[str, Any], path: Path) -> bool:
-    """Seconds over the number of predicates, a line each plan; hollow where it was stopped."""
-    counts = [int(count) for count in result["results"]]
-    names = list(dict.fromkeys(name for measured in result["results"].values() for name in measured))
+    """Left and in the middle seconds over the number of predicates, and of alerts, a line each plan, hollow where it
+    was stopped; right how many times as long as the bare transport ``broker.match`` takes.
+    """
 
     def draw(figure: Any) -> None:
-        axes = figure.subplots()
-        for number, name in enumerate(names):
-            own = [measured[name] for measured in result["results"].values()]
-            seconds = [one.get("median_s") or one["stopped_after_s"] for one in own]
-            axes.plot(counts, seconds, color=f"C{number}", label=name)
-            for count, one, second in zip(counts, own, seconds, strict=True):
-                stopped = "median_s" not in one
-                axes.plot(count, second, "^" if stopped else "o", color=f"C{number}", mfc="none" if stopped else None)
+        some, many, ratio = figure.subplots(1, 3)
         title = f"{result['input']['rows']:,} rows x {result['input']['columns']} int columns (hollow: stopped there)"
-        axes.set(xscale="log", yscale="log", xlabel="predicates", ylabel="seconds", title=title)
-        axes.grid(visible=True, which="both", alpha=0.2)
-        axes.legend()
+        _draw_seconds(some, result["results"])
+        some.set(xlabel="predicates", title=title)
+        _draw_seconds(many, result["many"])
+        many.set(xlabel="alerts", title="many alerts")
+        for (label, results), color in zip((("D1", "results"), ("alerts", "many")), ("C0", "C1"), strict=True):
+            _draw_ratios(ratio, result[results], label, color)
+        ratio.axhline(1, color="0.5", linewidth=1)
+        title = "over the bare transport, 95 %"
+        ratio.set(xscale="log", xlabel="predicates", ylabel="times as long", title=title, ylim=(0, None))
+        ratio.grid(visible=True, which="both", alpha=0.2)
+        ratio.legend()
 
-    return saved(path, (7, 4.5), draw)
+    return saved(path, (19, 4.5), draw)
+
+
+def _draw_seconds(axes: Any, results: dict[str, Any]) -> None:
+    counts = [int(count) for count in results]
+    for number, name in enumerate(dict.fromkeys(name for measured in results.values() for name in measured)):
+        own = [measured[name] for measured in results.values()]
+        seconds = [one.get("median_s") or one["stopped_after_s"] for one in own]
+        axes.plot(counts, seconds, color=f"C{number}", label=name)
+        for count, one, second in zip(counts, own, seconds, strict=True):
+            stopped = "median_s" not in one
+            axes.plot(count, second, "^" if stopped else "o", color=f"C{number}", mfc="none" if stopped else None)
+    axes.set(xscale="log", yscale="log", ylabel="seconds")
+    axes.grid(visible=True, which="both", alpha=0.2)
+    axes.legend()
+
+
+def _draw_ratios(axes: Any, results: dict[str, Any], label: str, color: str) -> None:
+    found = {int(count): one["to_bare"] for count, own in results.items() for one in own.values() if "to_bare" in one}
+    middle = [one["ratio"] for one in found.values()]
+    spread = [[abs(one["ratio"] - one[end]) for one in found.values()] for end in ("low", "high")]
+    axes.errorbar(list(found), middle, yerr=spread, marker="o", capsize=3, color=color, label=label)
 
 
 def plot_monitor(result: dict[str, Any], path: Path) -> bool:

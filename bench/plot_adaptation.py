@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.interval import Interval
 from bench.plot import saved
 
 
@@ -53,7 +54,7 @@ def plot_triggers(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_search(result: dict[str, Any], path: Path) -> bool:
-    """Seconds to find a sequence over the number of queries, a line each kind: mean and spread over the seeds."""
+    """Seconds to find a sequence over the number of queries, a line each kind: means over the seeds, 95 % intervals."""
     cases, parameters = result["results"]["cases"], result["parameters"]
     counts = parameters["queries"]
 
@@ -61,8 +62,9 @@ def plot_search(result: dict[str, Any], path: Path) -> bool:
         axes = figure.subplots()
         for kind in cases[0]["median_s"]:
             groups = [[case["median_s"][kind] for case in cases if case["queries"] == count] for count in counts]
-            means = [statistics.fmean(own) for own in groups]
-            axes.errorbar(counts, means, [statistics.stdev(own) for own in groups], marker="o", capsize=3, label=kind)
+            found = [Interval.of(own) for own in groups]
+            means, halves = [own.mean for own in found], [own.half for own in found]
+            axes.errorbar(counts, means, halves, marker="o", capsize=3, label=kind)
         sample = f"{parameters['sample_tuples']:,} tuples x {parameters['p_attributes']} p-attributes"
         axes.set(
             xscale="log",
@@ -82,16 +84,23 @@ def plot_search(result: dict[str, Any], path: Path) -> bool:
 def _over_time(
     axes: Any, lines: Mapping[str, Sequence[dict[str, Any]]], parameters: dict[str, Any], names: Sequence[str]
 ) -> None:
-    """Mean over the seeds of each group of runs, the settled cost under them, a line at each change."""
+    """Mean over the seeds of each group of runs with its 95 % interval, the settled cost under them, a line at each
+    change.
+    """
     point, length = parameters["point_tuples"], parameters["length"]
     for number, (label, runs) in enumerate(lines.items()):
-        means = [statistics.fmean(values) for values in zip(*(run["points"] for run in runs), strict=True)]
+        found = [Interval.of(values) for values in zip(*(run["points"] for run in runs), strict=True)]
         count = statistics.fmean(len(run["rearrangements"]) for run in runs)
         style = "--" if number % 2 else "-"
+        places = [(i + 0.5) * point for i in range(len(found))]
+        axes.fill_between(
+            places, [own.low for own in found], [own.high for own in found], color=f"C{number}", alpha=0.1, linewidth=0
+        )
         axes.plot(
-            [(i + 0.5) * point for i in range(len(means))],
-            means,
+            places,
+            [own.mean for own in found],
             style,
+            color=f"C{number}",
             linewidth=4 - 3 * number / max(1, len(lines) - 1),  # so that lines which coincide are all seen
             label=f"{label} ({count:.1f} rearrangements)",
         )

@@ -11,9 +11,12 @@ from bench.plot import saved
 def plot_latency(result: dict[str, Any], path: Path) -> bool:
     """A panel a load: half and 99 % of the deliveries of each second since the daemon was ready, a colour each number
     of queries; dashed what the smallest job of Spark takes. Below it how many deliveries took how long, once it runs.
+    Nothing where all loads are amid changes.
     """
     loads = [each for each in result["results"] if not each["changes"]]
     rates = sorted({each["rate"] for each in loads})
+    if not rates:
+        return False
 
     def draw(figure: Any) -> None:
         panels, below = figure.subplots(2, len(rates), sharey="row", squeeze=False, height_ratios=(3, 2))

@@ -6,11 +6,14 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+from bench.interval import Interval
 from bench.plot import saved
 
 
 def plot_micro_arrows(result: dict[str, Any], path: Path) -> bool:
-    """The micro ratio and the relative cost over the standard deviation, points a seed and the line of the means."""
+    """The micro ratio and the relative cost over the standard deviation, points a seed and the line of the means
+    with their 95 % intervals, as in the table.
+    """
     cases = result["results"]["cases"]
     steps = result["parameters"]["concentrations"]
 
@@ -23,13 +26,16 @@ def plot_micro_arrows(result: dict[str, Any], path: Path) -> bool:
             (panels[1], "refined_relative_cost", "Hybrid, refined (ours)", "tab:purple"),
         ):
             xs = [case["realised"]["deviation"] for case in cases]
-            axes.scatter(xs, [case[key] for case in cases], color=colour, alpha=0.4)
+            axes.scatter(xs, [case[key] for case in cases], color=colour, alpha=0.2)
             groups = [[case for case in cases if case["concentration"] == step] for step in steps]
-            axes.plot(
+            up = [Interval.of([case[key] for case in group]) for group in groups]
+            axes.errorbar(
                 [statistics.fmean(case["realised"]["deviation"] for case in group) for group in groups],
-                [statistics.fmean(case[key] for case in group) for group in groups],
+                [own.mean for own in up],
+                [own.half for own in up],
                 color=colour,
                 marker="o",
+                capsize=3,
                 label=f"{name}, mean of the seeds",
             )
         panels[1].axhline(1, color="0.5", linestyle="--", label="Hybrid costs as much as Macro")

@@ -58,6 +58,11 @@ class RecordedStream:
         regions = np.ascontiguousarray(self.whole.regions[:, chosen])
         return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
 
+    def after(self, start: int) -> RecordedStream:
+        """The stream without its first tuples."""
+        columns = tuple(column.slice(start) for column in self.columns)
+        return RecordedStream(self.plan, columns, self.part(start, len(self)))
+
     def columns_between(self, start: int, stop: int) -> Sequence[pa.ChunkedArray]:
         """The columns of the tuples from ``start`` to ``stop``, as the executor takes them."""
         return [column.slice(start, stop - start) for column in self.columns]

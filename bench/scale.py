@@ -1,15 +1,18 @@
-"""The executor with up to a million standing queries, where few and where many of them accept a tuple."""
+"""The executor with up to a million standing queries, where few and where many of them accept a tuple, over tuples that
+are made and over recorded ones.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +25,10 @@ from bench.brute_force import TUPLES_TOGETHER, bounds_of, dense_bounds, early_ex
 from bench.machine import machine
 from bench.plot import plot_scale
 from bench.timed import medians_in_turns
-from workloads.mixed import mixed_workload
+from workloads.drawn_predicates import CodedColumn, DrawnWorkload, coded, drawn_workload
+from workloads.errors import MissingDataError
+from workloads.mixed import MixedWorkload, mixed_workload
+from workloads.real_data import REAL_DATA
 from workloads.synthetic import Integers, Values, Workload, alerts_workload, hem_workload, uniform_tuples
 
 SMALL_BATCH = 256
@@ -30,16 +36,19 @@ SMALL_BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of queries, tuples of a batch, evaluations (tuples x queries) for the rivals, runs of each."""
+    """Numbers of queries, tuples of a batch, evaluations (tuples x queries) for the rivals, runs of each; and the pairs
+    of a batch at most: where more would be found it has fewer tuples, down to a small batch.
+    """
 
     queries: tuple[int, ...]
     batch: int
     evaluations: int
     repetitions: int
+    pairs: int
 
 
-FULL = Size((1_000, 10_000, 100_000, 1_000_000), 10_000, 50_000_000, 5)
-QUICK = Size((300,), 500, 200_000, 1)
+FULL = Size((1_000, 10_000, 100_000, 1_000_000), 8_192, 50_000_000, 5, 80_000_000)
+QUICK = Size((300,), 500, 200_000, 1, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +68,11 @@ class _Contest:
     dense: tuple[Values, Values] | None
 
 
-def _mixed(queries: int) -> _Contest:
-    workload = mixed_workload(queries)
+def _drawn(columns: Sequence[CodedColumn], queries: int) -> _Contest:
+    return _coded(drawn_workload(columns, queries))
+
+
+def _coded(workload: MixedWorkload | DrawnWorkload) -> _Contest:
     ranges = (workload.owner, workload.attribute, workload.first, workload.low, workload.high)
     return _Contest(workload.standing_queries(), workload.tuples, *ranges, None)
 
@@ -75,23 +87,48 @@ def _of_ranges(workload: Workload) -> _Contest:
     return _Contest(workload.standing_queries(), tuples, *ranges, bounds_of(workload))
 
 
-WORKLOADS: dict[str, Callable[[int], _Contest]] = {
+Made = Callable[[int], _Contest]
+"""So many queries."""
+
+WORKLOADS: dict[str, Made] = {
     "HEM-like": lambda queries: _of_ranges(hem_workload(queries)),
-    "mixed": _mixed,
+    "mixed": lambda queries: _coded(mixed_workload(queries)),
     "alerts": lambda queries: _of_ranges(alerts_workload(queries)),
 }
 
 
-def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str, Any]:
     """Measure everything and write ``scale.json`` and its plot into the folder; the result is what the JSON holds.
 
-    The contenders take turns, so that a slow moment of the machine hits all of them. Raises RuntimeError where two of
-    them disagree on the number of matches.
+    ``data``: the folder of recorded tuples (:mod:`workloads.real_data`). Where it lacks some of them, and they are not
+    packaged, the result says so. The contenders take turns, so that a slow moment of the machine hits all of them.
+    Raises RuntimeError where two of them disagree on the number of matches, and WorkloadError for a damaged file.
     """
     size = QUICK if quick else FULL
-    cases = [(name, queries) for name in WORKLOADS for queries in size.queries]
-    results = [_measured(name, queries, size) for name, queries in tqdm(cases, leave=False)]
-    result = {"benchmark": "scale", "quick": quick, "machine": machine(), "batch": size.batch, "results": results}
+    results: list[dict[str, Any]] = []
+    left_out: list[str] = []
+    recorded: dict[str, dict[str, int]] = {}
+    steps = tqdm(total=(len(WORKLOADS) + len(REAL_DATA)) * len(size.queries), leave=False, disable=None)
+    for name, made in WORKLOADS.items():
+        results += _of_sizes(name, made, size, steps)
+    for name in REAL_DATA:
+        try:
+            tuples = REAL_DATA[name](data)
+        except MissingDataError as missing:
+            left_out.append(str(missing))
+            continue
+        recorded[name] = {"tuples": tuples.num_rows, "columns": tuples.num_columns}
+        results += _of_sizes(name, partial(_drawn, coded(tuples)), size, steps)
+    steps.close()
+    result = {
+        "benchmark": "scale",
+        "quick": quick,
+        "machine": machine(),
+        "batch": size.batch,
+        "recorded": recorded,
+        "left_out": left_out,
+        "results": results,
+    }
     output_dir.mkdir(parents=True, exist_ok=True)
     (output_dir / "scale.json").write_text(json.dumps(result, indent=2) + "\n")
     plot_scale(result, output_dir / "scale")
@@ -99,8 +136,11 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as text: microseconds a tuple of each contender, and what the index costs."""
+    """The result as text: microseconds a tuple of each contender, and what the index costs; below it
+    which recorded tuples there were, and which are missing.
+    """
     titles = (
+        "rows",
         "pairs us",
         f"in {SMALL_BATCH}s",
         "ids us",
@@ -117,21 +157,31 @@ def table(result: dict[str, Any]) -> str:
         pairs, ids, scan = row["pairs_us"], row["ids_us"], row["scan_us"]
         brute = f"{row['brute_force_us'] / pairs:>10.1f}" if "brute_force_us" in row else f"{'-':>10}"
         lines.append(
-            f"{row['workload']:<10}{row['queries']:>10,}{pairs:>10.2f}{row['small_batch_us']:>10.2f}{ids:>10.2f}{brute}"
+            f"{row['workload']:<10}{row['queries']:>10,}{row['rows']:>10,}{pairs:>10.2f}{row['small_batch_us']:>10.2f}{ids:>10.2f}{brute}"
             f"{scan / pairs:>10.1f}{scan / ids:>10.1f}{row['matches_a_tuple']:>10.2f}{row['tuples_a_s']:>10,.0f}"
             f"{row['bytes_a_query']:>10.0f}{row['build_s']:>10.2f}"
         )
+    shapes = (f"{name} {own['tuples']:,} x {own['columns']}" for name, own in result["recorded"].items())
+    lines += ["", f"recorded tuples: {', '.join(shapes)}", *(f"left out: {missing}" for missing in result["left_out"])]
     return "\n".join(lines)
 
 
-def _measured(name: str, queries: int, size: Size) -> dict[str, Any]:
-    contest = WORKLOADS[name](queries)
+def _of_sizes(name: str, made: Made, size: Size, steps: tqdm[NoReturn]) -> Iterator[dict[str, Any]]:
+    for queries in size.queries:
+        yield _measured(name, made(queries), size)
+        steps.update()
+
+
+def _measured(name: str, contest: _Contest, size: Size) -> dict[str, Any]:
+    queries = len(contest.queries)
     begun = time.perf_counter()
     plan = compile_plan(contest.queries)
     build_s = time.perf_counter() - begun
     tuples, codes = contest.tuples(size.batch)
-    few = min(size.batch, max(TUPLES_TOGETHER, size.evaluations // queries))
     columns = [tuples[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
+    rows = _rows_within(plan, columns, size)
+    columns = [column.slice(0, rows) for column in columns]
+    few = min(rows, max(TUPLES_TOGETHER, size.evaluations // queries))
     contenders = dict(_contenders(plan, columns, contest, np.ascontiguousarray(codes[:, :few])))
     found = {contender: work() for contender, (work, _) in contenders.items()}
     expected = len(match(plan, [column.slice(0, few) for column in columns], few))
@@ -139,18 +189,26 @@ def _measured(name: str, queries: int, size: Size) -> dict[str, Any]:
     if {*rivals.values()} != {expected} or len({found["pairs"], found["ids"]}) != 1:
         raise RuntimeError(f"{name}, {queries} queries: matches differ: {found}, {expected} expected of the rivals")
     medians = medians_in_turns({contender: work for contender, (work, _) in contenders.items()}, size.repetitions)
-    us = {f"{contender}_us": medians[contender] / rows * 1e6 for contender, (_, rows) in contenders.items()}
+    us = {f"{contender}_us": medians[contender] / own * 1e6 for contender, (_, own) in contenders.items()}
     all_cores_us = us.pop("all_cores_us")
     return {
         "workload": name,
         "queries": queries,
         **us,
         "tuples_a_s": 1e6 / all_cores_us,
-        "matches_a_tuple": found["pairs"] / size.batch,
+        "rows": rows,
+        "matches_a_tuple": found["pairs"] / rows,
         "bytes_a_query": plan.nbytes / queries,
         "blocks": len(plan.blocks),
         "build_s": build_s,
     }
+
+
+def _rows_within(plan: Plan, columns: list[pa.Array], size: Size) -> int:
+    """The tuples of a batch, by what a small one finds."""
+    small = min(size.batch, SMALL_BATCH)
+    found = len(match(plan, [column.slice(0, small) for column in columns], small))
+    return min(size.batch, max(small, size.pairs * small // max(1, found)))
 
 
 def _contenders(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,12 @@ import httpx
 
 from asc.schema import Schema
 from bench.traffic import make_topics
+from broker.config.sections import KafkaConfig
 from broker.http.guards import NDJSON
+from broker.kafka.cluster import KafkaCluster
 from broker.kafka.embedded import EmbeddedKafka
+from broker.queries.query import RegisteredQuery
+from broker.queries.registry import Registry
 from workloads.subscribers import SUBSCRIBERS_DDL, TOPICS, subscribers
 
 STREAM = "records"
@@ -28,6 +33,10 @@ _STOPPED_S = 30.0
 _BODY_BYTES = 1 << 29
 """A million queries in one request."""
 
+_PAUSE_S = 0.25
+"""Between two looks at how far a daemon is: each takes some of its time."""
+
+_DONE_S = 900.0
 _BATCH = 200_000
 _CHANGED = 50
 
@@ -35,63 +44,125 @@ _CHANGED = 50
 class Served:
     """The daemon's configuration on a Kafka of its own; started as often as is asked for.
 
-    ``source`` and ``destinations`` are topics of one partition.
+    ``source`` and ``destinations`` are topics of one partition, or ``partitions``; ``options`` are properties of Spark.
+    ``quick``: it is not warmed up, for nothing is measured.
     """
 
-    def __init__(self, folder: Path, kafka: EmbeddedKafka, name: str, *, batch: int = _BATCH) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        kafka: EmbeddedKafka,
+        name: str,
+        *,
+        batch: int = _BATCH,
+        partitions: int = 1,
+        options: Mapping[str, str] | None = None,
+        quick: bool = False,
+    ) -> None:
         self.source = f"{name}-in"
         self.destinations = [f"{name}-out-{number}" for number in range(TOPICS)]
         self.bootstrap_servers = kafka.bootstrap_servers
+        self._registry = f"{name}-registry"
         self._folder = folder / name
         self._folder.mkdir()
         self.checkpoint_dir = self._folder / "checkpoint"
         self.pid: int | None = None
         """The daemon's process while it runs."""
         self._port = _free_port()
-        self._client = httpx.Client(base_url=f"http://127.0.0.1:{self._port}", timeout=_REQUEST_S, trust_env=False)
+        self._client = _client(self._port)
         self._config = self._folder / "asc.toml"
         self._config.write_text(
             f"""
             [kafka]
             bootstrap_servers = "{kafka.bootstrap_servers}"
-            registry_topic = "{name}-registry"
+            registry_topic = "{self._registry}"
             [api]
             port = {self._port}
             max_body_bytes = {_BODY_BYTES}
             [spark]
             checkpoint_dir = "{self.checkpoint_dir}"
             max_records_per_batch = {batch}
+            {"warm_up_s = 0" if quick else ""}
             [streams.{STREAM}]
             topic = "{self.source}"
             format = "json"
             schema = "{Schema.from_ddl(SUBSCRIBERS_DDL).ddl()}"
-            """,
+            starting_offsets = "earliest"
+            [spark.options]
+            """
+            + "\n".join(f'"{key}" = "{value}"' for key, value in (options or {}).items()),
             "utf-8",
         )
-        make_topics(kafka.bootstrap_servers, self.source, *self.destinations)
+        make_topics(kafka.bootstrap_servers, self.source, *self.destinations, partitions=partitions)
+
+    def twin(self) -> Served:
+        """Another daemon on the same registry, topics and checkpoint folder, at an address of its own."""
+        other, port = copy.copy(self), _free_port()
+        other.pid, other._config = None, self._folder / f"{port}.toml"
+        other._config.write_text(
+            self._config.read_text("utf-8").replace(f"port = {self._port}", f"port = {port}"), "utf-8"
+        )
+        other._port, other._client = port, _client(port)
+        return other
 
     @contextmanager
-    def running(self) -> Iterator[float]:
-        """The daemon, ready; the seconds that took. RuntimeError, with its last lines, where it does not get ready."""
-        log = self._folder / "daemon.log"
-        line = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self._config)]
-        with log.open("ab") as out:
-            start = time.monotonic()
-            process = subprocess.Popen(line, stdout=out, stderr=out)
-        self.pid = process.pid
-        try:
-            while not self._is_ready():
-                if process.poll() is not None or time.monotonic() - start > _READY_S:
-                    raise RuntimeError(f"the daemon is not ready: {log.read_text('utf-8')[-2_000:]}")
-                time.sleep(0.05)
+    def running(self, *given: str) -> Iterator[float]:
+        """The daemon, ready; the seconds that took. ``given``: options of ``asc serve`` beside the file. RuntimeError,
+        with its last lines, where it does not get ready.
+        """
+        start = time.monotonic()
+        with self.launched(*given):
+            self.await_reason(None)
             yield time.monotonic() - start
+
+    @contextmanager
+    def launched(self, *given: str) -> Iterator[None]:
+        """The daemon as a process; stopped at the end, where it has not been killed."""
+        line = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self._config)]
+        with self._log.open("ab") as out:
+            self._process = subprocess.Popen([*line, *given], stdout=out, stderr=out)
+        self.pid = self._process.pid
+        try:
+            yield
         finally:
-            process.send_signal(signal.SIGTERM)
+            self._process.send_signal(signal.SIGTERM)
             try:
-                process.wait(timeout=_STOPPED_S)
+                self._process.wait(timeout=_STOPPED_S)
             except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+                self.kill()
+
+    def kill(self) -> None:
+        """End the process at once, as SIGKILL does."""
+        self._process.kill()
+        self._process.wait()
+
+    def await_reason(self, reason: str | None) -> None:
+        """Wait until the daemon is not ready for that reason; None: until it is ready. RuntimeError, with its last
+        lines, where that takes five minutes or it ends.
+        """
+        give_up = time.monotonic() + _READY_S
+        while self._reason() != reason:
+            if self._process.poll() is not None or time.monotonic() > give_up:
+                said = self._log.read_text("utf-8")[-2_000:]
+                raise RuntimeError(f"the daemon is not {'ready' if reason is None else reason}: {said}")
+            time.sleep(0.05)
+
+    @property
+    def address(self) -> str:
+        """Of its HTTP API."""
+        return str(self._client.base_url)
+
+    def stand(self, count: int) -> None:
+        """Write so many queries into the registry, while no daemon runs that has it."""
+        cluster = KafkaCluster(self.bootstrap_servers, KafkaConfig())
+        registry = Registry(cluster, self._registry)
+        registry.open()
+        registry.write(
+            RegisteredQuery(query_id, STREAM, where, self.destinations[int(topic)])
+            for query_id, where, topic in subscribers(count)
+        )
+        registry.close()
+        cluster.close()
 
     def register(self, count: int) -> None:
         """Register so many queries. RuntimeError where they are refused."""
@@ -126,11 +197,32 @@ class Served:
         found: dict[str, Any] = self._client.get("/v1/plan").raise_for_status().json()["streams"][STREAM]
         return found
 
-    def _is_ready(self) -> bool:
+    def reached(self, records: int) -> tuple[float, int]:
+        """When it was seen to have done so many records since it was started, and how many it was. RuntimeError where
+        it does not get through.
+        """
+        give_up = time.monotonic() + _DONE_S
+        while (done := self.status()["monitor"]["tuples"]) < records:
+            if time.monotonic() > give_up:
+                raise RuntimeError(f"{records:,} records were not done in {_DONE_S:.0f} s, but {done:,}")
+            time.sleep(_PAUSE_S)
+        return time.monotonic(), done
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "daemon.log"
+
+    def _reason(self) -> str | None:
+        """Why it is not ready; None where it is."""
         try:
-            return self._client.get("/readyz").is_success
+            answer = self._client.get("/readyz")
         except httpx.TransportError:
-            return False
+            return "not there"
+        return None if answer.is_success else str(answer.json()["reason"])
+
+
+def _client(port: int) -> httpx.Client:
+    return httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=_REQUEST_S, trust_env=False)
 
 
 def _free_port() -> int:

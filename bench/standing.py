@@ -56,7 +56,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     runs = []
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         for queries in tqdm(size.queries, desc="numbers of queries", leave=False, disable=None):
-            runs.append(_measured(Served(Path(name), kafka, f"queries-{queries}"), queries, size))
+            runs.append(_measured(Served(Path(name), kafka, f"queries-{queries}", quick=quick), queries, size))
     result = {
         "benchmark": "standing",
         "quick": quick,

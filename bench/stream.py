@@ -17,6 +17,7 @@ from pyspark.sql import functions as sf
 from tqdm import tqdm
 
 from bench.machine import machine
+from bench.memory import PeakMemory
 from bench.served import Served
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
@@ -30,53 +31,51 @@ _LOOP_S = 20.0
 """How long the loop in Python may take; it tells what it got through."""
 
 _LOOP_RECORDS = 20_000
-_PAUSE_S = 0.25
-"""Between two looks at how far a daemon is: each takes some of its time."""
-
-_DONE_S = 900.0
 _CONDITION = re.compile(r"zone < (\d+) AND (\w) BETWEEN (\d+) AND (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of standing queries, records of the backlog, and those of a batch."""
+    """Numbers of standing queries with the records of a backlog that each drains, and the records of a batch."""
 
-    queries: tuple[int, ...]
-    records: int
+    backlogs: tuple[tuple[int, int], ...]
     batch: int
 
 
-FULL = Size((10, 1_000, 100_000), 1_000_000, 200_000)
-QUICK = Size((10,), 20_000, 5_000)
+_MILLION = 1_000_000
+FULL = Size(((10, _MILLION), (1_000, _MILLION), (100_000, _MILLION), (1_000, 5 * _MILLION)), 200_000)
+QUICK = Size(((10, 20_000),), 5_000)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``stream.json`` into the folder; the result is what the file holds.
 
     The backlog is there before a job starts; the first batch, in which code is generated and compiled, is no part of
-    its time. Raises RuntimeError where a daemon does not get ready or through.
+    its time. Memory is that of the daemon's process and of all that it started, Spark's JVM and its workers. Raises
+    RuntimeError where a daemon does not get ready or through.
     """
     size = QUICK if quick else FULL
     spark = spark_session(app_name="asc-bench-stream")
-    steps = tqdm(total=2 * len(size.queries) + 1, desc="backlogs", leave=False, disable=None)
+    every, records = sorted({queries for queries, _ in size.backlogs}), size.backlogs[0][1]
+    steps = tqdm(total=len(size.backlogs) + 1 + len(every), desc="backlogs", leave=False, disable=None)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         folder = Path(name)
         results, loops = [], []
-        for queries in size.queries:
-            served = Served(folder, kafka, f"queries-{queries}", batch=size.batch)
-            results.append(_drained(spark, served, queries, size.records))
+        for queries, backlog in size.backlogs:
+            served = Served(folder, kafka, f"queries-{queries}-{backlog}", batch=size.batch, quick=quick)
+            results.append(_drained(spark, served, queries, backlog))
             steps.update()
-        bare = _bare(spark, kafka, folder, size)
+        bare = _bare(spark, kafka, folder, records, size.batch)
         steps.update()
-        for queries in size.queries:
-            loops.append({"queries": queries, **_looped(kafka, queries, min(size.records, _LOOP_RECORDS))})
+        for queries in every:
+            loops.append({"queries": queries, **_looped(kafka, queries, min(records, _LOOP_RECORDS))})
             steps.update()
     steps.close()
     result = {
         "benchmark": "stream",
         "quick": quick,
         "machine": {**machine(), "java": find_java().version},
-        "records": {"count": size.records, "format": "JSON, 12 columns, some 150 bytes", "deliveries": 1.5},
+        "records": {"count": records, "format": "JSON, 12 columns, some 150 bytes", "deliveries": 1.5},
         "results": results,
         BARE: bare,
         LOOP: loops,
@@ -93,7 +92,8 @@ def table(result: dict[str, Any]) -> str:
     for each in result["results"]:
         lines.append(
             f"{each['queries']:>8,} queries  {each['records_a_s']:>9,.0f} records/s, "
-            f"{each['records_a_s'] / bare:.2f} x the bare Spark job"
+            f"{each['records_a_s'] / bare:.2f} x the bare Spark job; at most {each['peak_bytes'] / 1e6:,.0f} MB "
+            f"with a backlog of {each['backlog']:,}"
         )
     lines.append(f"{BARE:>16}  {bare:>9,.0f} records/s")
     for each in result[LOOP]:
@@ -121,15 +121,18 @@ def publish_backlog(spark: SparkSession, bootstrap_servers: str, topic: str, cou
 
 
 def _drained(spark: SparkSession, served: Served, queries: int, records: int) -> dict[str, Any]:
-    with served.running():
-        served.register(queries)
+    served.stand(queries)
     publish_backlog(spark, served.bootstrap_servers, served.source, records)
+    peak = PeakMemory()
     with served.running() as ready_s:
-        first, begun = _reached(served, 1)
-        end, done = _reached(served, records)
+        with peak.watching(served.pid):
+            first, begun = served.reached(1)
+            end, done = served.reached(records)
         phases = served.status()["phases"]
     return {
         "queries": queries,
+        "backlog": records,
+        "peak_bytes": peak.size_bytes,
         "ready_s": round(ready_s, 2),
         "records": done - begun,
         "seconds": round(end - first, 3),
@@ -138,20 +141,10 @@ def _drained(spark: SparkSession, served: Served, queries: int, records: int) ->
     }
 
 
-def _reached(served: Served, records: int) -> tuple[float, int]:
-    """When a daemon was seen to have done so many records, and how many it was."""
-    give_up = time.monotonic() + _DONE_S
-    while (done := served.status()["monitor"]["tuples"]) < records:
-        if time.monotonic() > give_up:
-            raise RuntimeError(f"{records:,} records were not done in {_DONE_S:.0f} s, but {done:,}")
-        time.sleep(_PAUSE_S)
-    return time.monotonic(), done
-
-
-def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, size: Size) -> dict[str, Any]:
+def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int, batch: int) -> dict[str, Any]:
     """What Spark takes to decode the records, filter them for ten topics, and write as many."""
     served = Served(folder, kafka, "bare")
-    publish_backlog(spark, kafka.bootstrap_servers, served.source, size.records)
+    publish_backlog(spark, kafka.bootstrap_servers, served.source, records)
     options = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
     chosen = sf.array(
         *(sf.when(sf.expr(where), sf.lit(served.destinations[int(topic)])) for _, where, topic in subscribers(TOPICS))
@@ -161,7 +154,7 @@ def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, size: Size) -
         .options(**options)
         .option("subscribe", served.source)
         .option("startingOffsets", "earliest")
-        .option("maxOffsetsPerTrigger", size.batch)
+        .option("maxOffsetsPerTrigger", batch)
         .load()
     )
     decoded = read.select("key", "value", sf.from_json(sf.col("value").cast("string"), SUBSCRIBERS_DDL).alias("r"))

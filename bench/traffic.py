@@ -91,12 +91,12 @@ class Receiver:
         return Received(np.frombuffer(sent), np.frombuffer(received))
 
 
-def make_topics(bootstrap_servers: str, *topics: str) -> None:
-    """Make topics of one partition."""
+def make_topics(bootstrap_servers: str, *topics: str, partitions: int = 1) -> None:
+    """Make topics of so many partitions."""
     from kafka import KafkaAdminClient
 
     admin: Any = KafkaAdminClient(bootstrap_servers=bootstrap_servers)
-    admin.create_topics({name: {"num_partitions": 1, "replication_factor": 1} for name in topics})
+    admin.create_topics({name: {"num_partitions": partitions, "replication_factor": 1} for name in topics})
     admin.close()
 
 

@@ -50,6 +50,7 @@ def written() -> Callable[[Path, str], dict[str, Any]]:
         for claim in result["claims"]:
             assert claim["ours"]
             assert claim["holds"] in (True, False)
+            assert claim["certain"] in (True, False)
             assert not (claim["holds"] and claim["evidence"])
         return result
 
@@ -79,6 +80,11 @@ def check_costs() -> Callable[[dict[str, Any]], None]:
 
 @pytest.fixture
 def one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures 6, 7 and 8 with one seed instead of three."""
-    for module in ("costs", "micro_arrows"):
-        monkeypatch.setattr(f"bench.{module}.SEEDS", (1,))
+    """Every experiment with one seed."""
+    monkeypatch.setattr("bench.experiment.SEEDS", (1,))
+
+
+@pytest.fixture
+def two_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every experiment with two seeds: the fewest that have an interval."""
+    monkeypatch.setattr("bench.experiment.SEEDS", (1, 2))

@@ -9,7 +9,7 @@ import pytest
 
 from asc.plan.block import static_sequence
 from asc.plan.order import Order
-from bench.adaptive import HYBRID, MACRO, REFINED, Kind, adaptive_run, figures, found_on
+from bench.adaptive import HYBRID, MACRO, REFINED, Kind, adaptive_run, figures, found_on, warm_runs
 from bench.recorded_stream import RecordedStream
 from monitor.adaptation import Thresholds
 from monitor.statistics import walked
@@ -69,6 +69,18 @@ def test_the_same_seed_draws_the_same_samples(stream: RecordedStream) -> None:
     orders = [[(start, stop, plain(order)) for start, stop, order in run.orders] for run in runs]
     assert orders[0] == orders[1]
     assert orders[0] != orders[2]
+
+
+def test_warm_runs_begin_with_what_the_period_ahead_taught(stream: RecordedStream) -> None:
+    rest, runs = warm_runs(stream, ALWAYS, KINDS, sample_tuples=700, seed=1)
+    assert len(rest) == 2_300
+    ahead = stream.part(0, 700)
+    for kind in KINDS:
+        assert plain(runs[kind].orders[0][2]) == plain(found_on(stream, ahead, kind))
+        assert runs[kind].orders[0][:2] == (0, 700)
+        assert len(runs[kind].costs) == len(rest)
+    walk = walked(stream.block, stream.part(700, 3_000), stream.block.order)
+    assert {run.dropped for run in runs.values()} == {walk.dropped}
 
 
 def test_refining_keeps_the_sequence_and_what_lowers_its_cost(stream: RecordedStream) -> None:

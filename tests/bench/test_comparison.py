@@ -30,7 +30,7 @@ def test_costs_times_and_what_explains_them(stream: RecordedStream, check_costs:
     assert found["costs"][BEST] <= found["explained"]["fixed_costs"][MACRO]
     assert set(found["times"]) == {WORST, BEST, MACRO, HYBRID, REFINED}
     assert min(ns for times in found["times"].values() for ns in times.values()) > 0
-    assert found["explained"]["rearrangements"] == 3
+    assert found["explained"]["rearrangements"] == 2
     assert set(found["explained"]["sample_costs"]) == {BEST, MACRO, HYBRID, BY_DROPPING, REFINED, OWN_LEVEL}
 
 

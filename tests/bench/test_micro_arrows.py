@@ -15,8 +15,8 @@ from workloads.predicate_sets import PredicateShape
 Written = Callable[[Path, str], dict[str, Any]]
 
 
+@pytest.mark.usefixtures("two_seeds")
 def test_figure_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Written) -> None:
-    monkeypatch.setattr("bench.micro_arrows.SEEDS", (1, 2))
     monkeypatch.setattr("bench.micro_arrows.CONCENTRATIONS", (0.0, 0.6, 1.0))
     shape = PredicateShape(queries=30, predicates=(3, 6), widest=0.4)
     result = figure_8("figure-8", shape, 0.01, tmp_path)

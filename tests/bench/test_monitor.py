@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import bench.drifting
 import bench.monitor
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ def test_the_monitor_measures_in_two_of_three_modes(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench.monitor, "QUICK", bench.monitor.Size(12_000, (30,), 3, 0))
-    result = bench.monitor.run(quick=True, output_dir=tmp_path)
+    results = bench.monitor.run(quick=True, output_dir=tmp_path, part="cost")
+    (result,) = results.values()
     assert result == json.loads((tmp_path / "monitor.json").read_text("utf-8"))
     for suffix in ("png", "svg"):
         assert (tmp_path / f"monitor.{suffix}").stat().st_size > 1_000
@@ -28,4 +30,11 @@ def test_the_monitor_measures_in_two_of_three_modes(
     assert modes["off"]["rearrangements"] == modes["off"]["monitor_s"] == 0
     assert modes["measuring"]["monitor_s"] > 0
     assert modes["on"]["monitor_s"] > 0
-    assert "rearranged" in bench.monitor.table(result)
+    assert "rearranged" in bench.monitor.table(results)
+
+
+def test_the_gain_alone_needs_no_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench.drifting, "QUICK", bench.drifting.Size({60: (1, 300)}, 2, 2, 1, 1, 300))
+    results = bench.monitor.run(quick=True, output_dir=tmp_path, part="gain")
+    assert list(results) == ["monitor-drifting"]
+    assert "the monitor on against off" in bench.monitor.table(results)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from bench.paired import loss_of
+from bench.paired import loss_of, ratio_of
 
 PAIRS = 120
 
@@ -41,3 +41,12 @@ def test_nineteen_intervals_of_twenty_hold_the_loss(
 def test_a_gain_is_a_loss_below_zero() -> None:
     loss = loss_of([1.0] * 20, [1.25] * 20)
     assert (loss.share, loss.low, loss.high) == (-0.25, -0.25, -0.25)
+
+
+def test_a_ratio_says_the_same() -> None:
+    random = np.random.default_rng(3)
+    own, base = evenly(random).tolist(), noisy(random).tolist()
+    loss, ratio = loss_of(own, base), ratio_of(own, base)
+    assert ratio.low < ratio.ratio < ratio.high
+    assert ratio.ratio == pytest.approx(sum(own) / sum(base), abs=1e-4)
+    assert (1 - 1 / ratio.low, 1 - 1 / ratio.high) == pytest.approx((loss.low, loss.high), abs=1e-4)

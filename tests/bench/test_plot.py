@@ -36,21 +36,24 @@ def texts(path: Path) -> str:
 def test_a_panel_for_each_workload(tmp_path: Path) -> None:
     rows = [
         {"workload": name, "queries": queries, "engine_ms": 0.1, "brute_force_ms": 1.0, "scan_ms": 2.0}
-        for name in ("D1", "HEM-like")
+        for name in ("D1", "HEM-like", "mixed", "alerts")
         for queries in (10, 100)
     ]
     plot_match({"results": rows}, tmp_path / "match")
     drawn = texts(tmp_path / "match")
-    for text in ("D1", "HEM-like", "engine", "brute force, vectorised", "scan with early exit"):
+    for text in ("D1", "HEM-like", "mixed", "alerts", "engine", "brute force, vectorised", "scan with early exit"):
         assert f"<!-- {text} -->" in drawn
 
 
 def test_a_plan_that_was_stopped_is_drawn_where_it_was(tmp_path: Path) -> None:
     done, stopped = {"median_s": 1.5, "stopped_after_s": None}, {"stopped_after_s": 60.0}
     results = {"10": {"ours": done, "theirs": done}, "100": {"ours": done, "theirs": stopped}}
-    plot_spark({"input": {"rows": 5_000, "columns": 20}, "results": results}, tmp_path / "spark")
+    paired = {**done, "to_bare": {"ratio": 1.2, "low": 1.1, "high": 1.5}}
+    many = {"1000": {"ours": paired, "bare": done}, "10000": {"ours": stopped, "bare": done}}
+    plot_spark({"input": {"rows": 5_000, "columns": 20}, "results": results, "many": many}, tmp_path / "spark")
     drawn = texts(tmp_path / "spark")
-    for text in ("ours", "theirs", "5,000 rows x 20 int columns (hollow: stopped there)"):
+    titles = ("5,000 rows x 20 int columns (hollow: stopped there)", "over the bare transport, 95 %")
+    for text in ("ours", "theirs", "bare", "alerts", *titles):
         assert f"<!-- {text} -->" in drawn
 
 

@@ -12,6 +12,8 @@ def test_a_panel_a_load_and_a_line_each_number_of_queries(tmp_path: Path) -> Non
     counted = {"counts": [3, 1], "edges_s": [0.1, 1.0, 10.0]}
     of_all = {"changes": 0, "timeline": timeline, "histogram": counted}
     runs = [{"queries": queries, "rate": rate, **of_all} for queries in (10, 1_000) for rate in (100, 2000)]
+    amid_changes = {**runs[0], "changes": 5}
+    assert not plot_latency({"results": [amid_changes], "floor": []}, tmp_path / "latency")
     floor = [{"variant": "sink", "rate": 100, "p50_s": 0.2, "p99_s": 0.3, "worst_s": 0.4}]
     assert plot_latency({"results": runs, "floor": floor}, tmp_path / "latency")
     drawn = (tmp_path / "latency.svg").read_text("utf-8")

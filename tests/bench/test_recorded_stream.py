@@ -36,6 +36,14 @@ def test_a_part_has_the_regions_of_its_tuples(stream: RecordedStream, start: int
     assert (part.regions == found.regions).all()
 
 
+def test_the_rest_of_a_stream_is_a_stream(stream: RecordedStream) -> None:
+    rest = stream.after(130)
+    assert len(rest) == 370
+    assert (rest.whole.regions == stream.whole.regions[:, 130:]).all()
+    assert [column.to_pylist() for column in rest.columns] == [column.to_pylist()[130:] for column in stream.columns]
+    assert (rest.part(10, 20).regions == stream.part(140, 150).regions).all()
+
+
 def test_tuples_are_drawn_once_each_in_their_order_from_where_it_was_asked(stream: RecordedStream) -> None:
     seen = np.zeros(500, dtype=bool)
     numbered = RecordedStream(stream.plan, stream.columns, _numbered(stream))

@@ -21,6 +21,7 @@ def test_every_figure_with_a_number_of_queries(
 ) -> None:
     monkeypatch.setattr("bench.costs.SENSITIVITY_QUERIES", (10,))
     monkeypatch.setattr("bench.micro_arrows.CONCENTRATIONS", (0.0, 1.0))
+    monkeypatch.setattr("bench.hybrid_ratios.ATTRIBUTES", (4, 5))
     arguments = ["bench", "synthetic", "--queries", "37", "--output", str(tmp_path), "--scale", "0.01"]
     found = CliRunner().invoke(main, arguments)
     assert found.exit_code == 0, found.output
@@ -38,3 +39,16 @@ def test_every_figure_with_a_number_of_queries(
         check_costs(case)
     assert [case["attributes"] for case in seven["results"]["cases"]] == [4, 8, 12, 16, 20]
     assert [case["concentration"] for case in eight["results"]["cases"]] == [0, 1]
+    ratios = written(tmp_path, "synthetic-hybrid-ratios")["results"]["cells"]
+    # Numbers of queries of its own, whatever is asked of the figures.
+    assert {cell["queries"] for cell in ratios} == {10, 30, 100}
+
+
+@pytest.mark.usefixtures("one_seed")
+def test_the_ratios_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.hybrid_ratios.ATTRIBUTES", (4,))
+    arguments = ["bench", "synthetic", "--ratios", "--output", str(tmp_path), "--scale", "0.01"]
+    found = CliRunner().invoke(main, arguments)
+    assert found.exit_code == 0, found.output
+    assert "Hybrid < SEQ_best for every number of queries" in found.output
+    assert {path.stem for path in tmp_path.iterdir()} == {"synthetic-hybrid-ratios"}

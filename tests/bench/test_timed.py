@@ -34,3 +34,12 @@ def test_contenders_take_turns_and_the_median_counts(monkeypatch: pytest.MonkeyP
 
     assert medians_in_turns({"a": lambda: work("a"), "b": lambda: work("b")}, 3) == {"a": 2.0, "b": 5.0}
     assert turns == ["a", "b"] * 3
+
+
+def test_another_clock_counts_where_it_is_given() -> None:
+    clock = [0.0]
+
+    def work() -> None:
+        clock[0] += 3.0
+
+    assert medians_in_turns({"a": work}, 1, lambda: clock[0]) == {"a": 3.0}

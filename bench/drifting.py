@@ -1,0 +1,248 @@
+"""What the monitor gains, in time: alerts over streams that change slowly, the executor alone, on one thread."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from asc.plan.compiler import compile_plan
+from bench.drifting_contest import (
+    BEST,
+    CONTESTANTS,
+    HYBRID,
+    MACRO,
+    OFF,
+    ON,
+    MonitoredPlan,
+    batch_of,
+    contest,
+    drawn_from,
+    fixed_plans,
+)
+from bench.experiment import columns_text
+from bench.interval import Interval
+from bench.machine import machine
+from bench.plot_drifting import plot_drifting
+from broker.config.sections import MonitorConfig
+from broker.runtime.warm_up import compile_kernels
+from workloads.drifting_tuples import Drift, turning, wandering
+from workloads.placed_alerts import MEASURES, PLACES, placed_alerts
+from workloads.synthetic import Workload, alerts_workload
+
+NAME = "monitor-drifting"
+
+Case = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Queries of a number and a seed, and how the stream of so many segments drifts under them."""
+
+    title: str
+    queries: Callable[[int, int], Workload]
+    drift: Callable[[int, int], Drift]
+
+
+SCENARIOS = {
+    "any": Scenario(
+        "alerts on any attributes",
+        lambda queries, seed: alerts_workload(queries, seed=seed),
+        lambda segments, seed: wandering(segments, seed=seed),
+    ),
+    "placed": Scenario(
+        "alerts on measures and places",
+        lambda queries, seed: placed_alerts(queries, seed=seed),
+        lambda segments, seed: turning(segments, measures=MEASURES, places=PLACES, seed=seed),
+    ),
+}
+"""Where every alert may ask of any attribute, nothing is ruled out before nearly all constructs are evaluated,
+whatever comes first: no order can gain. Where few attributes rule out much, the data decides which.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The contest: by number of queries the number of seeds and the tuples of a batch; segments of a stream and batches
+    of a segment; measured runs of a batch; batches from one look of the monitor to the next; tuples of a sample.
+    """
+
+    cases: Mapping[int, tuple[int, int]]
+    segments: int
+    batches: int
+    runs: int
+    period: int
+    sample: int
+
+
+FULL = Size({1_000: (10, 50_000), 10_000: (10, 20_000), 100_000: (5, 5_000)}, 4, 10, 1, 2, 10_000)
+QUICK = Size({1_000: (2, 2_000)}, 2, 6, 1, 2, 2_000)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``monitor-drifting.json`` and its plot; the result is what the file holds."""
+    size = QUICK if quick else FULL
+    # A monitor whose first measurement compiles kernels is charged for them.
+    compile_kernels()
+    wanted = [
+        (name, queries, seed)
+        for name in SCENARIOS
+        for queries, (seeds, _) in size.cases.items()
+        for seed in range(1, seeds + 1)
+    ]
+    cases = [
+        {"scenario": name, "queries": queries, "seed": seed, **_case(SCENARIOS[name], queries, seed, size)}
+        for name, queries, seed in tqdm(wanted, desc="drifting", leave=False, disable=None)
+    ]
+    result = {
+        "benchmark": NAME,
+        "quick": quick,
+        "machine": machine(),
+        "size": asdict(size),
+        "settings": _settings(size, 1).model_dump(mode="json", exclude={"lambda_tuples"}),
+        "scenarios": {name: scenario.title for name, scenario in SCENARIOS.items()},
+        "summary": [_summary(cases, *group) for group in dict.fromkeys((name, queries) for name, queries, _ in wanted)],
+        "cases": cases,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    # Read as it is written: a number of queries that is a key becomes a text.
+    text = json.dumps(result, indent=2)
+    (output_dir / f"{NAME}.json").write_text(text + "\n")
+    written: dict[str, Any] = json.loads(text)
+    plot_drifting(written, output_dir / NAME)
+    return written
+
+
+def _settings(size: Size, rows: int) -> MonitorConfig:
+    """The default settings, but that a stream of so few tuples is looked at as often as it changes, and that the
+    monitor never rests: in a daemon as slow a change takes hours, and what it may use of a core is enough.
+    """
+    return MonitorConfig(lambda_tuples=size.period * rows, sample_tuples=size.sample, max_core_share=1.0)
+
+
+def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, Any]:
+    """One stream: what every contestant took for it."""
+    workload, drift = scenario.queries(queries, seed), scenario.drift(size.segments, seed)
+    plan, rows = compile_plan(workload.standing_queries()), size.cases[queries][1]
+    stream = drift.batches(size.batches, rows, domain=workload.domain, seed=seed)
+    batches = [batch_of(plan, tuples) for tuples in stream]
+    # As the stream begins, but other tuples: as many as a sample has, for all who are to find something on them.
+    ahead = drift.beginning(size.sample, domain=workload.domain, seed=seed)
+    first = [batch_of(plan, ahead.slice(start, rows)) for start in range(0, size.sample, rows)]
+    fixed = fixed_plans(plan, batch_of(plan, ahead), drawn_from(batches, size.sample))
+    with (
+        tempfile.TemporaryDirectory(prefix="asc-bench-") as folder,
+        MonitoredPlan(plan, _settings(size, rows), Path(folder)) as monitored,
+    ):
+        course = contest(fixed, monitored, first, batches, size.runs)
+    return {"blocks": len(plan.blocks), "rows": rows, **course.as_json()}
+
+
+def _summary(cases: Sequence[Case], scenario: str, queries: int) -> dict[str, Any]:
+    """Means over the seeds with their intervals; ratios are taken seed by seed.
+
+    ``gain``: what the monitor off takes over what it takes on, in matching. ``net``: the same with all that is done for
+    the monitor on the other side; ``share``: of all that time its own part. ``times_slower``: how many times as long
+    the stream would have to take for the same changes until what is found has paid for what finding it took; None where
+    nothing is gained. To draw a few tuples (``steady_us``) is paid all the time, however slow the changes are; to draw
+    more of them and to find something is paid once a change. What workers count they count with the monitor off too.
+    """
+    own = [case for case in cases if (case["scenario"], case["queries"]) == (scenario, queries)]
+    spent = [case["us"][ON] + case["drawing_us"] + case["own_us"] for case in own]
+    off, on, drawing, steady, finding = (
+        statistics.fmean(_figure(case, name) for case in own) for name in (OFF, ON, "drawing_us", "steady_us", "own_us")
+    )
+    saved = off - on - steady
+    return {
+        "scenario": scenario,
+        "queries": queries,
+        "seeds": len(own),
+        "rows": own[0]["rows"],
+        "us": {name: _interval([case["us"][name] for case in own]) for name in CONTESTANTS},
+        "ratios": {
+            name: _interval([case["us"][OFF] / case["us"][name] for case in own]) for name in (MACRO, HYBRID, BEST)
+        },
+        "gain": _interval([case["us"][OFF] / case["us"][ON] for case in own]),
+        "over_best": _interval([case["us"][BEST] / case["us"][ON] for case in own]),
+        "net": _interval([case["us"][OFF] / total for case, total in zip(own, spent, strict=True)]),
+        "share": _interval([1 - case["us"][ON] / total for case, total in zip(own, spent, strict=True)]),
+        "drawing_us": drawing,
+        "steady_us": steady,
+        "own_us": finding,
+        "times_slower": (finding + max(0.0, drawing - steady)) / saved if saved > 0 else None,
+        "rearrangements": _interval([float(case["rearrangements"]) for case in own]),
+        "dropped": Interval.of([case["dropped"] for case in own]).mean,
+        "matches_a_tuple": Interval.of([case["matches_a_tuple"] for case in own]).mean,
+    }
+
+
+def _figure(case: Case, name: str) -> float:
+    found: float = case["us"][name] if name in CONTESTANTS else case[name]
+    return found
+
+
+def _interval(values: Sequence[float]) -> dict[str, float]:
+    return asdict(Interval.of(values))
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """The result as lines of text, and what follows from it."""
+    size = result["size"]
+    rows, gains = [], []
+    for own in result["summary"]:
+        tuples = size["segments"] * size["batches"] * own["rows"]
+        head = [own["scenario"], f"{own['queries']:,}", f"{tuples:,}", str(own["seeds"])]
+        rows.append([*head, *(_shown(own["us"][name], 3) for name in CONTESTANTS)])
+        slower = "-" if own["times_slower"] is None else f"{own['times_slower']:.1f}"
+        figures = [_shown(own[name], 3) for name in ("gain", "over_best", "net")]
+        more = [f"{own['share']['mean']:.1%}", f"{own['rearrangements']['mean']:.1f}", slower]
+        gains.append([*head[:2], *figures, *more])
+    titles = [f"  {name}: {title}" for name, title in result["scenarios"].items()]
+    return "\n".join(
+        [
+            f"{NAME}: {size['segments']} segments; microseconds a tuple, one thread, mean and 95 % "
+            "interval over the seeds",
+            *titles,
+            columns_text(["alerts", "queries", "tuples", "seeds", *CONTESTANTS], rows),
+            "static is also what runs with the monitor off: it is run once",
+            "",
+            "the monitor on against off (static), and against the best fixed order; net of all its own time, of which "
+            "the share;\nand how many times as slowly the stream would have to change for it to pay",
+            columns_text(["alerts", "queries", "gain", "over best", "net", "share", "rearranged", "slower"], gains),
+            "",
+            *(wrapped for line in verdicts(result["summary"]) for wrapped in _wrapped(line)),
+        ]
+    )
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(line, 118, subsequent_indent="  ")
+
+
+def verdicts(summary: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is certain of the gain, by kind of alerts and number of queries: what the whole interval says."""
+    return [
+        f"{own['scenario']}, {own['queries']:,} queries: the monitor on is "
+        f"{_verdict(own['gain'], own['seeds'])} than off, {_verdict(own['over_best'], own['seeds'])} than the best "
+        f"fixed order; its own time counted in, {_verdict(own['net'], own['seeds'])} than off"
+        for own in summary
+    ]
+
+
+def _verdict(ratio: Mapping[str, float], seeds: int) -> str:
+    if seeds > 1 and ratio["low"] > 1:
+        return f"faster ({ratio['low']:.3f} to {ratio['high']:.3f} times)"
+    if seeds > 1 and ratio["high"] < 1:
+        return f"slower ({ratio['low']:.3f} to {ratio['high']:.3f} times)"
+    return "not certainly faster or slower"
+
+
+def _shown(interval: Mapping[str, float], digits: int) -> str:
+    return Interval(**interval).rounded(digits)

@@ -1,0 +1,233 @@
+"""The ways to order the constructs of a plan over a stream that drifts, batch by batch in turns, by time."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.accumulators import Accumulator
+
+from asc.evaluation.executor import Matches, match
+from asc.plan.block import Block
+from asc.plan.order import Order
+from asc.plan.plan import Plan
+from broker.adapting.arrangement import SampledTuples
+from broker.adapting.stream_monitor import StreamMonitor
+from broker.config.sections import MonitorConfig
+from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import RunningPlan
+from monitor.hybrid import hybrid_sequence
+from monitor.macro import macro_sequence
+from monitor.moves import moved
+from monitor.refinement import refined
+from monitor.sample import Sample
+
+OFF, MACRO, HYBRID, BEST, ON = "static", "macro", "hybrid", "best fixed", "monitor on"
+CONTESTANTS = (OFF, MACRO, HYBRID, BEST, ON)
+"""``static`` is the plan as it is compiled: what runs with the monitor off, so that one run is both."""
+
+Batch = Sequence[pa.ChunkedArray]
+Find = Callable[[Block, Sample], Order]
+
+
+def batch_of(plan: Plan, tuples: pa.Table) -> Batch:
+    """The columns of a plan's p-attributes, as the executor takes them."""
+    return [tuples[attribute.sql] for attribute in plan.p_attributes]
+
+
+def drawn_from(batches: Sequence[Batch], tuples: int) -> Batch:
+    """About so many tuples of the whole stream, evenly from all of its batches."""
+    step = max(1, sum(len(batch[0]) for batch in batches) // tuples)
+    slots = range(len(batches[0]))
+    pieces = [
+        [batch[slot].take(pa.array(np.arange(number % step, len(batch[slot]), step))) for slot in slots]
+        for number, batch in enumerate(batches)
+    ]
+    return [pa.chunked_array([chunk for piece in pieces for chunk in piece[slot].chunks]) for slot in slots]
+
+
+def fixed_plans(plan: Plan, first: Batch, whole: Batch) -> dict[str, Plan]:
+    """The plan with the orders that stay: as it is; with the macro- and the refined hybrid-sequence found on the tuples
+    that came ``first``; and with the macro-sequence improved by moves that is found, in hindsight, on the ``whole``.
+    """
+    return {
+        OFF: plan,
+        MACRO: _with_orders(plan, first, _macro),
+        HYBRID: _with_orders(plan, first, _hybrid),
+        BEST: _with_orders(plan, whole, _improved),
+    }
+
+
+def _with_orders(plan: Plan, batch: Batch, find: Find) -> Plan:
+    tuples = SampledTuples.of(plan, batch, len(batch[0]))
+    return plan.with_orders(
+        {number: find(block, tuples.sample(block)) for number, block in enumerate(plan.blocks)},
+    )
+
+
+def _macro(block: Block, sample: Sample) -> Order:
+    return block.order_of(macro_sequence(block, sample).sequence)
+
+
+def _hybrid(block: Block, sample: Sample) -> Order:
+    found = hybrid_sequence(block, sample, macro_sequence(block, sample).sequence)
+    return refined(block, sample, found).order
+
+
+def _improved(block: Block, sample: Sample) -> Order:
+    return block.order_of(moved(block, sample, macro_sequence(block, sample).sequence))
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The seconds that a worker takes to draw tuples of a batch, beyond those to count it, which it does with the
+    monitor off as well: ``now``, and ``steady``, where it draws as few as the default period wants.
+    """
+
+    now: float
+    steady: float
+
+
+class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
+    """A plan with the broker's own monitor beside it: all of it but Spark, which would carry the plan and the tallies.
+
+    ``settings`` hold as in a daemon. ``folder`` is for the files of a running plan.
+    """
+
+    def __init__(self, plan: Plan, settings: MonitorConfig, folder: Path) -> None:
+        self._sample_tuples = settings.sample_tuples
+        self._running = RunningPlan("bench", BatchBindings(folder / "bindings", folder / "checkpoint"), {})
+        self._running.replace(plan)
+        self._arrived: Accumulator[Tally | None] = Accumulator(-1, None, TallyParam(settings.sample_tuples))
+        self._monitor = StreamMonitor("bench", settings, self._running)
+        self._monitor.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._monitor.stop()
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that runs by now."""
+        return self._running.plan
+
+    @property
+    def own_s(self) -> float:
+        """The processor time that its thread has measured for."""
+        return self._monitor.totals.monitor_s
+
+    @property
+    def rearrangements(self) -> int:
+        """Sequences put in place that were not in place before."""
+        return sum(self._monitor.totals.rearrangements.values())
+
+    def tell(self, batch: Batch, matches: Matches) -> Drawing:
+        """Tell the monitor of a batch as a worker does, and wait until it has done with it."""
+        plan, tuples = self.plan, self._sample_tuples
+        counting, _ = self._tallied(batch, matches, None)
+        steady, _ = self._tallied(batch, matches, Sampling(tuples / MonitorConfig().lambda_tuples, tuples))
+        taken, tally = self._tallied(batch, matches, self._monitor.sampling())
+        if tally is None:
+            raise RuntimeError("the batch was not counted")
+        self._monitor.offer(plan, tally)
+        while self._monitor.behind:
+            time.sleep(0.0005)
+        return Drawing(taken - counting, steady - counting)
+
+    def _tallied(self, batch: Batch, matches: Matches, sampling: Sampling | None) -> tuple[float, Tally | None]:
+        """The seconds that a worker takes to count a batch and to draw from it, and what it hands over."""
+        self._arrived.value = None
+        begun = time.perf_counter()
+        task = TaskTally(Tallying(self._arrived, 1, sampling))
+        task.add(self.plan.p_attributes, batch, matches)
+        task.hand_over()
+        return time.perf_counter() - begun, self._arrived.value
+
+
+@dataclass(slots=True)
+class Course:
+    """What came of a stream: microseconds a tuple, batch by batch, of each contestant; of the monitor also those that
+    workers drew for (``steady``: where they draw as seldom as the default settings have it), those of its own
+    thread, and the number of sequences that it put in place.
+    """
+
+    matching_us: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in CONTESTANTS})
+    drawing_us: list[float] = field(default_factory=list)
+    steady_us: list[float] = field(default_factory=list)
+    own_us: list[float] = field(default_factory=list)
+    rearrangements: int = 0
+    matches: int = 0
+    dropped: int = 0
+    tuples: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures of the stream, and the course of it."""
+        return {
+            "matches_a_tuple": self.matches / self.tuples,
+            "dropped": self.dropped / self.tuples,
+            "us": {name: statistics.fmean(own) for name, own in self.matching_us.items()},
+            # What is less than the clock tells of two runs of the same is nothing.
+            "drawing_us": max(0.0, statistics.fmean(self.drawing_us)),
+            "steady_us": max(0.0, statistics.fmean(self.steady_us)),
+            "own_us": statistics.fmean(self.own_us),
+            "rearrangements": self.rearrangements,
+            "course_us": {name: [round(us, 4) for us in own] for name, own in self.matching_us.items()},
+        }
+
+
+def _timed_match(plan: Plan, batch: Batch, rows: int) -> tuple[float, Matches]:
+    begun = time.perf_counter()
+    found = match(plan, batch, rows)
+    return time.perf_counter() - begun, found
+
+
+def contest(
+    fixed: Mapping[str, Plan], monitored: MonitoredPlan, first: Iterable[Batch], batches: Iterable[Batch], runs: int
+) -> Course:
+    """Run every batch by every contestant, ``runs`` times in turns, of which the median counts.
+
+    The monitor is told of the ``first`` batches before, so that it begins, as the others do, with what can be found on
+    them. The contestants change places from batch to batch, for what one leaves in the caches the next one finds.
+    Raises RuntimeError where two of them differ in the number of matches.
+    """
+    for batch in first:
+        monitored.tell(batch, match(monitored.plan, batch, len(batch[0])))
+    course, began = Course(), monitored.rearrangements
+    for number, batch in enumerate(batches):
+        plans = {**fixed, ON: monitored.plan}
+        rows, names = len(batch[0]), [*CONTESTANTS[number % len(CONTESTANTS) :], *CONTESTANTS][: len(CONTESTANTS)]
+        # The first run of a batch reads what no other has read: it is not measured.
+        expected = match(fixed[OFF], batch, rows)
+        seconds: dict[str, list[float]] = {name: [] for name in names}
+        told = expected
+        for _ in range(runs):
+            for name in names:
+                taken, found = _timed_match(plans[name], batch, rows)
+                if len(found) != len(expected):
+                    raise RuntimeError(
+                        f"{name}: {len(found)} matches, {OFF} finds {len(expected)}: the orders disagree"
+                    )
+                seconds[name].append(taken)
+                told = found if name == ON else told
+        own_s = monitored.own_s
+        drawing = monitored.tell(batch, told)
+        course.drawing_us.append(drawing.now / rows * 1e6)
+        course.steady_us.append(drawing.steady / rows * 1e6)
+        course.own_us.append((monitored.own_s - own_s) / rows * 1e6)
+        for name, own in seconds.items():
+            course.matching_us[name].append(statistics.median(own) / rows * 1e6)
+        course.matches += len(expected)
+        course.dropped += expected.dropped
+        course.tuples += rows
+    course.rearrangements = monitored.rearrangements - began
+    return course

@@ -1,0 +1,79 @@
+"""The interval that holds a mean with 95 % confidence, from a few independent values."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CONFIDENCE = 0.95
+
+_BISECTIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The mean of some independent values and Student's interval around it; of one value it is that value alone.
+
+    The one statistic of tables, plots and verdicts: what is shown in one of them is what the others show.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Interval:
+        """Of the figures of several seeds, or of their differences or ratios seed by seed.
+
+        >>> Interval.of([1.0, 2.0, 3.0]).rounded(2)
+        '2.00 ± 2.48'
+        """
+        mean, count = statistics.fmean(values), len(values)
+        if count < 2:
+            return Interval(mean, mean, mean)
+        half = student_quantile(count - 1) * statistics.stdev(values) / math.sqrt(count)
+        return Interval(mean, mean - half, mean + half)
+
+    @property
+    def half(self) -> float:
+        """How far the interval reaches to either side of the mean."""
+        return self.high - self.mean
+
+    def __str__(self) -> str:
+        return self.rounded(2)
+
+    def rounded(self, digits: int) -> str:
+        """Mean and half of the interval, as the tables have them."""
+        return f"{self.mean:.{digits}f} ± {self.half:.{digits}f}"
+
+
+def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
+    """Beyond plus and minus this lies what ``confidence`` leaves of Student's distribution with so many degrees of
+    freedom.
+
+    >>> round(student_quantile(19), 3)
+    2.093
+    """
+    low, high = 0.0, 1.0
+    while _within(high, freedom) < confidence:
+        high *= 2
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < confidence else (low, middle)
+    return high
+
+
+def _within(bound: float, freedom: int) -> float:
+    """The share of Student's distribution between minus and plus a bound: the finite series for whole degrees."""
+    angle = math.atan(bound / math.sqrt(freedom))
+    cosine = math.cos(angle)
+    is_odd = freedom % 2
+    term, total = (cosine, 0.0) if is_odd else (1.0, 0.0)
+    for power in range(1 + is_odd, freedom, 2):
+        total += term
+        term *= cosine**2 * power / (power + 1)
+    if is_odd:
+        return 2 / math.pi * (angle + math.sin(angle) * total)
+    return math.sin(angle) * total

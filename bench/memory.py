@@ -1,0 +1,47 @@
+"""Memory of a process and of all that it started."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from bench.cpu_time import cpu_s_by_process
+from bench.meanwhile import meanwhile
+
+_PAUSE_S = 1.0
+
+
+class PeakMemory:
+    """The most memory that a process and its descendants had together, of the moments at which it was looked at.
+
+    What several processes map counts once: of each process its proportional share (``Pss``).
+    """
+
+    def __init__(self) -> None:
+        self.size_bytes = 0
+
+    @contextmanager
+    def watching(self, root: int | None) -> Iterator[None]:
+        """Look once a second, and once at the end; None: at this process and what it started."""
+        with meanwhile(partial(self._look, root)):
+            yield
+        self._note(root)
+
+    def _look(self, root: int | None, ended: threading.Event) -> None:
+        while not ended.wait(_PAUSE_S):
+            self._note(root)
+
+    def _note(self, root: int | None) -> None:
+        self.size_bytes = max(self.size_bytes, sum(map(_share_bytes, cpu_s_by_process(root))))
+
+
+def _share_bytes(pid: int) -> int:
+    """None of a process that is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)

@@ -1,0 +1,196 @@
+"""LIKE patterns by the hundred thousand: one automaton beside a search for each of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from tqdm import tqdm
+
+from asc.compiled import compiled
+from asc.evaluation.executor import match
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Query
+from asc.predicate import normalise
+from asc.schema import Schema
+from bench.machine import machine
+from bench.plot import plot_peers
+from bench.timed import medians_in_turns
+from workloads.log_lines import DDL, LineQuery, line_queries, log_lines
+
+ENGINE, SEARCH, DUCKDB = "asc", "a search each", "DuckDB, a join"
+WORKLOAD = "log lines"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Numbers of queries, lines, (line, query) pairs that a rival is to look at in one run, runs of each."""
+
+    queries: tuple[int, ...]
+    lines: int
+    looks: int
+    repetitions: int
+
+
+FULL = Size((100, 1_000, 10_000, 100_000), 10_000, 20_000_000, 5)
+QUICK = Size((20, 200), 300, 20_000, 1)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``patterns.json`` and its plot into the folder; the result is what the JSON holds.
+
+    Contenders take turns. A rival is given as many of the lines as the pairs of ``Size.looks`` allow. Raises
+    RuntimeError where the numbers of matches differ.
+    """
+    size = QUICK if quick else FULL
+    lines = log_lines(size.lines)
+    results: list[dict[str, Any]] = []
+    for queries in tqdm(size.queries, leave=False, disable=None):
+        results += _measured(line_queries(queries), lines, size)
+    result = {
+        "benchmark": "patterns",
+        "quick": quick,
+        "machine": machine(),
+        "lines": size.lines,
+        "line_bytes": round(lines["message"].nbytes / size.lines),
+        "results": results,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "patterns.json").write_text(json.dumps(result, indent=2) + "\n")
+    plot_peers(result, output_dir / "patterns")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as text: microseconds a line of each contender."""
+    lines = [f"{result['lines']:,} lines of {result['line_bytes']} bytes, us a line", ""]
+    lines.append(f"{'queries':>9}" + "".join(f"{name:>16}" for name in (ENGINE, SEARCH, DUCKDB)) + f"{'matches':>10}")
+    for queries in dict.fromkeys(row["queries"] for row in result["results"]):
+        own = {row["contender"]: row for row in result["results"] if row["queries"] == queries}
+        times = (f"{own[name]['us']:>16,.1f}" for name in (ENGINE, SEARCH, DUCKDB))
+        lines.append(f"{queries:>9,}" + "".join(times) + f"{own[ENGINE]['matches_a_line']:>10.2f}")
+    return "\n".join(lines)
+
+
+def _measured(queries: Sequence[LineQuery], lines: pa.Table, size: Size) -> list[dict[str, Any]]:
+    schema = Schema.from_ddl(DDL)
+    begun = time.perf_counter()
+    plan = compile_plan(Query(f"q{n:06}", normalise(query.where, schema)) for n, query in enumerate(queries))
+    build_s = time.perf_counter() - begun
+    columns = [lines[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
+    few = max(1, min(size.lines, size.looks // len(queries)))
+    some = lines.slice(0, few)
+    contenders: dict[str, Callable[[], int]] = {
+        ENGINE: lambda: len(match(plan, columns, len(lines))),
+        SEARCH: _search_each(queries, some),
+        DUCKDB: _join(queries, some),
+    }
+    found = {name: work() for name, work in contenders.items()}
+    expected = len(match(plan, [column.slice(0, few) for column in columns], few))
+    if {found[SEARCH], found[DUCKDB]} != {expected}:
+        raise RuntimeError(f"{len(queries)} queries: matches differ: {found}, {expected} expected of the rivals")
+    medians = medians_in_turns(contenders, size.repetitions)
+    rows = {ENGINE: len(lines), SEARCH: few, DUCKDB: few}
+    more = {
+        "matches_a_line": found[ENGINE] / len(lines),
+        "build_s": build_s,
+        "bytes_a_query": plan.nbytes / len(queries),
+    }
+    return [
+        {
+            "workload": WORKLOAD,
+            "queries": len(queries),
+            "contender": name,
+            "us": seconds / rows[name] * 1e6,
+            **(more if name == ENGINE else {"lines": few}),
+        }
+        for name, seconds in medians.items()
+    ]
+
+
+# -- rivals
+
+
+def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:
+    """Compiled: one query after the other, its fragments sought in turn, the level looked at first."""
+    texts = [text for query in queries for text in (*query.fragments, *([query.not_in] if query.not_in else []))]
+    counts = [len(query.fragments) + (query.not_in is not None) for query in queries]
+    messages = lines["message"].combine_chunks()
+    _, offsets, data = messages.buffers()
+    arguments = (
+        np.frombuffer(offsets, dtype=np.int32)[messages.offset : messages.offset + len(messages) + 1],
+        np.frombuffer(data, dtype=np.uint8),
+        lines["level"].to_numpy(),
+        np.cumsum([0, *map(len, texts)]),
+        np.frombuffer("".join(texts).encode(), dtype=np.uint8),
+        np.cumsum([0, *counts]),
+        np.array([query.not_in is not None for query in queries]),
+        np.array([(query.low, query.high) for query in queries]),
+    )
+    return lambda: int(_search(*arguments))
+
+
+@compiled
+def _place(data: Any, begin: int, end: int, texts: Any, first: int, last: int) -> int:  # noqa: PLR0917
+    """Where a text ends in some bytes, at its first place; -1 where it is not."""
+    length = last - first
+    for start in range(begin, end - length + 1):
+        if data[start] == texts[first]:
+            i = 1
+            while i < length and data[start + i] == texts[first + i]:
+                i += 1
+            if i == length:
+                return start + length
+    return -1
+
+
+@compiled
+def _search(  # noqa: PLR0917
+    offsets: Any, data: Any, levels: Any, ends: Any, texts: Any, firsts: Any, is_negated: Any, ranges: Any
+) -> int:
+    found = 0
+    for line in range(levels.size):
+        begin, end = offsets[line], offsets[line + 1]
+        for query in range(is_negated.size):
+            if levels[line] < ranges[query, 0] or levels[line] > ranges[query, 1]:
+                continue
+            place = begin
+            first, last = firsts[query], firsts[query + 1] - is_negated[query]
+            for text in range(first, last):
+                place = _place(data, place, end, texts, ends[text], ends[text + 1])
+                if place < 0:
+                    break
+            if place >= 0 and is_negated[query] and _place(data, begin, end, texts, ends[last], ends[last + 1]) >= 0:
+                place = -1
+            found += place >= 0
+    return found
+
+
+def _join(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:
+    """The queries as a table of patterns and levels, joined with the lines."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET enable_progress_bar = false")
+    asked = pa.table(
+        {
+            "pattern": [f"%{'%'.join(query.fragments)}%" for query in queries],
+            "not_in": pa.array([query.not_in and f"%{query.not_in}%" for query in queries], pa.string()),
+            "low": [query.low for query in queries],
+            "high": [query.high for query in queries],
+        }
+    )
+    connection.register("given", lines)
+    connection.register("asked", asked)
+    connection.execute("CREATE TABLE lines AS SELECT * FROM given; CREATE TABLE queries AS SELECT * FROM asked")
+    sql = (
+        "SELECT count(*) FROM lines l JOIN queries q ON l.level BETWEEN q.low AND q.high AND l.message LIKE q.pattern "
+        "AND (q.not_in IS NULL OR NOT l.message LIKE q.not_in)"
+    )
+    return lambda: int(connection.execute(sql).fetchall()[0][0])

@@ -1,0 +1,169 @@
+"""How long records wait when the daemon is killed: until it is started again, or a standby has taken its place."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from bench.machine import machine
+from bench.meanwhile import meanwhile
+from bench.served import Served
+from bench.traffic import Received, Receiver, Seconds, receiving, send_paced
+from broker.kafka.embedded import EmbeddedKafka
+from broker.runtime.java import find_java
+
+WAYS = ("started again", "a standby takes over")
+_STANDING_BY = "standing by for another daemon"
+_UNDER_WAY_S = 0.5
+"""What is received so soon after the kill was delivered before it."""
+
+_CAUGHT_UP_S = 1.0
+"""A record that arrives so soon after it was sent has not waited for those before it."""
+
+_SENT_S = 10.0
+"""How long a process sends; the next one's start leaves a gap of less than a second."""
+
+_LOOK_S = 0.5
+_LIMIT_S = 240.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Numbers of standing queries, the ways, how often a daemon is killed in each, records a second, and for how long
+    they have come then.
+    """
+
+    queries: tuple[int, ...]
+    ways: tuple[str, ...]
+    times: int
+    rate: float
+    before_s: float
+
+
+FULL = Size((10_000, 100_000), WAYS, 3, 500.0, 15.0)
+QUICK = Size((500,), WAYS, 1, 50.0, 3.0)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``recovery.json`` into the folder; the result is what the file holds.
+
+    A daemon in a process of its own, on an embedded Kafka that goes on, is killed (SIGKILL) while records come in.
+    Raises RuntimeError where it does not get ready, or does not catch up while they do.
+    """
+    size = QUICK if quick else FULL
+    runs = []
+    steps = tqdm(total=len(size.queries) * len(size.ways) * size.times, desc="kills", leave=False, disable=None)
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        for queries in size.queries:
+            first = Served(Path(name), kafka, f"queries-{queries}", quick=quick)
+            daemons = [first, first.twin()]
+            for way in size.ways:
+                kills = []
+                for number in range(size.times):
+                    kills.append(_killed(daemons, way, size, queries if way == size.ways[0] and number == 0 else 0))
+                    steps.update()
+                runs.append({"queries": queries, "way": way, "kills": kills})
+    steps.close()
+    result = {
+        "benchmark": "recovery",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "predicates": "subscribers(): zone < 40 AND a BETWEEN low AND high AND dest <> '', 12 columns, ten topics",
+        "rate": size.rate,
+        "results": runs,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "recovery.json").write_text(json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text: a line each number of queries and way, the median and the worst of its kills."""
+    heads = ("queries", 9), ("the daemon is killed, and", 25), ("ready", 14), ("delivers", 14), ("caught up", 14)
+    lines = ["  ".join(f"{head:>{width}}" for head, width in heads)]
+    for each in result["results"]:
+        shown = []
+        for name in ("ready_s", "delivered_s", "caught_up_s"):
+            took = [kill[name] for kill in each["kills"]]
+            shown.append(f"{np.median(took):>5.1f}, {max(took):>5.1f} s")
+        lines.append(f"{each['queries']:>9,}  {each['way']:>25}  {'  '.join(f'{text:>14}' for text in shown)}")
+    return "\n".join([*lines, "seconds since the kill: the median, and the worst"])
+
+
+def recovery(found: Received, killed: float) -> dict[str, float] | None:
+    """Seconds from a kill until a record was delivered again, and until one was within a second of being sent; None
+    where none was by now.
+    """
+    order = np.argsort(found.received, kind="stable")
+    sent, received, latency = found.sent[order], found.received[order], found.latency[order]
+    again = received > killed + _UNDER_WAY_S
+    current = again & (latency < _CAUGHT_UP_S) & (sent > killed)
+    if not current.any():
+        return None
+    delivered_s, caught_up_s = received[again][0] - killed, received[current][0] - killed
+    return {"delivered_s": round(float(delivered_s), 2), "caught_up_s": round(float(caught_up_s), 2)}
+
+
+def _killed(daemons: list[Served], way: str, size: Size, register: int) -> dict[str, float]:
+    """Kill the first of two daemons, which was given so many queries before; where the other one takes over, it is the
+    first one of the list afterwards.
+    """
+    serving, other = daemons
+    with ExitStack() as started:
+        started.enter_context(serving.running())
+        if register:
+            serving.register(register)
+        if way == WAYS[1]:
+            started.enter_context(other.launched("--standby"))
+            other.await_reason(_STANDING_BY)
+        receiver = started.enter_context(receiving(serving.bootstrap_servers, serving.destinations))
+        with meanwhile(partial(_send, serving, size.rate)):
+            time.sleep(size.before_s)
+            _await_delivery(receiver)
+            serving.kill()
+            killed = time.time()
+            if way == WAYS[0]:
+                started.enter_context(serving.launched())
+            else:
+                daemons.reverse()
+            daemons[0].await_reason(None)
+            return {"ready_s": round(time.time() - killed, 2), **_recovered(receiver, killed)}
+
+
+def _await_delivery(receiver: Receiver) -> None:
+    deadline = time.monotonic() + _LIMIT_S
+    while not receiver.taken().sent.size:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"nothing was delivered in {_LIMIT_S:.0f} s before the kill")
+        time.sleep(_LOOK_S)
+
+
+def _recovered(receiver: Receiver, killed: float) -> dict[str, float]:
+    sent: list[Seconds] = []
+    received: list[Seconds] = []
+    while time.time() < killed + _LIMIT_S:
+        time.sleep(_LOOK_S)
+        taken = receiver.taken()
+        sent.append(taken.sent)
+        received.append(taken.received)
+        found = recovery(Received(np.concatenate(sent), np.concatenate(received)), killed)
+        if found is not None:
+            return found
+    raise RuntimeError(
+        f"{sum(map(len, sent)):,} records were delivered after the kill, and none as soon as it was sent"
+    )
+
+
+def _send(served: Served, rate: float, ended: threading.Event) -> None:
+    while not ended.is_set():
+        send_paced(served.bootstrap_servers, served.source, rate, _SENT_S)

@@ -1,0 +1,99 @@
+"""Ways to do the same work in Spark, run in turns, each stopped where it takes too long."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from tqdm import tqdm
+
+TIME_LIMIT_S = 60.0
+"""A run that takes longer is stopped, and its contender is not run again with so many predicates."""
+
+
+@dataclass(slots=True)
+class Contender:
+    """One way to do the work. ``pairs`` counts the (row, query) pairs of its result; None where it finds none.
+
+    ``in_python``: it runs in Spark's Python workers, which Spark ends after an idle minute; so a run that is not
+    measured goes right before each one that is.
+    """
+
+    name: str
+    frame: Callable[[], DataFrame]
+    pairs: Callable[[DataFrame], int] | None
+    in_python: bool = False
+    seconds: list[float] = field(default_factory=list)
+    found: int | None = None
+    stopped: bool = False
+
+    def result(self) -> dict[str, Any]:
+        measured = {"median_s": statistics.median(self.seconds), "runs_s": self.seconds} if self.seconds else {}
+        return {"pairs": self.found, "stopped_after_s": TIME_LIMIT_S if self.stopped else None, **measured}
+
+
+def run_in_turns(spark: SparkSession, contenders: Sequence[Contender], repetitions: int, description: str) -> None:
+    """Run each once to warm up and to count its pairs, then so often by the clock, one after the other.
+
+    Raises RuntimeError where two of them disagree on the number of pairs.
+    """
+    steps = tqdm(total=len(contenders) * (repetitions + 1), desc=description, leave=False, disable=None)
+    for contender in contenders:
+        _within_limit(spark, contender, lambda: _count(contender))  # noqa: B023  (called before the next turn)
+        steps.update()
+    found = {contender.name: contender.found for contender in contenders if contender.found is not None}
+    if len(set(found.values())) > 1:
+        raise RuntimeError(f"the plans disagree on the number of matches: {found}")
+    for _ in range(repetitions):
+        for contender in contenders:
+            if not contender.stopped:
+                if contender.in_python:
+                    _drain(contender.frame())
+                seconds = _within_limit(spark, contender, lambda: _drain(contender.frame()))  # noqa: B023
+                if seconds is not None:
+                    contender.seconds.append(round(seconds, 4))
+            steps.update()
+    steps.close()
+
+
+def _count(contender: Contender) -> None:
+    if contender.pairs is None:
+        _drain(contender.frame())
+    else:
+        contender.found = contender.pairs(contender.frame())
+
+
+def _drain(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def _within_limit(spark: SparkSession, contender: Contender, work: Callable[[], None]) -> float | None:
+    """Seconds the work took; None, and the contender marked, where it was stopped at the limit."""
+    group = "asc-bench"
+    spark.sparkContext.setJobGroup(group, contender.name)
+    expired = threading.Event()
+
+    def stop() -> None:
+        expired.set()
+        spark.sparkContext.cancelJobGroup(group)
+
+    timer = threading.Timer(TIME_LIMIT_S, stop)
+    timer.start()
+    start = time.perf_counter()
+    try:
+        work()
+    except Exception:
+        if not expired.is_set():
+            raise
+        contender.stopped = True
+        return None
+    finally:
+        timer.cancel()
+        # What this thread runs afterwards is none of it.
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]  # None removes it
+    return time.perf_counter() - start
