@@ -1,0 +1,1 @@
+"""Faults made on purpose: a broker under random ones, and the books of what it delivered meanwhile."""

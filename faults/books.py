@@ -1,0 +1,221 @@
+"""The books of a broker: what every query had to receive, what it might, and what arrived."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Offsets = Mapping[int, int]
+Oracle = Callable[[str], npt.NDArray[np.bool_]]
+"""Which of the published records a predicate accepts, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A record of the source topic."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A record of a destination topic; ``source`` is the identity of the record that it is a copy of."""
+
+    topic: str
+    source: str
+    queries: tuple[str, ...]
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+@dataclass(slots=True)
+class Life:
+    """A query between two changes of it, by source partition: from where on it *must* have its records and from where
+    on it *may*, and likewise until where. A partition without an entry was not there yet: it counts from 0.
+
+    Invariant: what must be lies within what may be. They differ where a change was not answered, so that nobody knows
+    which batch was the first one with it.
+    """
+
+    query_id: str
+    where: str
+    topic: str
+    must_from: Offsets
+    may_from: Offsets
+    must_until: Offsets | None = None
+    may_until: Offsets | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What is wrong, a line each, and how often a copy of a record came again. Nothing is wrong in ``sound`` books."""
+
+    missing: list[str] = field(default_factory=list)
+    unwanted: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    disordered: list[str] = field(default_factory=list)
+    deliveries: int = 0
+    pairs: int = 0
+    duplicates: int = 0
+
+    @property
+    def sound(self) -> bool:
+        return not (self.missing or self.unwanted or self.changed or self.disordered)
+
+    def __str__(self) -> str:
+        wrong = [
+            f"{len(lines)} {name} (first: {lines[0]})"
+            for name, lines in (
+                ("missing", self.missing),
+                ("unwanted", self.unwanted),
+                ("changed", self.changed),
+                ("out of order", self.disordered),
+            )
+            if lines
+        ]
+        counted = f"{self.pairs:,} records of queries, {self.deliveries:,} delivered, {self.duplicates:,} of them again"
+        return f"{counted}; {'; '.join(wrong) or 'nothing lost, unwanted or changed'}"
+
+
+class Books:
+    """All records of a source topic and all lives of all queries; ``audit`` holds against them what arrived.
+
+    Promised is: every query receives exactly the accepted records from its first offset to its last, in each topic one
+    copy of a record for all queries of the topic, key, value and headers as they came. After a fault a copy may come
+    again, and is the same one. ``lives`` end before the next one of the same id begins.
+
+    Cost: a bit for each record and life, and the pairs of record and query. Source: spec, section 3.
+    """
+
+    def __init__(self, source: str, published: Iterable[Published], lives: Iterable[Life], oracle: Oracle) -> None:
+        self._source = source
+        self._published = list(published)
+        self._partitions = np.array([record.partition for record in self._published], np.int64)
+        self._offsets = np.array([record.offset for record in self._published], np.int64)
+        self._rows = {self._identity(record): row for row, record in enumerate(self._published)}
+        self._must: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._may: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+        accepted: dict[str, npt.NDArray[np.bool_]] = {}
+        for life in lives:
+            if life.where not in accepted:
+                accepted[life.where] = oracle(life.where)
+            own = accepted[life.where]
+            for bounds, kept in (
+                ((life.must_from, life.must_until), self._must),
+                ((life.may_from, life.may_until), self._may),
+            ):
+                for row in np.flatnonzero(own & self._within(*bounds)).tolist():
+                    kept[life.topic][row].add(life.query_id)
+
+    def add_dead_letters(self, topic: str, undecodable: Iterable[int]) -> None:
+        """The records of these rows had to arrive in a topic once, under no query."""
+        for row in undecodable:
+            self._must[topic][row] = set()
+            self._may[topic][row] = set()
+
+    def outstanding(self, arrived: Iterable[Arrived]) -> int:
+        """How many copies have not arrived that had to."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for record in arrived:
+            found[record.topic].add(self._rows.get(record.source, -1))
+        return sum(len(rows.keys() - found[topic]) for topic, rows in self._must.items())
+
+    def audit(self, arrived: Iterable[Arrived], calm_until: Offsets | None = None) -> Audit:
+        """Hold what arrived, each topic in its order, against the books. The source's records before ``calm_until``
+        were done with before the first fault, if there was one: of those no copy came twice, and those of one key are
+        in order.
+        """
+        missing, unwanted, changed, disordered = [], [], [], []
+        copies: Counter[tuple[str, int]] = Counter()
+        first: dict[tuple[str, int], Arrived] = {}
+        last: dict[tuple[str, bytes | None, int], int] = {}
+        for record in arrived:
+            row = self._rows.get(record.source)
+            may = None if row is None else self._may.get(record.topic, {}).get(row)
+            if row is None or may is None:
+                unwanted.append(f"{record.source} in {record.topic} for {', '.join(record.queries) or 'nobody'}")
+                continue
+            copies[record.topic, row] += 1
+            same = first.setdefault((record.topic, row), record)
+            original = self._published[row]
+            if (record.key, record.value, record.headers) != (original.key, original.value, original.headers):
+                changed.append(f"{record.source} in {record.topic}: key, value or headers")
+            if record != same or list(record.queries) != sorted(set(record.queries)):
+                changed.append(f"{record.source} in {record.topic}: queries {record.queries}, first {same.queries}")
+            unwanted += [f"{record.source} in {record.topic} for {name}" for name in set(record.queries) - may]
+            lacking = self._must[record.topic].get(row, set()) - set(record.queries)
+            missing += [f"{record.source} in {record.topic} for {name}" for name in lacking]
+            place = (record.topic, record.key, original.partition)
+            is_calm = calm_until is None or original.offset < calm_until.get(original.partition, 0)
+            if is_calm and original.offset <= last.get(place, -1):
+                disordered.append(f"{record.source} in {record.topic} after {last[place]}")
+            last[place] = original.offset
+        for topic, rows in self._must.items():
+            for row in rows.keys() - {found for name, found in copies if name == topic}:
+                names = ", ".join(sorted(rows[row])) or "nobody"
+                missing.append(f"{self._identity(self._published[row])} in {topic} for {names}")
+        return Audit(
+            missing,
+            unwanted,
+            changed,
+            disordered,
+            deliveries=copies.total(),
+            pairs=sum(len(names) for rows in self._must.values() for names in rows.values()),
+            duplicates=copies.total() - len(copies),
+        )
+
+    def _within(self, first: Offsets, end: Offsets | None) -> npt.NDArray[np.bool_]:
+        inside = np.ones(len(self._published), np.bool_)
+        for partition, offset in first.items():
+            inside &= (self._partitions != partition) | (self._offsets >= offset)
+        if end is not None:
+            ends = np.zeros(1 + max(self._partitions, default=0), np.int64)
+            for partition, offset in end.items():
+                ends[partition : partition + 1] = offset
+            inside &= self._offsets < ends[self._partitions]
+        return inside
+
+    def _identity(self, record: Published) -> str:
+        return f"{self._source}-{record.partition}-{record.offset}"
+
+
+def duckdb_oracle(published: list[Published], columns: Mapping[str, str]) -> tuple[Oracle, list[int]]:
+    """An oracle for JSON records with these columns and their DuckDB types, by DuckDB; and the rows that are none."""
+    import duckdb
+    import pyarrow as pa
+
+    undecodable: list[int] = []
+    rows: list[list[object]] = []
+    for row, record in enumerate(published):
+        try:
+            found = json.loads(record.value or b"")
+        except ValueError:
+            undecodable.append(row)
+        else:
+            rows.append([row, *(found.get(name) for name in columns)])
+    # A division by zero is NULL, as it is to Spark.
+    connection = duckdb.connect(config={"ieee_floating_point_ops": False})
+    declared = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    connection.execute(f"CREATE TABLE records (_row BIGINT, {declared})")
+    names = ["_row", *columns]
+    decoded = pa.table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    connection.register("decoded", decoded)
+    connection.execute("INSERT INTO records SELECT * FROM decoded")
+
+    def accepted(where: str) -> npt.NDArray[np.bool_]:
+        mask = np.zeros(len(published), np.bool_)
+        found = connection.execute(f"SELECT _row FROM records WHERE {where}").arrow().read_all()["_row"]
+        mask[found.to_numpy()] = True
+        return mask
+
+    return accepted, undecodable

@@ -1,0 +1,92 @@
+"""Numbered records into a source topic, at a steady pace, whatever happens to Kafka."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+COLUMNS = {"n": "BIGINT", "g": "INTEGER", "s": "VARCHAR", "d": "DOUBLE"}
+"""What a record has, by DuckDB's types."""
+
+DDL = "n BIGINT, g INT, s STRING, d DOUBLE"
+"""The same for the broker."""
+
+_WORDS = ("abc", "ABC", "Äpfel", "", "a%b", "zoë", None)
+_UNDECODABLE_EVERY = 101
+_PULSE_S = 0.05
+_DELIVERY_S = 300_000
+
+
+def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]]:
+    """Key, value and headers of the record of that number; one in a hundred and one is no JSON."""
+    random_ = random.Random(number)
+    group = number % 10
+    key = None if group == 9 else f"k{group}".encode()
+    headers = [("number", str(number).encode()), ("twice", b"1"), ("twice", b"\xff\x00")][: 1 + number % 3]
+    if number % _UNDECODABLE_EVERY == 0:
+        return key, b"{not json %d" % number, headers
+    fields = {
+        "n": number,
+        "g": group if number % 13 else None,
+        "s": random_.choice(_WORDS),
+        "d": None if number % 17 == 0 else round(random_.uniform(-5, 5), 3),
+    }
+    return key, json.dumps(fields, ensure_ascii=bool(number % 2)).encode(), headers
+
+
+class Feed:
+    """Publishes records from number 0 on, ``per_s`` a second, until it is closed, in a thread of its own.
+
+    ``acknowledged``: partition, offset and number of what Kafka has confirmed. A send waits for as long as Kafka is
+    away, and is not given up; ``failure`` says so where it was.
+    """
+
+    def __init__(self, producer: Callable[..., Any], topic: str, per_s: float) -> None:
+        # One request at a time under way: kafka-python then keeps the order also where one is sent again.
+        self._producer = producer(
+            delivery_timeout_ms=_DELIVERY_S, max_block_ms=_DELIVERY_S, max_in_flight_requests_per_connection=1
+        )
+        self._topic = topic
+        self._per_s = per_s
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._publish, name="feed", daemon=True)
+        self.count = 0
+        """The number of the next record."""
+        self.acknowledged: list[tuple[int, int, int]] = []
+        self.failure: BaseException | None = None
+
+    def start(self) -> None:
+        """Begin to publish."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Publish no more, and wait until everything is acknowledged."""
+        self._over.set()
+        self._thread.join()
+        self._producer.flush()
+        self._producer.close()
+
+    def _publish(self) -> None:
+        begun, first = time.monotonic(), self.count
+        try:
+            while not self._over.wait(_PULSE_S):
+                due = first + int((time.monotonic() - begun) * self._per_s)
+                # What was missed while Kafka was away comes afterwards, but not all in one pulse.
+                for number in range(self.count, min(due, self.count + round(self._per_s))):
+                    key, value, headers = record_of(number)
+                    sent = self._producer.send(self._topic, value, key=key, headers=headers)
+                    sent.add_callback(self._note, number)
+                    sent.add_errback(self._fail)
+                    self.count = number + 1
+        except Exception as error:
+            self.failure = error
+
+    def _note(self, number: int, found: Any) -> None:
+        self.acknowledged.append((found.partition, found.offset, number))
+
+    def _fail(self, error: BaseException) -> None:
+        self.failure = error

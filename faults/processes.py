@@ -1,0 +1,44 @@
+"""Processes of the system, found by who started them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def children(pid: int, named: str = "") -> list[int]:
+    """The processes that a process has started and whose command line has that in it; none of one that is gone."""
+    with contextlib.suppress(OSError):
+        listed = [path.read_text("utf-8").split() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+        return [int(child) for some in listed for child in some if named in _command(int(child))]
+    return []
+
+
+def descendants(pid: int, named: str = "") -> list[int]:
+    """Likewise what those started, and so on."""
+
+    def below(parent: int) -> Iterator[int]:
+        for child in children(parent):
+            yield child
+            yield from below(child)
+
+    return [child for child in below(pid) if named in _command(child)]
+
+
+def kill(pid: int) -> bool:
+    """End a process at once; whether it was there."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,53 @@
+"""A small file system of its own, to be filled."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+_PIECE_BYTES = 1 << 16
+
+
+class SmallDisk:
+    """A file system in memory, mounted at a folder; only root may do that.
+
+    ``mount`` answers whether it could be. Without a mount ``folder`` is a plain folder, which is not to be filled.
+    """
+
+    def __init__(self, folder: Path, size_mb: int) -> None:
+        self.folder = folder
+        self.mounted = False
+        self._size_mb = size_mb
+        self._ballast = folder / "ballast"
+
+    def mount(self) -> bool:
+        """Make the folder, and the file system in it where that is allowed; whether it was."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        command = ["mount", "-t", "tmpfs", "-o", f"size={self._size_mb}m", "tmpfs", str(self.folder)]
+        try:
+            self.mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+        except FileNotFoundError:
+            self.mounted = False
+        return self.mounted
+
+    def unmount(self) -> None:
+        """Take it away, and all that is in it; harmless where it is not mounted."""
+        if self.mounted:
+            subprocess.run(["umount", "-l", str(self.folder)], capture_output=True, check=False)
+            self.mounted = False
+
+    def fill(self) -> None:
+        """Leave not a byte of room. RuntimeError where it is not mounted."""
+        if not self.mounted:
+            raise RuntimeError(f"{self.folder} is no file system of its own")
+        with self._ballast.open("ab", buffering=0) as ballast:
+            size_bytes = _PIECE_BYTES
+            while size_bytes:
+                try:
+                    ballast.write(b"\0" * size_bytes)
+                except OSError:
+                    size_bytes //= 2
+
+    def free(self) -> None:
+        """Make room again."""
+        self._ballast.unlink(missing_ok=True)
