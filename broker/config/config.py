@@ -6,6 +6,7 @@ import difflib
 import importlib
 import os
 import re
+import ssl
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -14,8 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from broker.access.scope import Scope
+from broker.access.secret import check_secret, digest
+from broker.access.tokens_file import parse_tokens
+from broker.config.certificate import server_context
 from broker.config.options import SECRET_KEY, masked
 from broker.config.sections import ApiConfig, KafkaConfig, LimitsConfig, MonitorConfig, Section, SparkConfig
+from broker.config.spark_options import masked_spark, masked_urls
 from broker.config.streams import StreamConfig, check_stream_name
 from broker.config.text_file import read_text
 from broker.errors import ConfigError, ConfigFaultsError
@@ -46,16 +52,45 @@ class Config(Section):
         """Every setting as it holds, defaults included, with secrets masked; plain values, ready for JSON."""
         plain = self.model_dump(mode="json", by_alias=True)
         plain["kafka"]["options"] = masked(plain["kafka"]["options"])
+        plain["spark"]["options"] = masked_spark(plain["spark"]["options"])
+        plain["spark"]["packed"] = plain["spark"]["packed"] and masked_urls(plain["spark"]["packed"])
         return plain
 
     def token(self) -> str | None:
-        """The bearer token that the API asks for: from the token file, else from ASC_TOKEN, else none."""
+        """The bearer token that may do everything: from the token file; where there is no tokens file either, from
+        ASC_TOKEN; else none.
+
+        The commands take a caller's token from ASC_TOKEN as well: one of the tokens file is not to become more by
+        standing there when the daemon is started.
+        """
         if self.api.token_file is None:
-            return os.environ.get("ASC_TOKEN") or None
+            return None if self.api.tokens_file is not None else os.environ.get("ASC_TOKEN") or None
         token = read_text("token file", self.api.token_file).strip()
         if not token:
             raise ConfigError("token file", str(self.api.token_file), "is empty: write the bearer token into it")
         return token
+
+    def named_tokens(self) -> dict[str, Scope] | None:
+        """The scopes of the tokens file, by the hash of their token; None where there is no such file. ConfigError."""
+        path = self.api.tokens_file
+        if path is None:
+            return None
+        named, token = parse_tokens(read_text("tokens file", path), path), self.token()
+        if token is not None and digest(token) in named:
+            remedy = "is the token of api.token_file too, which may do everything: take one of them out"
+            raise ConfigError("token", named[digest(token)].name, remedy)
+        return named
+
+    def tls(self) -> ssl.SSLContext | None:
+        """What the API speaks TLS with; None where it speaks none. ConfigError."""
+        certificate, key = self.api.tls_cert_file, self.api.tls_key_file
+        if certificate is None and key is None:
+            return None
+        if certificate is None or key is None:
+            given, missing = ("key", "cert") if certificate is None else ("cert", "key")
+            remedy = f"goes with api.tls_{missing}_file: set both"
+            raise ConfigError(f"api.tls_{given}_file", str(key or certificate), remedy)
+        return server_context(certificate, key)
 
     def check(self) -> None:
         """ConfigError, ConfigFaultsError for what one section cannot know of another."""
@@ -66,6 +101,7 @@ class Config(Section):
         each stream's options and schema against its format.
         """
         yield from self.kafka.faults()
+        yield from self.spark.faults()
         dead_letters = {self.dead_letter_topic(name) for name in self.streams}
         if self.kafka.registry_topic in dead_letters:
             yield ConfigError(
@@ -87,20 +123,35 @@ class Config(Section):
         yield from self._faults_of_access()
 
     def _faults_of_access(self) -> Iterator[ConfigError]:
-        if self.api.is_loopback:
-            return
+        for read in (self.named_tokens, self.tls):
+            try:
+                read()
+            except ConfigError as error:
+                yield error
         try:
             token = self.token()
         except ConfigError as error:
             yield error
             return
+        if self.api.is_loopback:
+            return
         if token is None:
-            remedy = "reachable from outside: set api.token_file (or ASC_TOKEN), or use 127.0.0.1"
-            yield ConfigError("api.host", self.api.host, remedy)
+            if self.api.tokens_file is None:
+                remedy = (
+                    "reachable from outside: set api.token_file (or ASC_TOKEN, or api.tokens_file), or use 127.0.0.1"
+                )
+                yield ConfigError("api.host", self.api.host, remedy)
+            return
+        try:
+            check_secret(token)
+        except ConfigError as error:
+            name = "ASC_TOKEN" if self.api.token_file is None else f"token file '{self.api.token_file}'"
+            yield ConfigError(f"{name}: {error.subject}", error.value, f"is asked for from outside and {error.remedy}")
 
 
-def load_config(path: Path | None, *, embedded: bool = False) -> Config:
-    """The configuration in a TOML file, or the defaults where there is none; ``embedded``: the daemon's own Kafka.
+def load_config(path: Path | None, *, embedded: bool = False, master: str | None = None) -> Config:
+    """The configuration in a TOML file, or the defaults where there is none; ``embedded``: the daemon's own Kafka,
+    ``master``: Spark's, in place of the file's.
 
     Relative paths in the file are relative to its folder. Raises ConfigError; where several things are wrong,
     ConfigFaultsError, which names all of them.
@@ -108,22 +159,36 @@ def load_config(path: Path | None, *, embedded: bool = False) -> Config:
     if path is None:
         config = Config()
     else:
-        tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-        text = read_text("configuration file", path)
-        try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError("configuration file", str(path), f"is not TOML: {error}") from error
+        document = _document(path)
         parsed, faults = _parsed(document)
         config, wrong_paths = _resolved(parsed, path.resolve().parent)
+        config = _with_own_kafka(config) if embedded else config
         # Where a stream's table cannot be read, that is what is wrong, not that there is none.
         without = [] if document.get("streams") or config.streams else [_no_stream()]
         _raise(faults, wrong_paths, without, config.faults())
     if embedded:
-        # The options are those of another Kafka: how to be admitted there would keep this one out of reach.
-        own = config.kafka.model_copy(update={"bootstrap_servers": None, "options": {}})
-        config = config.model_copy(update={"kafka": own})
+        config = _with_own_kafka(config)
+    if master is not None:
+        config = config.model_copy(update={"spark": config.spark.model_copy(update={"master": master})})
     return config
+
+
+def _with_own_kafka(config: Config) -> Config:
+    # The options are those of another Kafka: how to be admitted there would keep this one out of reach.
+    own = config.kafka.model_copy(update={"bootstrap_servers": None, "options": {}})
+    return config.model_copy(update={"kafka": own})
+
+
+def load_kafka_options(path: Path) -> dict[str, str]:
+    """``[kafka.options]`` of a TOML file, whatever else it has, for clients beside the daemon. Raises as
+    :func:`load_config`.
+    """
+    document = _document(path)
+    kafka = document.get("kafka", {})
+    alone = {"options": kafka.get("options", {})} if isinstance(kafka, dict) else kafka
+    config, faults = _parsed({"kafka": alone})
+    _raise(faults, config.kafka.faults())
+    return dict(config.kafka.options)
 
 
 def parse_config(document: dict[str, Any]) -> Config:
@@ -131,6 +196,16 @@ def parse_config(document: dict[str, Any]) -> Config:
     config, faults = _parsed(document)
     _raise(faults)
     return config
+
+
+def _document(path: Path) -> dict[str, Any]:
+    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    text = read_text("configuration file", path)
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError("configuration file", str(path), f"is not TOML: {error}") from error
+    return document
 
 
 def _parsed(document: dict[str, Any]) -> tuple[Config, list[ConfigError]]:
@@ -160,7 +235,7 @@ def _fault(detail: ErrorDetails) -> ConfigError:
     """What pydantic found, in one line."""
     location = _texts(detail)
     key = ".".join(location)
-    if location[:2] == ("kafka", "options"):
+    if location[:2] in (("kafka", "options"), ("spark", "options")):
         # Whatever stands there may be a secret; so may the parts of a dotted name that was not quoted.
         remedy = 'is not text: write "its.name" = "value", the name in quotes when it has dots'
         return ConfigError("configuration key", ".".join(location[:3]), remedy)
@@ -218,6 +293,10 @@ def _resolved(config: Config, folder: Path) -> tuple[Config, list[ConfigError]]:
             faults.append(ConfigError("path", str(path), "begins with a home folder that is not known: write it out"))
             return path
 
+    def place(archive: str | None) -> str | None:
+        # An address of what hosts can read: hdfs://, https://, local://.
+        return archive if archive is None or "://" in archive else str(under(Path(archive)))
+
     streams = {
         name: stream.model_copy(update={"schema_file": under(stream.schema_file)})
         for name, stream in config.streams.items()
@@ -225,8 +304,12 @@ def _resolved(config: Config, folder: Path) -> tuple[Config, list[ConfigError]]:
     resolved = config.model_copy(
         update={
             "kafka": config.kafka.model_copy(update={"data_dir": under(config.kafka.data_dir)}),
-            "api": config.api.model_copy(update={"token_file": under(config.api.token_file)}),
-            "spark": config.spark.model_copy(update={"checkpoint_dir": under(config.spark.checkpoint_dir)}),
+            "api": config.api.model_copy(
+                update={name: under(getattr(config.api, name)) for name in type(config.api).paths()}
+            ),
+            "spark": config.spark.model_copy(
+                update={"checkpoint_dir": under(config.spark.checkpoint_dir), "packed": place(config.spark.packed)}
+            ),
             "streams": streams,
         }
     )

@@ -9,7 +9,64 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 SECRET_KEY = re.compile(r"password|secret|token|jaas|credential|\.key$", re.IGNORECASE)
-"""Keys whose values are never shown."""
+"""Settings of our own whose values are never shown."""
+
+_PLAIN_KEYS = frozenset(
+    [
+        "acks",
+        "allow.auto.create.topics",
+        "auto.include.jmx.reporter",
+        "batch.size",
+        "buffer.memory",
+        "client.dns.lookup",
+        "client.id",
+        "client.rack",
+        "compression.type",
+        "connections.max.idle.ms",
+        "default.api.timeout.ms",
+        "delivery.timeout.ms",
+        "enable.idempotence",
+        "fetch.max.bytes",
+        "fetch.max.wait.ms",
+        "fetch.min.bytes",
+        "isolation.level",
+        "key.serializer",
+        "linger.ms",
+        "max.block.ms",
+        "max.in.flight.requests.per.connection",
+        "max.partition.fetch.bytes",
+        "max.poll.records",
+        "max.request.size",
+        "metadata.max.age.ms",
+        "partitioner.class",
+        "receive.buffer.bytes",
+        "reconnect.backoff.max.ms",
+        "reconnect.backoff.ms",
+        "request.timeout.ms",
+        "retries",
+        "retry.backoff.max.ms",
+        "retry.backoff.ms",
+        "sasl.kerberos.service.name",
+        "sasl.mechanism",
+        "security.protocol",
+        "send.buffer.bytes",
+        "ssl.cafile",
+        "ssl.certfile",
+        "ssl.check.hostname",
+        "ssl.cipher.suites",
+        "ssl.crlfile",
+        "ssl.enabled.protocols",
+        "ssl.endpoint.identification.algorithm",
+        "ssl.keyfile",
+        "ssl.keystore.location",
+        "ssl.keystore.type",
+        "ssl.protocol",
+        "ssl.truststore.location",
+        "ssl.truststore.type",
+        "value.serializer",
+    ]
+)
+"""Of others' settings, those that are known to hold no secret: there is always one more that does."""
 
 
 def _option_text(value: Any) -> Any:
@@ -24,9 +81,9 @@ Options = dict[str, Annotated[str, BeforeValidator(_option_text)]]
 
 
 def masked(options: Mapping[str, str]) -> dict[str, str]:
-    """Options with the values of secrets hidden.
+    """Options with all values hidden but those of settings that are known to hold no secret.
 
-    >>> masked({"ssl.key.password": "x", "security.protocol": "SSL"})
-    {'ssl.key.password': '********', 'security.protocol': 'SSL'}
+    >>> masked({"ssl.key.password": "x", "security.protocol": "SSL", "basic.auth.user.info": "me:x"})
+    {'ssl.key.password': '********', 'security.protocol': 'SSL', 'basic.auth.user.info': '********'}
     """
-    return {key: "********" if SECRET_KEY.search(key) else value for key, value in options.items()}
+    return {key: value if key in _PLAIN_KEYS else "********" for key, value in options.items()}

@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from asc.predicate.limits import MAX_NESTING_DEPTH, Limits
 from broker.config.options import Options, masked
+from broker.config.security import protocol_of, security_faults
+from broker.config.spark_options import masked_spark, masked_urls, spark_option_remedy
 from broker.errors import ConfigError
 
 TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -57,6 +59,11 @@ class KafkaConfig(Section):
     options: Options = Field(default_factory=dict)
 
     @property
+    def security_protocol(self) -> str:
+        """How Kafka is spoken to, as Kafka calls it: ``PLAINTEXT``, ``SASL_SSL``."""
+        return protocol_of(self.options)
+
+    @property
     def request_bytes(self) -> int:
         """The largest record, headers and all, that is sent to Kafka; ConfigError where the options have no number."""
         for fault in self.faults():
@@ -70,6 +77,7 @@ class KafkaConfig(Section):
 
     def faults(self) -> Iterator[ConfigError]:
         """The options that are read here and are not what they should be."""
+        yield from security_faults(self.options)
         for key in _SIZES:
             if key in self.options and not re.fullmatch(r"[1-9][0-9]{3,9}", self.options[key]):
                 yield ConfigError(
@@ -95,7 +103,19 @@ class ApiConfig(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8750, ge=0, le=65535, strict=True)
     token_file: Path | None = None
+    tokens_file: Path | None = None
+    tls_cert_file: Path | None = None
+    tls_key_file: Path | None = None
+    audit_file: Path | None = None
     max_body_bytes: int = Field(default=64 * 1024 * 1024, ge=1024, strict=True)
+    requests_per_s: float = Field(default=500, gt=0, allow_inf_nan=False, strict=True)
+    receive_timeout_s: float = Field(default=20, gt=0, le=3600, allow_inf_nan=False, strict=True)
+    max_connections: int = Field(default=500, ge=1, strict=True)
+
+    @classmethod
+    def paths(cls) -> list[str]:
+        """The keys that name files."""
+        return [name for name in cls.model_fields if name.endswith("_file")]
 
     @property
     def is_loopback(self) -> bool:
@@ -108,15 +128,32 @@ class ApiConfig(Section):
 
 
 class SparkConfig(Section):
-    """The Spark driver and the pace of its streaming jobs."""
+    """The Spark driver, the cluster it runs on, and the pace of its streaming jobs."""
 
     master: str = "local[*]"
+    packed: str | None = None
     driver_memory: str = "2g"
     checkpoint_dir: Path = Path("asc-data/checkpoint")
     time_zone: str = "UTC"
     max_records_per_batch: int = Field(default=200_000, ge=1, strict=True)
     trigger_interval_ms: int = Field(default=0, ge=0, strict=True)
     warm_up_s: float = Field(default=4, ge=0, le=300, allow_inf_nan=False, strict=True)
+    expression_limit_s: float = Field(default=120, ge=1, le=86_400, allow_inf_nan=False, strict=True)
+    options: Options = Field(default_factory=dict)
+
+    def faults(self) -> Iterator[ConfigError]:
+        """The options that are not the user's to set."""
+        for key, value in self.options.items():
+            remedy = spark_option_remedy(key)
+            if remedy is not None:
+                yield ConfigError(f"spark.options.{key}", masked_spark({key: value})[key][:50], remedy)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            if name == "packed" and value is not None:
+                yield name, masked_urls(value)
+            else:
+                yield name, masked_spark(value) if name == "options" else value
 
     @field_validator("driver_memory")
     @classmethod

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from broker.formats.plain_text import plain_text
 from broker.formats.record_format import Encoder
-from broker.formats.spelling import respelling
+from broker.formats.spelling import respelling, spelled
+from broker.formats.text_columns import ColumnEncoder, joined, mapped_unless
 from broker.formats.text_format import TextFormat
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _COLUMNS_MAX = 20_480
 """Columns of a record, where the option maxColumns does not say otherwise."""
+
+_PLAIN_FIELD = r"^[!#-+\--~](?:[ !#-+\--~]*[!#-+\--~])?\z"
+"""What is written as it is, for certain: ASCII without a comma and a quote, that no space begins or ends."""
 
 _COLUMNS_BOUND = 1_000_000
 _SEPARATORS = ("sep", "delimiter")
@@ -101,6 +105,24 @@ class Csv(TextFormat):
         def encode(row: Mapping[str, Any]) -> bytes:
             own = respelled(row)
             return ",".join(csv_field(own.get(name)) for name in names).encode()
+
+        return encode
+
+    def encoder_of_columns(self, schema: Schema, columns: Sequence[str]) -> ColumnEncoder:
+        """See :class:`RecordFormat`."""
+        places = {name: place for place, name in enumerate(spelled(columns, schema))}
+        names = [field.name for field in schema.arrow]
+
+        def encode(texts: Sequence[pa.Array]) -> pa.Array:
+            import pyarrow as pa
+            import pyarrow.compute as pc
+
+            pieces: list[str | pa.Array] = []
+            for name in names:
+                own = texts[places[name]] if name in places else pa.nulls(len(texts[0]), pa.string())
+                plain = pc.match_substring_regex(own, _PLAIN_FIELD)
+                pieces += [",", mapped_unless(plain, own, csv_field)]
+            return joined(pieces[1:], "")
 
         return encode
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 RECORD = "__asc_record"
-"""Column of the record as it came: struct of key, value, headers, topic, partition, offset."""
+"""Column of the record as it came: struct of key, value, headers, topic, partition, offset, timestamp."""
 
 ERROR = "__asc_error"
 """Column of the reason why a record cannot be decoded; NULL where it can."""
@@ -83,7 +83,7 @@ class RecordDecoder:
         # used twice above it.
         looked_at = (*map(sf.col, (name for name, _ in KAFKA_FIELDS)), unparsed.alias(_UNPARSED))
         decoded = (
-            sf.struct("key", "value", "headers", "topic", "partition", "offset").alias(RECORD),
+            sf.struct("key", "value", "headers", "topic", "partition", "offset", "timestamp").alias(RECORD),
             sf.col(_UNPARSED),
             parsed.alias(_DECODED),
             *record_columns(),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from broker.formats.plain_text import json_text, quoted
 from broker.formats.record_format import Encoder
-from broker.formats.spelling import respelling
+from broker.formats.spelling import respelling, spelled
+from broker.formats.text_columns import ColumnEncoder, holds_any, joined, mapped, mapped_unless
 from broker.formats.text_format import TextFormat
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
     from asc.schema import Schema
 
-_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+_JSON_NUMBER = re.compile(_NUMBER)
+_ESCAPED = (*range(0x20), ord('"'), ord("\\"))
+"""The characters that a string of JSON does not hold as they are."""
 
 
 class Json(TextFormat):
@@ -64,6 +68,43 @@ class Json(TextFormat):
             return f"{{{','.join(members)}}}".encode()
 
         return encode
+
+    def encoder_of_columns(self, schema: Schema, columns: Sequence[str]) -> ColumnEncoder:
+        """See :class:`RecordFormat`."""
+        types = {field.name: field.type for field in schema.arrow}
+        names = spelled(columns, schema)
+
+        def encode(texts: Sequence[pa.Array]) -> pa.Array:
+            pieces: list[str | pa.Array] = []
+            # What is the same in every row, up to the next column.
+            between = "{"
+            for name, column in zip(names, texts, strict=True):
+                before, literal, after = _literals(column, types.get(name))
+                pieces += [f"{between}{quoted(name)}:{before}", literal]
+                between = f"{after},"
+            return joined([*pieces, f"{between.removesuffix(',')}}}"], "null")
+
+        return encode
+
+
+def _literals(texts: pa.Array, data_type: pa.DataType | None) -> tuple[str, pa.Array, str]:
+    """A column as JSON: what stands before each literal, the literals (NULL for null), what stands after each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    types = pa.types
+    if data_type is not None:
+        if types.is_integer(data_type) or types.is_floating(data_type) or types.is_decimal(data_type):
+            plain = pc.match_substring_regex(texts, f"^(?:{_NUMBER})\\z")
+            return "", mapped_unless(plain, texts, quoted), ""
+        if types.is_boolean(data_type) or types.is_nested(data_type):
+            return "", mapped(texts, _literal_for(data_type)), ""
+    if holds_any(texts, _ESCAPED):
+        plain = pc.invert(pc.match_substring_regex(texts, r'[\x00-\x1f"\\]'))
+        texts = mapped_unless(plain, texts, lambda text: quoted(text)[1:-1])
+    if texts.null_count:
+        return "", pc.binary_join_element_wise('"', texts, '"', ""), ""
+    return '"', texts, '"'
 
 
 def _literal_for(data_type: pa.DataType) -> Callable[[str], str]:

@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from broker.formats.text_columns import ColumnEncoder
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column
@@ -102,6 +104,10 @@ class RecordFormat(ABC):
     def encoder_of_texts(self, schema: Schema) -> Encoder:
         """Encodes rows of texts, as CSV files hold them; None for NULL."""
         return self.encoder(schema)
+
+    @abstractmethod
+    def encoder_of_columns(self, schema: Schema, columns: Sequence[str]) -> ColumnEncoder:
+        """Encodes texts by column, in the order of ``columns``, one or more; the same bytes as row by row."""
 
 
 def wrong_pattern(pattern: str) -> str | None:

@@ -14,12 +14,24 @@ if TYPE_CHECKING:
 
     from asc.schema import Schema
 
-_HUGE_EXPONENT = r"(?<![\p{Alnum}_.-])[-+]?[\p{Nd}.]++[eE][-+]?\p{Nd}{4,}+(?![\p{Alnum}_.-])"
-# A number as a token of its own: digits with an e between them inside an identifier are none.
+_ALONE = r"(?<![\p{Alnum}_.-])"
+_HUGE_EXPONENT = (
+    rf"{_ALONE}[-+]?[\p{{Nd}}.]++[eE][-+]?\p{{Nd}}[\p{{Nd}}GROUP]{{3,}}+(?![\p{{Alnum}}_.-])"
+    rf"|(?:(?<!\\)[\"']\s*+[:,\[][^\"']*?|[{{,]\s*+[\w$]++\s*+:[^\"':]*?){_ALONE}[-+]?[\p{{Nd}}.]++[eE][-+]?\p{{Nd}}{{4,}}"
+    r"|[\"'][-+]?[\p{Nd}.,]++[eE][-+]?\p{Nd}[\p{Nd},]{3,}+[\"']"
+)
+# A number as a token of its own: digits with an e between them inside an identifier are none. A value of JSON is read
+# before it is seen that letters follow it. In a decimal's text, commas are left out.
+
+_DIGITS_MAX = 10_000
+_MORE_DIGITS = f"{{{_DIGITS_MAX + 1},}}+"
+_LONG_NUMBER = rf'(?<![\p{{Alnum}}_.-])[-+]?[\p{{Nd}}.GROUP]{_MORE_DIGITS}|"[-+]?[\p{{Nd}}.,]{_MORE_DIGITS}"'
+# Spark leaves commas out of a decimal; where they part the fields of a line, only those between quotes can be meant.
 
 _EMPTY = "value is empty"
 _NO_TEXT = "value is not UTF-8 text"
 _HUGE = "value holds a number with an exponent beyond 999"
+_LONG = f"value holds a number of more than {_DIGITS_MAX:,} digits"
 
 
 class TextFormat(RecordFormat):
@@ -36,13 +48,21 @@ class TextFormat(RecordFormat):
             reason = reason.when(own.isNotNull(), own)
         if _any_decimal(fields):
             # A decimal is written out in full before it is found not to fit.
-            huge = sf.rlike(text, sf.lit(_HUGE_EXPONENT))
-            reason = reason.when(huge, _HUGE)
+            group = "" if options.get("sep", options.get("delimiter", ",")) == "," else ","
+            huge = sf.rlike(text, sf.lit(_HUGE_EXPONENT.replace("GROUP", group)))
+            # What Java takes for a decimal's digits grows with their square: half a minute for a million.
+            long = (sf.length(text) > _DIGITS_MAX) & sf.rlike(text, sf.lit(_LONG_NUMBER.replace("GROUP", group)))
+            reason = reason.when(huge, _HUGE).when(long, _LONG)
         return reason
 
     def unparsed_reasons(self, fields: Schema, options: Mapping[str, str]) -> tuple[str, ...]:
         """See :class:`RecordFormat`."""
-        return (_EMPTY, _NO_TEXT, *self.unparsed_text_reasons(options), *((_HUGE,) if _any_decimal(fields) else ()))
+        return (
+            _EMPTY,
+            _NO_TEXT,
+            *self.unparsed_text_reasons(options),
+            *((_HUGE, _LONG) if _any_decimal(fields) else ()),
+        )
 
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
         """See :class:`RecordFormat`."""

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from broker.config.security import java_options, librdkafka_options, python_options, security_faults
 from broker.errors import KafkaError
 from broker.failure import one_line
-from broker.kafka.silence import Silence
+from broker.kafka.reading import Until
+from broker.kafka.refusal import login_refusal, refusal
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer
     from kafka.admin import KafkaAdminClient
 
-Record = tuple["bytes | None", bytes]
-"""Key and value of a record."""
 
-_SHARED_OPTIONS = ("security_", "sasl_", "ssl_")
+class WholeRecord(NamedTuple):
+    """A record with its headers, and the partition that it is for."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[tuple[str, bytes | None]]
+    partition: int | None
+
+
+SHARED_OPTIONS = ("security_", "sasl_", "ssl_")
 _OBJECTS = ("ssl_context", "sasl_oauth_token_provider")
 """Options of kafka-python that no text can give."""
-
-IN_FLIGHT_MAX = 20_000
-"""Records under way at a time, so that memory does not grow with their number."""
 
 _PAUSE_MS = 300
 
@@ -44,14 +49,15 @@ class KafkaClient:
         self, bootstrap_servers: str, options: Mapping[str, str], timeout_s: float, *, named_by: str = "the address"
     ) -> None:
         self.bootstrap_servers = bootstrap_servers
-        self._named_by = named_by
+        self.named_by = named_by
         self._options = options
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
 
     def producer(self, **settings: Any) -> KafkaProducer:
         """A new producer with acks=all and idempotence (the defaults of kafka-python 3)."""
         from kafka import KafkaProducer
 
+        self._check()
         with self.clear_errors():
             return KafkaProducer(
                 **self._settings(KafkaProducer.DEFAULT_CONFIG), allow_auto_create_topics=False, **settings
@@ -61,71 +67,44 @@ class KafkaClient:
         """A new consumer, that joins no group unless the settings name one."""
         from kafka import KafkaConsumer
 
+        self._check()
         with self.clear_errors():
             return KafkaConsumer(
                 **self._settings(KafkaConsumer.DEFAULT_CONFIG), allow_auto_create_topics=False, **settings
             )
 
-    def admin(self) -> KafkaAdminClient:
+    def admin(self, **settings: Any) -> KafkaAdminClient:
         """A new client for topics and their settings."""
         from kafka.admin import KafkaAdminClient
 
+        self._check()
         with self.clear_errors():
-            return KafkaAdminClient(**self._settings(KafkaAdminClient.DEFAULT_CONFIG))
+            return KafkaAdminClient(**{**self._settings(KafkaAdminClient.DEFAULT_CONFIG), **settings})
 
     def spark_options(self) -> dict[str, str]:
         """Options of Spark's Kafka source and sink."""
-        options = {f"kafka.{key}": value for key, value in self._options.items()}
+        options = {f"kafka.{key}": value for key, value in java_options(self._options).items()}
         return {**options, "kafka.bootstrap.servers": self.bootstrap_servers}
 
-    def send(
-        self, topic: str, records: Iterable[Record], *, on_silence: Callable[[], object] = lambda: None
-    ) -> Iterator[tuple[int, int]]:
-        """Send records to a topic, in order; yields partition and offset of each, in order, as all replicas have it.
-
-        At most ``IN_FLIGHT_MAX`` are under way at a time. ``on_silence`` is called where Kafka does not answer for some
-        seconds, from another thread. KafkaError says how many were acknowledged: none of those is lost, a later one may
-        have arrived.
-        """
-        acknowledged = 0
-
-        def so_far() -> str:
-            return f"; {acknowledged:,} records were acknowledged, later ones may have arrived" if acknowledged else ""
-
-        def place(future: Any) -> tuple[int, int]:
-            nonlocal acknowledged
-            with silence.waiting():
-                found = future.get(timeout=ACKNOWLEDGED_WITHIN_S)
-            acknowledged += 1
-            return found.partition, found.offset
-
-        with Silence(on_silence) as silence:
-            with silence.waiting():
-                producer: Any = self.producer(acks="all", linger_ms=20, batch_size=1 << 18)
-            with self._client_errors(so_far):
-                under_way: deque[Any] = deque()
-                try:
-                    for key, value in records:
-                        with silence.waiting():
-                            under_way.append(producer.send(topic, key=key, value=value))
-                        # Also those that are there already: records may come slowly, and a failure is told at once.
-                        while under_way and (under_way[0].is_done or len(under_way) > IN_FLIGHT_MAX):
-                            yield place(under_way.popleft())
-                    # One after the other: to flush would wait for all of them, however long Kafka is away.
-                    while under_way:
-                        yield place(under_way.popleft())
-                finally:
-                    _close(producer)
+    def librdkafka_options(self) -> dict[str, Any]:
+        """Options of librdkafka's producer."""
+        self._check()
+        return {**librdkafka_options(self._options), "bootstrap.servers": self.bootstrap_servers.replace(" ", "")}
 
     @contextlib.contextmanager
     def reading(
-        self, topics: Iterable[str], *, from_beginning: bool, group: str | None = None, to_end: bool = False
+        self,
+        topics: Iterable[str],
+        *,
+        from_beginning: bool,
+        group: str | None = None,
+        to_end: bool = False,
     ) -> Iterator[Any]:
         """The records of topics; without a group it reads all their partitions on its own.
 
         A group goes on from where it left off; ``from_beginning`` says where to begin where there is no such place.
-        There is no end to them, or with ``to_end`` that which the topics have by now. KafkaError where a topic is not
-        there.
+        There is no end to them, or with ``to_end`` that which the topics have by now. The group's place is the caller's
+        to note. KafkaError where a topic is not there.
         """
         from kafka import TopicPartition
 
@@ -134,8 +113,7 @@ class KafkaClient:
             group_id=group,
             auto_offset_reset="earliest" if from_beginning else "latest",
             isolation_level="read_committed",
-            # How long it waits before it looks whether it is at the end, beside looking at the last record.
-            consumer_timeout_ms=_PAUSE_MS if to_end else -1,
+            enable_auto_commit=False,
         )
         try:
             with self._client_errors():
@@ -148,7 +126,35 @@ class KafkaClient:
                     client.assign(partitions)
                 else:
                     client.subscribe(topics)
-                yield _until(client, client.end_offsets(partitions)) if to_end else client
+                yield Until(client, client.end_offsets(partitions)) if to_end else client
+        finally:
+            client.close()
+
+    def records_at(self, topic: str, places: Iterable[tuple[int, int]]) -> Generator[Any, None, None]:
+        """The records of a topic at places, each a partition and an offset, sorted by them; a place that has none is
+        left out. Nothing else is read but what Kafka sends along. KafkaError.
+        """
+        from kafka import TopicPartition
+
+        client: Any = self.consumer(isolation_level="read_committed", max_poll_records=1)
+        try:
+            with self._client_errors():
+                there = client.partitions_for_topic(topic) or ()
+                wanted = sorted({(TopicPartition(topic, p), offset) for p, offset in places if p in there})
+                partitions = list(dict.fromkeys(partition for partition, _ in wanted))
+                first, end = client.beginning_offsets(partitions), client.end_offsets(partitions)
+                for partition, offset in wanted:
+                    if not first[partition] <= offset < end[partition]:
+                        continue
+                    if client.assignment() != {partition}:
+                        client.assign([partition])
+                    if client.position(partition) != offset:
+                        client.seek(partition, offset)
+                    # A mark of a transaction has an offset, and is no record.
+                    while client.position(partition) == offset:
+                        for record in client.poll(timeout_ms=_PAUSE_MS).get(partition, ()):
+                            if record.offset == offset:
+                                yield record
         finally:
             client.close()
 
@@ -158,6 +164,15 @@ class KafkaClient:
         try:
             with self._client_errors():
                 return set(client.topics())
+        finally:
+            client.close()
+
+    def partition_count(self, topic: str) -> int:
+        """The partitions of a topic, 0 of one that is not there."""
+        client: Any = self.consumer()
+        try:
+            with self._client_errors():
+                return len(client.partitions_for_topic(topic) or ())
         finally:
             client.close()
 
@@ -171,70 +186,48 @@ class KafkaClient:
             raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}") from error
 
     @contextlib.contextmanager
-    def _client_errors(self, so_far: Callable[[], str] = str) -> Iterator[None]:
-        """Kafka's own errors alone, for the caller's code runs here as well; with what was done ``so_far``."""
+    def _client_errors(self) -> Iterator[None]:
+        """Kafka's own errors alone, for the caller's code runs here as well."""
         from kafka.errors import KafkaConnectionError, KafkaTimeoutError
         from kafka.errors import KafkaError as ClientError
 
         try:
             yield
         except (KafkaConnectionError, KafkaTimeoutError) as error:
-            remedy = f"does not answer: check {self._named_by} and that it runs ({one_line(error)})"
-            raise KafkaError("Kafka", self.bootstrap_servers, f"{remedy}{so_far()}") from error
+            raise self.silent(error) from error
         except ClientError as error:
-            raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}{so_far()}") from error
+            raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}") from error
+
+    def not_admitted(self, why: object, so_far: str = "") -> KafkaError:
+        """That Kafka does not let anybody in who logs in as the options say."""
+        found = login_refusal(self.bootstrap_servers, self._options, one_line(why))
+        return KafkaError(found.subject, found.value, f"{found.remedy}{so_far}")
+
+    def silent(self, why: object, so_far: str = "") -> KafkaError:
+        """That Kafka does not answer, and which option is at fault where it is one."""
+        found = refusal(self.bootstrap_servers, self._options)
+        if found is not None:
+            return KafkaError(found.subject, found.value, f"{found.remedy}{so_far}")
+        remedy = f"does not answer: check {self.named_by} and that it runs ({one_line(why)}){so_far}"
+        return KafkaError("Kafka", self.bootstrap_servers, remedy)
+
+    def _check(self) -> None:
+        for fault in security_faults(self._options):
+            raise KafkaError(fault.subject, fault.value, fault.remedy)
 
     def _settings(self, known: Mapping[str, Any]) -> dict[str, Any]:
         return {
             **dict(self._shared_options(known)),
             "bootstrap_servers": self.bootstrap_servers.replace(" ", "").split(","),
-            "bootstrap_timeout_ms": round(self._timeout_s * 1000),
+            "bootstrap_timeout_ms": round(self.timeout_s * 1000),
         }
 
     def _shared_options(self, known: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        for key, text in self._options.items():
+        for key, text in python_options(self._options).items():
             name = key.replace(".", "_")
-            if name not in known or not name.startswith(_SHARED_OPTIONS) or name in _OBJECTS:
+            if name not in known or not name.startswith(SHARED_OPTIONS) or name in _OBJECTS:
                 continue
-            if not isinstance(known[name], bool):
-                yield name, text
-            elif text.lower() in ("true", "false"):
-                yield name, text.lower() == "true"
-            else:
-                raise KafkaError(f"kafka.options '{key}'", text[:50], "is true or false")
-
-
-def _until(client: Any, ends: Mapping[Any, int]) -> Iterator[Any]:
-    """The records of a consumer before the offsets ``ends`` of its partitions."""
-    from kafka import TopicPartition
-
-    def is_read() -> bool:
-        # Positions, for after the last record there may be marks of transactions.
-        own = client.assignment()
-        return bool(own) and all((client.position(partition) or 0) >= ends[partition] for partition in own)
-
-    while not is_read():
-        for record in client:
-            partition = TopicPartition(record.topic, record.partition)
-            if record.offset < ends[partition]:
-                yield record
-            if record.offset + 1 >= ends[partition]:
-                # A group is to find later what comes after.
-                client.pause(partition)
-                if is_read():
-                    return
-
-
-def _close(producer: Any) -> None:
-    from kafka.errors import KafkaTimeoutError
-
-    try:
-        producer.close(timeout=5)
-    except KafkaTimeoutError:
-        # It gave up waiting for what cannot be sent, with its thread still trying: end that, and what waits with it.
-        producer._sender.force_close()
-        with contextlib.suppress(KafkaTimeoutError):
-            producer.close(timeout=5)
+            yield name, text.lower() == "true" if isinstance(known[name], bool) else text
 
 
 def quiet_client_log() -> None:

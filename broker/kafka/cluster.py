@@ -9,7 +9,7 @@ from uuid import UUID
 
 from asc.errors import AscError
 from broker.config.sections import KafkaConfig
-from broker.errors import KafkaError, MissingTopicError, QueryError
+from broker.errors import MissingTopicError, QueryError, TopicError
 from broker.failure import one_line
 from broker.kafka.client import KafkaClient
 from broker.plans.offsets import Offsets
@@ -114,7 +114,7 @@ class KafkaCluster:
         with self._admin_lock, self.client.clear_errors():
             (description,) = self._connected().describe_topics([name])
         if not description["partitions"]:
-            raise KafkaError("partitions of topic", name, "cannot be read: is it there, and described to us?")
+            raise TopicError("partitions of topic", name, "cannot be read: is it there, and described to us?")
         return sorted(int(partition["partition_index"]) for partition in description["partitions"])
 
     def offsets(self, name: str, *, end: bool) -> Offsets:
@@ -140,7 +140,7 @@ class KafkaCluster:
                 found = self._connected().describe_configs(resources, config_filter="all")["topic"]
             for name, settings in found.items():
                 if not settings:
-                    raise KafkaError("settings of topic", name, "cannot be read: is it there, and described to us?")
+                    raise TopicError("settings of topic", name, "cannot be read: is it there, and described to us?")
                 yield name, {key: str(setting["value"]) for key, setting in settings.items()}
 
     def _refused_creations(
@@ -190,7 +190,7 @@ class KafkaCluster:
         for topic, kind in refused:
             reason = one_line(topic.get("error_message") or kind.description)
             # "a.b" beside "a_b" is the one name that is legal and refused all the same.
-            refusal = QueryError if kind is InvalidTopicError else KafkaError
+            refusal = QueryError if kind is InvalidTopicError else TopicError
             yield topic["name"], refusal("topic", topic["name"], f"cannot be created: {reason}")
 
     def _connected(self) -> KafkaAdminClient:

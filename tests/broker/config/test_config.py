@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from asc.errors import AscError
-from broker.config.config import Config, load_config
+from broker.access.secret import digest, new_secret
+from broker.config.config import Config, load_config, load_kafka_options
 from broker.errors import ConfigError, ConfigFaultsError
 
 STREAM = """
@@ -67,7 +68,8 @@ def test_a_whole_file(config_file: Path) -> None:
 def test_embedded_leaves_the_configured_kafka_out(config_file: Path) -> None:
     text = STREAM + '[kafka]\nbootstrap_servers = "one:9092"\noptions = {"security.protocol" = "SASL_SSL"}\n'
     config_file.write_text(text, "utf-8")
-    assert load_config(config_file).kafka.bootstrap_servers == "one:9092"
+    with pytest.raises(ConfigError, match=r"kafka.options 'sasl.mechanism'"):
+        load_config(config_file)
     embedded = load_config(config_file, embedded=True).kafka
     assert (embedded.bootstrap_servers, embedded.options) == (None, {})
 
@@ -94,6 +96,7 @@ BAD = {
     "no table": ("[streams]\ns = 1", "configuration key streams.s 1: input should be a valid table"),
     "no TOML": ("x = ", "is not TOML"),
     "reachable without a token": (STREAM + "[api]\nhost = '0.0.0.0'", "reachable from outside: set api.token_file"),
+    "missing token file on this machine": (STREAM + "[api]\ntoken_file = 'none'", "none': cannot be read"),
     "missing token file": (STREAM + "[api]\nhost = '0.0.0.0'\ntoken_file = 'none'", "none': cannot be read"),
 }
 
@@ -197,5 +200,50 @@ def test_the_configuration_can_be_printed_without_its_secrets(config_file: Path)
 
 
 def test_outside_with_a_token_is_allowed(config_file: Path) -> None:
-    (config_file.parent / "token").write_text("secret\n", "utf-8")
-    assert read(config_file, STREAM + "[api]\nhost = '0.0.0.0'\ntoken_file = 'token'").token() == "secret"
+    secret = new_secret()
+    (config_file.parent / "token").write_text(f"{secret}\n", "utf-8")
+    assert read(config_file, STREAM + "[api]\nhost = '0.0.0.0'\ntoken_file = 'token'").token() == secret
+
+
+@pytest.mark.parametrize("token", ["a" * 16, "sixteen-of-these", "ab" * 40, "x"])
+def test_outside_a_token_that_can_be_found_by_trying_is_refused(
+    token: str, config_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (config_file.parent / "token").write_text(f"{token}\n", "utf-8")
+    outside = STREAM + "[api]\nhost = '0.0.0.0'\n"
+    said = (
+        f"bearer token '{len(token)} characters': is asked for from outside and can be found by trying: 32 characters"
+    )
+    with pytest.raises(ConfigError, match=f"token file '.*': {said}") as caught:
+        read(config_file, outside + "token_file = 'token'")
+    assert token == "x" or token not in str(caught.value)
+    monkeypatch.setenv("ASC_TOKEN", token)
+    with pytest.raises(ConfigError, match=f"ASC_TOKEN: {said}"):
+        read(config_file, outside)
+    assert read(config_file, STREAM + "[api]\ntoken_file = 'token'").token() == token
+
+
+def test_clients_beside_the_daemon_read_its_options_of_kafka_alone(config_file: Path) -> None:
+    config_file.write_text('[kafka]\noptions = {"acks" = 1}\n[streams.x]\n', "utf-8")
+    assert load_kafka_options(config_file) == {"acks": "1"}
+    config_file.write_text('kafka = "x"\n', "utf-8")
+    with pytest.raises(ConfigError, match="configuration key kafka"):
+        load_kafka_options(config_file)
+    config_file.write_text('[kafka.options]\n"security.protocol" = "TLS"\n', "utf-8")
+    with pytest.raises(ConfigError, match=r"kafka.options 'security.protocol' 'TLS'"):
+        load_kafka_options(config_file)
+
+
+def test_a_token_of_the_file_does_not_become_the_one_that_may_do_everything(
+    config_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = new_secret()
+    (config_file.parent / "tokens.toml").write_text(f'[tokens.ops]\nsha256 = "{digest(secret)}"\nid_prefix = "ops-"\n')
+    monkeypatch.setenv("ASC_TOKEN", secret)
+    text = STREAM + "[api]\ntokens_file = 'tokens.toml'\n"
+    config = read(config_file, text)
+    assert config.token() is None
+    assert [scope.id_prefix for scope in (config.named_tokens() or {}).values()] == ["ops-"]
+    (config_file.parent / "token").write_text(secret)
+    with pytest.raises(AscError, match=r"token 'ops': is the token of api\.token_file too"):
+        read(config_file, f"{text}token_file = 'token'\n").named_tokens()

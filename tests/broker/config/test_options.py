@@ -22,8 +22,23 @@ SECRETS = [
     "sasl.oauthbearer.client.secret",
     "sasl.oauthbearer.token.endpoint.url",
     "fs.s3a.credentials",
+    "basic.auth.user.info",
+    "ssl.key.passphrase",
+    "ssl.passphrase.ms.x",
+    "a.secret\n.ms",
+    "of.some.later.version",
+    "a.password.ms",
+    "password.bytes",
+    "enable.password",
 ]
-SHOWN = ["security.protocol", "ssl.keystore.location", "key.serializer", "linger.ms", "ssl.keystore.type", "monkey"]
+SHOWN = [
+    "security.protocol",
+    "ssl.keystore.location",
+    "key.serializer",
+    "linger.ms",
+    "ssl.keystore.type",
+    "max.request.size",
+]
 
 
 def test_secrets_are_masked() -> None:

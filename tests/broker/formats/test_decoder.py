@@ -69,11 +69,17 @@ DECIMAL_JSON_VALUES: list[tuple[bytes | None, Any]] = [
     (b'{"p": "1e-5000000"}', HUGE),
     ('{"p": "1e٥٥٥٥٥٥٥"}'.encode(), HUGE),
     (b'{"a": [1,2,3,4e99999]}', HUGE),
+    (b'{"p":1e99999999F99', HUGE),
+    (b'{"s": "x", "p" : -1e99999999_', HUGE),
+    (b'{"s": ["x",1e99999999x]}', HUGE),
+    (b'{"p": "1e9,999,999,9"}', HUGE),
+    (b'{"p": 1, "s": "urn:uuid:1e234567-89ab, 1e55555x"}', (Decimal("1.00"), "urn:uuid:1e234567-89ab, 1e55555x")),
 ]
 DECIMAL_CSV_VALUES: list[tuple[bytes | None, Any]] = [
     (b"1.5e2|a,b", (Decimal("150.00"), "a,b")),
     (b"1e5000000|a", HUGE),
     (b'"1e5000000"|a', HUGE),
+    (b"1e9,999,999,9|a", HUGE),
     (b"1|a|b", "value has more than 2 CSV columns"),
 ]
 

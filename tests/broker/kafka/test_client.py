@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +11,8 @@ from kafka.admin import KafkaAdminClient
 
 from broker.config.sections import KafkaConfig
 from broker.errors import KafkaError
-from broker.kafka import client as client_module
 from broker.kafka.client import KafkaClient
 from broker.kafka.cluster import KafkaCluster
-from broker.kafka.embedded import EmbeddedKafka
 
 CLIENTS = [KafkaAdminClient, KafkaConsumer, KafkaProducer]
 
@@ -28,7 +24,9 @@ def settings(client: Any, options: dict[str, str]) -> dict[str, Any]:
 @pytest.mark.parametrize("client", CLIENTS)
 def test_every_option_that_is_passed_on_has_the_type_of_the_client_s_own_default(client: Any) -> None:
     names = [name for name in client.DEFAULT_CONFIG if name.startswith(("security_", "sasl_", "ssl_"))]
-    passed = settings(client, {name.replace("_", "."): "false" for name in names})
+    given = {name.replace("_", "."): "false" for name in names}
+    passed = settings(client, {**given, "security.protocol": "sasl_ssl"})
+    assert passed["security_protocol"] == "SASL_SSL"
     for name in names:
         default = client.DEFAULT_CONFIG[name]
         if name in ("ssl_context", "sasl_oauth_token_provider"):
@@ -50,7 +48,7 @@ def test_a_flag_is_a_boolean(text: str, value: bool) -> None:
 
 def test_a_flag_that_is_none_is_one_line() -> None:
     with pytest.raises(KafkaError) as raised:
-        settings(KafkaAdminClient, {"ssl.check.hostname": "maybe"})
+        KafkaClient("a:1", {"ssl.check.hostname": "maybe"}, 15).admin()
     assert str(raised.value) == "kafka.options 'ssl.check.hostname' 'maybe': is true or false"
 
 
@@ -70,36 +68,3 @@ def test_a_kafka_that_does_not_answer_is_waited_for_as_long_as_configured(ask: A
             KafkaError, match=f"Kafka '{address}': does not answer: check kafka.bootstrap_servers and that it runs"
         ):
             ask(cluster.client)
-
-
-@pytest.mark.kafka
-@pytest.mark.slow
-def test_publishing_to_a_kafka_that_dies_ends_with_what_was_acknowledged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(client_module, "ACKNOWLEDGED_WITHIN_S", 3)
-    monkeypatch.setattr(client_module, "IN_FLIGHT_MAX", 100)
-    node = EmbeddedKafka(tmp_path / "node")
-    node.start()
-    cluster = KafkaCluster(node.bootstrap_servers, KafkaConfig())
-    cluster.ensure_topics(["gone"])
-    cluster.close()
-
-    def records() -> Iterator[tuple[bytes | None, bytes]]:
-        for number in range(1_000):
-            if number == 500:
-                node.stop()
-            yield None, b"%d" % number
-
-    done = 0
-
-    def publish() -> None:
-        nonlocal done
-        for _ in KafkaClient(node.bootstrap_servers, {}, 10).send("gone", records()):
-            done += 1
-
-    with pytest.raises(KafkaError) as raised:
-        publish()
-    assert 0 < done < 1_000
-    assert str(raised.value).startswith("Kafka '127.0.0.1:")
-    assert str(raised.value).endswith(f"{done} records were acknowledged, later ones may have arrived")

@@ -131,8 +131,9 @@ def test_offsets_are_those_of_every_partition(cluster_of: ClusterOf, kafka: Embe
     cluster = cluster_of(partitions=2)
     cluster.ensure_topics([name])
     assert cluster.offsets(name, end=True) == {0: 0, 1: 0}
-    places = list(KafkaClient(kafka.bootstrap_servers, {}, 15).send(name, [(b"k", b"1"), (b"k", b"2"), (b"k", b"3")]))
-    ((partition, _), *_) = places
+    producer = KafkaClient(kafka.bootstrap_servers, {}, 15).producer()
+    (partition,) = {producer.send(name, value, b"k").get(30).partition for value in (b"1", b"2", b"3")}
+    producer.close()
     assert cluster.offsets(name, end=True) == {partition: 3, 1 - partition: 0}
     assert cluster.offsets(name, end=False) == {0: 0, 1: 0}
 

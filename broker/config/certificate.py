@@ -1,0 +1,73 @@
+"""The certificate that the API shows, and its key: tried on a client of its own before any other sees it."""
+
+from __future__ import annotations
+
+import ssl
+from contextlib import suppress
+from pathlib import Path
+
+from broker.config.text_file import read_text
+from broker.errors import ConfigError
+
+_OUT_OF_TIME = (9, 10)
+"""What OpenSSL calls a certificate that does not hold yet, or no longer."""
+
+
+def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
+    """TLS 1.2 or later with a PEM certificate (those that vouch for it behind it in the file) and its key.
+
+    ConfigError where a file cannot be read or is none of its kind, where the key asks for a password or is not that of
+    the certificate, and where the certificate does not hold today.
+    """
+    for name, path in (("api.tls_cert_file", certificate), ("api.tls_key_file", key)):
+        if "-----BEGIN" not in read_text(name, path):
+            raise ConfigError(name, str(path), "is no PEM file: one begins with -----BEGIN")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _load(context, certificate, key)
+    _check_handshake(context, certificate)
+    return context
+
+
+def renew(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
+    """Have connections from now on see the certificate as it is in its file now; ConfigError, and nothing is changed,
+    where it is wrong.
+    """
+    server_context(certificate, key)
+    _load(context, certificate, key)
+
+
+def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
+    def no_password() -> str:
+        remedy = "asks for a password: store it without one, readable by the daemon alone"
+        raise ConfigError("api.tls_key_file", str(key), remedy)
+
+    try:
+        context.load_cert_chain(certificate, key, no_password)
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            remedy = f"is not the key of the certificate in {certificate}: name the one that it was made with"
+            raise ConfigError("api.tls_key_file", str(key), remedy) from None
+        remedy = f"cannot be used with the key in {key}: {error.reason or error}"
+        raise ConfigError("api.tls_cert_file", str(certificate), remedy) from None
+
+
+def _check_handshake(context: ssl.SSLContext, certificate: Path) -> None:
+    """ConfigError where a client that trusts just this certificate would refuse it."""
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname = False
+    trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    try:
+        trusting.load_verify_locations(certificate)
+        to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+        sides = trusting.wrap_bio(to_client, to_server), context.wrap_bio(to_server, to_client, server_side=True)
+        for _ in range(3):
+            for side in sides:
+                with suppress(ssl.SSLWantReadError):
+                    side.do_handshake()
+    except ssl.SSLCertVerificationError as error:
+        remedy = "renew it" if error.verify_code in _OUT_OF_TIME else "clients would refuse it"
+        raise ConfigError("api.tls_cert_file", str(certificate), f"{error.verify_message}: {remedy}") from None
+    except ssl.SSLError as error:
+        remedy = f"no connection can be made with it: {error.reason or error}"
+        raise ConfigError("api.tls_cert_file", str(certificate), remedy) from None

@@ -1,0 +1,1 @@
+"""The other end: what a program does that receives what the broker delivers."""

@@ -1,0 +1,243 @@
+"""``broker.consume``: deliveries one by one, none lost, and none twice as far as a consumer can tell."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from broker.errors import KafkaError
+from broker.kafka.client import SHARED_OPTIONS, KafkaClient
+from broker.kafka.reading import polled
+from broker.operators.headers import delivered_by, source_timestamp_ms
+
+WINDOW = 100_000
+"""Deliveries that are remembered, to know the next ones by; some twenty megabytes."""
+
+_COMMITTED_EACH_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A record as it was delivered. ``queries``: the ids of those that accepted it, sorted; ``source``: its identity,
+    ``<topic>-<partition>-<offset>`` of the source record, None of a record that no broker delivered. ``timestamp_ms``:
+    when it was delivered; ``source_timestamp_ms``: the source record's own.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[tuple[str, bytes | None]]
+    queries: Sequence[str]
+    source: str | None
+    source_timestamp_ms: int | None = None
+
+
+def consume(
+    topics: str | Iterable[str],
+    *,
+    bootstrap_servers: str,
+    group: str,
+    options: Mapping[str, str] | None = None,
+    window: int = WINDOW,
+    timeout_s: float = 15,
+) -> Iterator[Delivery]:
+    """The deliveries in topics, as they come, without an end; each is done with when the next one is asked for.
+
+    The group's place is noted in Kafka as far as deliveries are done with: about a second after, while the iterator is
+    asked, before partitions go to another member, and when it is closed. So a program that is killed gets again what it
+    was at, and what it had done since the place was noted last. Members of one group share the partitions; one that
+    takes longer than five minutes for a single delivery is taken for dead, and another one gets that delivery as well.
+    A group that is new begins with the oldest record.
+
+    A fault makes the broker deliver a record twice. What has the ``asc-source``, the queries, the key and the value of
+    one of the last ``window`` deliveries of its topic to this consumer is passed over; records without ``asc-source``
+    never are. ``options`` are Kafka's own, by the names that ``[kafka.options]`` has: TLS and SASL. Raises KafkaError
+    where Kafka does not answer at the start for ``timeout_s``, refuses, or has no such topic; later it is waited for.
+
+    ::
+
+        for delivery in broker.consume("late-flights", bootstrap_servers="kafka:9092", group="alerts"):
+            page_somebody(delivery.queries, delivery.value)
+    """
+    _check(group, options or {}, window)
+    names = [topics] if isinstance(topics, str) else list(topics)
+    client = KafkaClient(bootstrap_servers, options or {}, timeout_s, named_by="bootstrap_servers")
+    # From the oldest record on: a group that began with what comes would begin again wherever no place was noted yet.
+    yield from receive(client, names, group=group, from_beginning=True, window=window)
+
+
+def receive(
+    client: KafkaClient,
+    topics: Iterable[str],
+    *,
+    group: str | None,
+    from_beginning: bool,
+    to_end: bool = False,
+    most: int | None = None,
+    window: int = WINDOW,
+) -> Generator[Delivery, None, None]:
+    """As :func:`consume`, with a client that is there; without a group no place is noted, and all partitions are read.
+
+    ``from_beginning``: where to begin where no place was noted. ``to_end``: no further than the topics reach by now.
+    ``most``: no more deliveries than these.
+    """
+    seen = _Seen(window)
+    given = 0
+    topics = list(topics)
+    with client.reading(topics, from_beginning=from_beginning, group=group, to_end=to_end) as messages:
+        done = None if group is None else _Places(client, messages.consumer if to_end else messages, topics)
+        try:
+            for message in messages if to_end else polled(messages):
+                if message is None:
+                    if done is not None:
+                        done.commit_sometimes()
+                    continue
+                delivery = delivery_of(message)
+                if delivery.source is None or seen.is_new(delivery):
+                    yield delivery
+                    given += 1
+                if done is not None:
+                    done.add(message)
+                if given == most:
+                    return
+        finally:
+            if done is not None:
+                done.commit()
+
+
+def _check(group: str, options: Mapping[str, str], window: int) -> None:
+    from kafka import KafkaConsumer
+
+    if not group:
+        raise KafkaError("group", group, "name the consumer group whose place is noted")
+    if not isinstance(window, int) or window < 0:
+        raise KafkaError("window", window, "give a number of deliveries, 0 or more")
+    known = sorted(name.replace("_", ".") for name in KafkaConsumer.DEFAULT_CONFIG if name.startswith(SHARED_OPTIONS))
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise KafkaError(
+                "option", name, f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(known)}"
+            )
+
+
+def delivery_of(message: Any) -> Delivery:
+    """A message of kafka-python's consumer."""
+    headers = tuple(message.headers or ())
+    queries, source = delivered_by(headers)
+    return Delivery(
+        message.topic,
+        message.partition,
+        message.offset,
+        message.timestamp,
+        message.key,
+        message.value,
+        headers,
+        tuple(queries),
+        source,
+        source_timestamp_ms(headers),
+    )
+
+
+class _Seen:
+    """The sources of the last deliveries, at most so many, each with what it was; by topic, for one record may be
+    delivered to several. Cost: two look-ups and a digest a delivery.
+
+    One of another content is no duplicate: streams may share a source topic, and a topic that is made again counts
+    anew. One that comes again at its own place is one: it was done with, though Kafka could not be told any more.
+    """
+
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._sources: OrderedDict[tuple[str, str | None, bytes], None] = OrderedDict()
+
+    def is_new(self, delivery: Delivery) -> bool:
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (delivery.key, delivery.value, *(query.encode() for query in delivery.queries)):
+            digest.update(b"-" if part is None else b"%d:" % len(part) + part)
+        known = delivery.topic, delivery.source, digest.digest()
+        if known in self._sources:
+            return False
+        self._sources[known] = None
+        if len(self._sources) > self._window:
+            self._sources.popitem(last=False)
+        return True
+
+
+class _Places:
+    """How far each partition is done with, noted in Kafka now and then, and before partitions go to another member.
+
+    Invariant: what is yet to be noted is of partitions that this member has had without a break, so that no place goes
+    back behind what another one noted.
+    """
+
+    def __init__(self, client: KafkaClient, consumer: Any, topics: Sequence[str]) -> None:
+        self._client = client
+        self._consumer = consumer
+        self._next: dict[Any, Any] = {}
+        self._noted_s = time.monotonic()
+        consumer.subscribe(topics, listener=self._listener())
+
+    def add(self, message: Any) -> None:
+        from kafka import OffsetAndMetadata, TopicPartition
+
+        self._next[TopicPartition(message.topic, message.partition)] = OffsetAndMetadata(message.offset + 1, "", -1)
+        self.commit_sometimes()
+
+    def commit_sometimes(self) -> None:
+        if time.monotonic() - self._noted_s > _COMMITTED_EACH_S:
+            self.commit()
+
+    def commit(self) -> None:
+        """What was done since the last time."""
+        from kafka.errors import CommitFailedError, KafkaTimeoutError, RetriableError
+
+        places = self._taken()
+        if not places:
+            return
+        with self._client.clear_errors():
+            try:
+                self._consumer.commit(places)
+            except CommitFailedError:
+                # Another member has them now, and gets again what was not noted.
+                return
+            except (KafkaTimeoutError, RetriableError):
+                # Kafka is away, or about to share the partitions out anew: later.
+                self._next = {**places, **self._next}
+
+    def _taken(self) -> dict[Any, Any]:
+        places = dict(self._next)
+        self._next.clear()
+        self._noted_s = time.monotonic()
+        return places
+
+    def _listener(self) -> Any:
+        """What hears, within a poll, that partitions may go to another member: the last time to note their places."""
+        from kafka import AsyncConsumerRebalanceListener
+        from kafka.errors import KafkaError as ClientError
+
+        places = self
+
+        class Listener(AsyncConsumerRebalanceListener):  # type: ignore[misc]
+            async def on_partitions_revoked(self, _revoked: Any) -> None:
+                # As above; and it would deadlock to wait for it, for this runs in the thread that talks to Kafka.
+                with contextlib.suppress(ClientError):
+                    if taken := places._taken():
+                        await places._consumer.commit_async(taken)
+
+            async def on_partitions_lost(self, _lost: Any) -> None:
+                places._taken()
+
+            async def on_partitions_assigned(self, _assigned: Any) -> None:
+                return
+
+        return Listener()

@@ -1,0 +1,268 @@
+"""Many records to one topic, as fast as a producer can be: librdkafka's, through confluent-kafka."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from broker.errors import KafkaError
+from broker.failure import one_line
+from broker.kafka.client import ACKNOWLEDGED_WITHIN_S, KafkaClient, WholeRecord
+from broker.kafka.silence import Silence
+
+if TYPE_CHECKING:
+    from confluent_kafka import Producer
+    from confluent_kafka.admin import AdminClient
+
+RECORDS_MAX = 100_000
+BYTES_MAX = 1 << 26
+"""Records under way at a time and, but for one batch, their bytes: memory does not grow with the number sent."""
+
+_BATCH_BYTES = 1 << 18
+_RECORD_BYTES_MAX = 1_048_588
+"""Kafka's own limit, where that of the topic may not be asked."""
+
+_LIMIT = "max.message.bytes"
+_ANY_PARTITION = -1
+_LOOK_S = 0.1
+_GONE_S = 5.0
+_SETTINGS = {
+    "acks": "all",
+    "enable.idempotence": True,
+    "linger.ms": 20,
+    # The partitions that Java's producer and kafka-python choose for keys.
+    "partitioner": "murmur2_random",
+    "allow.auto.create.topics": False,
+    # Whether it goes on is looked at here, over all records: a slow broker makes one of many wait long.
+    "message.timeout.ms": 0,
+    # Bounded here, so that a batch goes in whole: one that half fits would lose its order.
+    "queue.buffering.max.messages": 10_000_000,
+    "queue.buffering.max.kbytes": 2_097_151,
+    "delivery.report.only.error": True,
+    "log_level": 0,
+}
+
+
+class BatchSender:
+    """Sends batches of records to a topic in order, with acks=all and idempotence; for the time of a ``with`` block.
+
+    Every method that talks to Kafka raises KafkaError, in one line that says how many records are acknowledged: none of
+    those is lost, others may have arrived. ``on_silence`` is called, from another thread, where Kafka does not answer
+    for some seconds; for how long it is waited: at the start as long as ``kafka`` says, later ACKNOWLEDGED_WITHIN_S
+    without a single acknowledgement.
+    """
+
+    def __init__(self, kafka: KafkaClient, topic: str, *, on_silence: Callable[[], object] = lambda: None) -> None:
+        self._kafka = kafka
+        self._topic = topic
+        self._silence = Silence(on_silence)
+        self._sent = 0
+        self._failed = 0
+        self._first_failed: int | None = None
+        self._fault: Any = None
+        self._heard = ""
+        self._under_way: deque[tuple[int, int]] = deque()
+        """Of each batch, the records sent up to its end, and its bytes."""
+        self._producer: Producer
+
+    @property
+    def acknowledged(self) -> int:
+        """The records that all replicas are known to have."""
+        return max(0, self._sent - self._failed - len(self._producer))
+
+    @property
+    def acknowledged_first(self) -> int:
+        """Of those, the ones before the first batch that is not known to be acknowledged as a whole."""
+        if self._first_failed is not None:
+            return self._first_failed
+        return self._sent if not len(self._producer) else 0
+
+    def __enter__(self) -> BatchSender:
+        from confluent_kafka import KafkaException, Producer
+        from confluent_kafka.admin import AdminClient
+
+        options = {**self._kafka.librdkafka_options(), "error_cb": self._hear, "log_level": 0}
+        self._silence.__enter__()
+        try:
+            admin = AdminClient(options)
+            self._reach(admin)
+            limit = self._limit(admin)
+            # What is larger as a whole is refused as a whole.
+            batch_bytes = min(_BATCH_BYTES, limit)
+            sizes = {"batch.size": batch_bytes, "message.max.bytes": max(1_000, limit)}
+            self._producer = Producer({**_SETTINGS, **sizes, **options})
+        except KafkaException as error:
+            self._silence.__exit__(None, None, None)
+            raise self._refused(error.args[0]) from error
+        except BaseException:
+            self._silence.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._silence.__exit__(kind, error, at)
+        if len(self._producer):
+            self._give_up()
+
+    def send(self, values: Sequence[bytes], keys: Sequence[bytes | None] | None = None) -> None:
+        """Send a batch; waits while too many records are under way."""
+        size_bytes = sum(map(len, values))
+        self._wait(lambda: self._has_room(len(values), size_bytes))
+        messages: list[dict[str, Any]]
+        if keys is None:
+            messages = [{"value": value} for value in values]
+        else:
+            messages = [{"value": value, "key": key} for value, key in zip(values, keys, strict=True)]
+        taken = self._producer.produce_batch(self._topic, messages, on_delivery=partial(self._report, self._sent))
+        self._sent += taken
+        if taken < len(messages):
+            self._first_failed = self._first_failed if self._first_failed is not None else self._sent - taken
+            place = next(place for place, message in enumerate(messages) if "_error" in message)
+            raise self._not_taken(messages[place]["_error"], self._sent - taken + place, len(values[place]))
+        self._under_way.append((self._sent, size_bytes))
+        self._producer.poll(0)
+        self._check()
+
+    def send_whole(self, record: WholeRecord) -> None:
+        """Send one record with its headers, to its partition; as :meth:`send`."""
+        from confluent_kafka import KafkaException
+
+        size_bytes = len(record.key or b"") + len(record.value or b"")
+        self._wait(lambda: self._has_room(1, size_bytes))
+        try:
+            self._producer.produce(
+                self._topic,
+                record.value,
+                record.key,
+                on_delivery=partial(self._report, self._sent),
+                headers=list(record.headers),
+                partition=_ANY_PARTITION if record.partition is None else record.partition,
+            )
+        except KafkaException as error:
+            raise self._not_taken(error.args[0], self._sent, size_bytes) from error
+        self._sent += 1
+        self._under_way.append((self._sent, size_bytes))
+        self._producer.poll(0)
+        self._check()
+
+    def flush(self) -> None:
+        """Wait until every record is acknowledged."""
+        self._wait(lambda: not len(self._producer))
+
+    def _has_room(self, records: int, size_bytes: int) -> bool:
+        waiting = len(self._producer)
+        # About those: it is partitions that go on in order.
+        while self._under_way and self._under_way[0][0] <= self._sent - waiting:
+            self._under_way.popleft()
+        total_bytes = size_bytes + sum(each for _, each in self._under_way)
+        return not waiting or (waiting + records <= RECORDS_MAX and total_bytes <= BYTES_MAX)
+
+    def _wait(self, is_over: Callable[[], bool]) -> None:
+        while not is_over():
+            before = len(self._producer)
+            begun = time.monotonic()
+            with self._silence.waiting():
+                while len(self._producer) >= before and before:
+                    self._producer.poll(_LOOK_S)
+                    self._check()
+                    if time.monotonic() - begun > ACKNOWLEDGED_WITHIN_S:
+                        raise self._silent(f"no acknowledgement for {ACKNOWLEDGED_WITHIN_S} s")
+
+    def _reach(self, admin: AdminClient) -> None:
+        """Wait until Kafka answers, and has the topic."""
+        from confluent_kafka import KafkaError as ClientError
+        from confluent_kafka import KafkaException
+
+        begun = time.monotonic()
+        with self._silence.waiting():
+            while True:
+                left_s = self._kafka.timeout_s - (time.monotonic() - begun)
+                try:
+                    found = admin.list_topics(self._topic, timeout=max(_LOOK_S, min(1.0, left_s)))
+                    break
+                except KafkaException as error:
+                    admin.poll(0)
+                    self._check()
+                    if error.args[0].code() not in (ClientError._TRANSPORT, ClientError._TIMED_OUT):
+                        raise
+                    if left_s <= 0:
+                        raise self._silent(self._heard or one_line(error.args[0].str())) from error
+        fault = found.topics[self._topic].error
+        if fault is not None:
+            raise self._refused(fault)
+
+    def _limit(self, admin: AdminClient) -> int:
+        """The largest batch, in bytes, that the topic takes."""
+        from confluent_kafka import KafkaException
+        from confluent_kafka.admin import ConfigResource, ResourceType  # type: ignore[attr-defined]
+
+        resource = ConfigResource(ResourceType.TOPIC, self._topic)
+        try:
+            (asked,) = admin.describe_configs([resource], request_timeout=self._kafka.timeout_s).values()
+            return int(asked.result()[_LIMIT].value)
+        except KafkaException:
+            # Whoever may write to a topic may not always look at its settings.
+            return _RECORD_BYTES_MAX
+
+    def _hear(self, error: Any) -> None:
+        """What librdkafka says beside the reports."""
+        from confluent_kafka import KafkaError as ClientError
+
+        self._heard = one_line(error.str())
+        if error.fatal() or error.code() in (ClientError._AUTHENTICATION, ClientError._SSL):
+            self._fault = error
+
+    def _report(self, first: int, error: Any, _message: Any) -> None:
+        """One of the records of a batch, which begins after ``first`` records, has failed."""
+        from confluent_kafka import KafkaError as ClientError
+
+        if error is None:
+            return
+        self._failed += 1
+        self._first_failed = first if self._first_failed is None else min(first, self._first_failed)
+        if self._fault is None and error.code() not in (ClientError._PURGE_QUEUE, ClientError._PURGE_INFLIGHT):
+            self._fault = error
+
+    def _check(self) -> None:
+        if self._fault is not None:
+            raise self._refused(self._fault)
+
+    def _give_up(self) -> None:
+        """End what is under way, and have each of it reported."""
+        self._producer.purge()
+        self._producer.flush(_GONE_S)
+
+    def _silent(self, why: str) -> KafkaError:
+        return self._kafka.silent(why, self._so_far())
+
+    def _refused(self, error: Any) -> KafkaError:
+        from confluent_kafka import KafkaError as ClientError
+
+        if error.code() == ClientError._AUTHENTICATION:
+            return self._kafka.not_admitted(error.str(), self._so_far())
+        if error.code() == ClientError._SSL:
+            return self._silent(error.str())
+        return self._error(f"refuses: {one_line(error.str())}")
+
+    def _not_taken(self, fault: Any, before: int, size_bytes: int) -> KafkaError:
+        """That a record, which comes after so many others, is refused before it is sent."""
+        from confluent_kafka import KafkaError as ClientError
+
+        self._fault = fault
+        if fault.code() != ClientError.MSG_SIZE_TOO_LARGE:
+            return self._refused(fault)
+        what = f"record {before + 1:,} has {size_bytes:,} bytes"
+        return self._error(f"refuses: {what}, more than the topic takes ({_LIMIT})")
+
+    def _error(self, remedy: str) -> KafkaError:
+        return KafkaError("Kafka", self._kafka.bootstrap_servers, f"{remedy}{self._so_far()}")
+
+    def _so_far(self) -> str:
+        if not self._sent:
+            return ""
+        self._give_up()
+        return f"; {self.acknowledged:,} records were acknowledged, others may have arrived"

@@ -1,0 +1,70 @@
+"""The records of a consumer one by one, without an end or up to what is the end by now."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_PAUSE_MS = 300
+
+_POLLED_EACH_S = 1.0
+"""How long what was given at once is worked on before Kafka is asked again."""
+
+
+def polled(consumer: Any) -> Iterator[Any]:
+    """The records of kafka-python's ``consumer`` one by one, without an end; before each time that it is polled, None.
+
+    Whatever its group does, it does while it is polled: then every record that was given has been asked for the next
+    one of, and no other one is held here. A group takes a member for dead that is not polled for max.poll.interval, and
+    one poll gives hundreds of records: so where those have taken a second, the rest is given back, and asked for again.
+    """
+    from kafka import TopicPartition
+
+    while True:
+        yield None
+        asked_s = time.monotonic()
+        given = deque(record for some in consumer.poll(timeout_ms=_PAUSE_MS).values() for record in some)
+        while given:
+            yield given.popleft()
+            if time.monotonic() - asked_s > _POLLED_EACH_S:
+                # The last one of each partition first, so that its first one counts.
+                while given:
+                    record = given.pop()
+                    consumer.seek(TopicPartition(record.topic, record.partition), record.offset)
+
+
+class Until:
+    """The records of a consumer before the offsets ``ends`` of its partitions.
+
+    A member of a group reads those that it has; where the others have all of them, there is nothing for it to read.
+    """
+
+    def __init__(self, consumer: Any, ends: Mapping[Any, int]) -> None:
+        self.consumer = consumer
+        self._ends = ends
+
+    def __iter__(self) -> Iterator[Any]:
+        from kafka import TopicPartition
+
+        for record in polled(self.consumer):
+            if record is None:
+                if self._is_read():
+                    return
+                continue
+            partition = TopicPartition(record.topic, record.partition)
+            if record.offset < self._ends[partition]:
+                yield record
+            if record.offset + 1 >= self._ends[partition]:
+                # A group is to find later what comes after.
+                self.consumer.pause(partition)
+
+    def _is_read(self) -> bool:
+        from kafka.structs import MemberState
+
+        own = self.consumer.assignment()
+        if not own:
+            return bool(self.consumer.group_metadata().state == MemberState.STABLE)
+        # Positions, for after the last record there may be marks of transactions.
+        return all((self.consumer.position(each) or 0) >= self._ends[each] for each in own)

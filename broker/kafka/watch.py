@@ -1,0 +1,86 @@
+"""Whether Kafka answers, asked all the time: no traffic says it of a stream that is idle, or of one that waits."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from typing import Any
+
+from broker.failure import one_line
+from broker.kafka.client import KafkaClient
+
+LOG = logging.getLogger("asc.kafka")
+
+SILENT_AFTER_S = 8.0
+"""Without an answer for so long, it is said: brokers that are started again answer sooner, or later."""
+
+_ASKED_EACH_S = 2.0
+_ANSWERED_WITHIN_S = 4.0
+
+
+class KafkaWatch:
+    """Asks Kafka every two seconds, in a thread of its own, and knows when it last answered.
+
+    Invariant: ``problem`` is None from an answer until ``SILENT_AFTER_S`` after it. That Kafka has fallen silent, and
+    that it answers again, is a line in the log each.
+    """
+
+    def __init__(self, client: KafkaClient) -> None:
+        self._client = client
+        self._answered_s = time.monotonic()
+        self._silence = ""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep_asking, name="kafka-watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin to ask; returns at once."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._over.set()
+        if self._thread.ident is not None:
+            self._thread.join(timeout=5)
+
+    @property
+    def problem(self) -> str | None:
+        """That Kafka does not answer, since when and what its client says; None while it does."""
+        silent_s = time.monotonic() - self._answered_s
+        if silent_s < SILENT_AFTER_S:
+            return None
+        because = f" ({self._silence})" if self._silence else ""
+        return f"Kafka {self._client.bootstrap_servers} has not answered for {silent_s:.0f} s{because}"
+
+    def _keep_asking(self) -> None:
+        client: Any = None
+        is_told = False
+        while not self._over.wait(_ASKED_EACH_S):
+            try:
+                client = client or self._client.admin(
+                    request_timeout_ms=round(_ANSWERED_WITHIN_S * 1000),
+                    bootstrap_timeout_ms=round(_ANSWERED_WITHIN_S * 1000),
+                )
+                client.describe_cluster()
+            except Exception as error:
+                self._silence = one_line(error)
+                # A new one asks all the addresses again, and at once.
+                _close(client)
+                client = None
+                if not is_told and self.problem is not None:
+                    is_told = True
+                    LOG.error("%s", self.problem)
+                continue
+            self._answered_s = time.monotonic()
+            if is_told:
+                is_told = False
+                LOG.info("Kafka %s answers again", self._client.bootstrap_servers)
+        _close(client)
+
+
+def _close(client: Any) -> None:
+    if client is not None:
+        # One that is broken may not even end in good order.
+        with contextlib.suppress(Exception):
+            client.close()

@@ -1,0 +1,123 @@
+"""One of several members leads: the first, until it is gone, and never two."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from broker.kafka.client import KafkaClient
+from broker.kafka.leadership import SESSION_S, Leadership
+
+if TYPE_CHECKING:
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = pytest.mark.kafka
+
+
+class Join:
+    """Makes members of one group."""
+
+    def __init__(self, servers: str) -> None:
+        from kafka.admin import KafkaAdminClient, NewTopic
+
+        self.topic = f"led-{uuid.uuid4().hex[:12]}"
+        self._servers = servers
+        self._joined: list[Leadership] = []
+        admin = KafkaAdminClient(bootstrap_servers=servers)
+        admin.create_topics([NewTopic(self.topic, 1, 1)])
+        admin.close()
+
+    def __call__(self, instance: str | None = None) -> Leadership:
+        self._joined.append(Leadership(KafkaClient(self._servers, {}, 10), self.topic, instance))
+        self._joined[-1].start()
+        return self._joined[-1]
+
+    def close(self) -> None:
+        for each in self._joined:
+            each.close()
+
+
+@pytest.fixture
+def join(kafka: EmbeddedKafka) -> Iterator[Join]:
+    made = Join(kafka.bootstrap_servers)
+    yield made
+    made.close()
+
+
+def until(condition: Callable[[], bool], within_s: float) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_who_leads_keeps_leading_while_others_come_and_go(join: Join) -> None:
+    first = join("one")
+    assert first.wait(SESSION_S)
+    others = [join(), join("two")]
+    for other in others:
+        assert not other.wait(2)
+    others[0].close()
+    assert not others[1].wait(2)
+    assert not first.lost
+
+
+def test_another_one_leads_as_soon_as_the_leader_leaves(join: Join) -> None:
+    first = join()
+    assert first.wait(SESSION_S)
+    second = join()
+    assert not second.wait(2)
+    first.close()
+    assert second.wait(SESSION_S / 2)
+    assert not second.lost
+
+
+def test_one_of_the_same_name_takes_the_place_of_what_it_was_at_once(join: Join) -> None:
+    first = join("same")
+    assert first.wait(SESSION_S)
+    again = join("same")
+    assert again.wait(SESSION_S / 2)
+    until(lambda: first.lost, 5)
+    assert not again.lost
+
+
+MEMBER = """
+import sys, time
+from broker.kafka.client import KafkaClient
+from broker.kafka.leadership import Leadership
+
+own = Leadership(KafkaClient(sys.argv[1], {}, 10), sys.argv[2])
+own.start()
+assert own.wait(60)
+print("leads", flush=True)
+while not own.lost:
+    time.sleep(0.02)
+print("lost", flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_leader_that_stood_still_hears_at_once_that_another_one_leads(join: Join, kafka: EmbeddedKafka) -> None:
+    command = [sys.executable, "-c", MEMBER, kafka.bootstrap_servers, join.topic]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
+        try:
+            assert first.stdout is not None
+            assert first.stdout.readline() == "leads\n"
+            second = join()
+            assert not second.wait(2)
+            first.send_signal(signal.SIGSTOP)
+            assert second.wait(2 * SESSION_S)
+            first.send_signal(signal.SIGCONT)
+            began = time.monotonic()
+            assert first.stdout.readline() == "lost\n"
+            assert time.monotonic() < began + 5
+            assert not second.lost
+        finally:
+            first.kill()
