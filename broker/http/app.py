@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -11,24 +11,28 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from asc.errors import AscError
+from broker.access.access import Access
+from broker.access.audit import Audit
+from broker.config.sections import ApiConfig
 from broker.errors import (
     BrokerError,
     BulkRefusedError,
     QueryError,
-    UnknownQueryError,
     http_status,
 )
 from broker.failure import one_line
 from broker.http.bulk import load_lines
-from broker.http.guards import NDJSON, Guards, content_type
+from broker.http.guards import NDJSON, Caller, Guards, content_type
 from broker.http.metrics import METRICS_TYPE, exposition
 from broker.http.models import (
     CheckBody,
+    ErrorModel,
     ExplainBody,
     QueryBody,
     QueryChange,
     QueryModel,
     QueryPage,
+    ReadyModel,
     RegisteredModel,
     RemovedModel,
     body_error,
@@ -40,55 +44,86 @@ from broker.http.models import (
     plain_registered,
     valid_body,
 )
+from broker.http.permitted import Permitted, Service
 from broker.http.views import checked, described_plans, described_streams, explained, shown
 from broker.queries.change import Alter, Change, Put, Remove
 from broker.queries.query import RegisteredQuery
-from broker.queries.registrar import Registrar
-from broker.stream.stream import Stream
+from broker.queries.query_set import unknown_query
 
 _PAGE_MAX = 1_000
+_HEALTH = "health"
+
+_REFUSALS = {
+    400: "The request is refused: it changed nothing.",
+    401: "The bearer token is missing or wrong.",
+    403: "Outside what the token is limited to; without a token, only this host is answered.",
+    404: "There is no such query, or no such address.",
+    412: "The query stands, and If-None-Match says not to replace it.",
+    408: "The body comes too slowly.",
+    413: "The body is larger than 2 MiB or, of a bulk load, than api.max_body_bytes.",
+    415: "The body is neither JSON nor NDJSON.",
+    429: "Too many requests a second: wait as long as Retry-After says.",
+    500: "It failed in a way nobody foresaw: see the daemon's log.",
+    503: "The daemon is not ready or has too many connections, or Kafka does not answer: try again.",
+}
+
+_HEALTH_REFUSALS = (403, 408, 413, 429, 500, 503)
+"""Of what asks for no token and has no body."""
 
 
-class Service(Protocol):
-    """What the API needs of the daemon."""
-
-    def readiness(self) -> str | None:
-        """Why the daemon is not ready; None when it is."""
-
-    def registrar(self) -> Registrar:
-        """What changes and holds the standing queries; BrokerError before they are loaded."""
-
-    def streams(self) -> Mapping[str, Stream]:
-        """The streams by name; BrokerError before they are there."""
-
-    def bootstrap_servers(self) -> str:
-        """Where Kafka is; BrokerError before it is reached."""
-
-
-def create_app(service: Service, token: str | None, max_body_bytes: int, host: str = "127.0.0.1") -> FastAPI:
-    """The application. With a token, everything but the health of the process asks for it; without one, it answers
-    only requests that were sent to ``host`` or a loopback address, and by no foreign web page.
+def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -> FastAPI:
+    """The application. Where there are tokens, everything but the health of the process asks for one; without any, it
+    answers only requests that were sent to ``api.host`` or a loopback address, and by no foreign web page.
     """
+
+    def permitted(request: Request) -> Permitted:
+        caller: Caller = request.state.caller
+        return Permitted(service, caller.scope, caller.host, audit)
+
     app = FastAPI(title="asc-broker", description="Standing SQL predicates over Kafka streams.", version="1")
-    app.add_middleware(Guards, token=token, max_body_bytes=max_body_bytes, host=host)
+    app.add_middleware(Guards, access=access, api=api)
     _add_error_answers(app)
     app.include_router(_health(service))
-    app.include_router(_query_changes(service))
-    app.include_router(_query_views(service))
-    app.include_router(_views(service))
-    app.include_router(_metrics(service))
+    refusals = _described(_REFUSALS)
+    for router in (_query_changes(permitted), _query_views(permitted), _views(permitted), _metrics(permitted)):
+        app.include_router(router, responses=refusals)
+    _describe_no_422(app)
+    if access.asks_for_token:
+        _describe_bearer(app)
     return app
 
 
+def _described(refusals: Iterable[int]) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": ErrorModel, "description": _REFUSALS[status]} for status in refusals}
+
+
+def _describe_no_422(app: FastAPI) -> None:
+    """FastAPI describes an answer that is never given here: what it refuses with 422 is refused with 400."""
+    for path in app.openapi()["paths"].values():
+        for operation in path.values():
+            operation["responses"].pop("422", None)
+
+
+def _describe_bearer(app: FastAPI) -> None:
+    """The token is asked for before an endpoint is reached, where FastAPI does not see it."""
+    described = app.openapi()
+    described["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
+    for path in described["paths"].values():
+        for operation in path.values():
+            if _HEALTH not in operation["tags"]:
+                operation["security"] = [{"bearer": []}]
+
+
 def _health(service: Service) -> APIRouter:
-    router = APIRouter(tags=["health"])
+    router = APIRouter(tags=[_HEALTH], responses=_described(_HEALTH_REFUSALS))
+    unready = {"model": ReadyModel | ErrorModel, "description": "It is not ready, or has too many connections."}
 
     @router.get("/healthz")
     def healthz() -> dict[str, str]:
         """Whether the process answers."""
         return {"status": "ok"}
 
-    @router.get("/readyz")
+    @router.get("/readyz", response_model=ReadyModel, responses={503: unready})
     def readyz(response: Response) -> dict[str, Any]:
         """Whether every stream's job runs and queries can be registered; 503 and the reason where not."""
         reason = service.readiness()
@@ -109,6 +144,7 @@ def _replaces(if_none_match: Annotated[str | None, Header()] = None) -> bool:
     return if_none_match is None
 
 
+_PermittedOf = Callable[[Request], Permitted]
 _POSTED = Depends(_posted)
 _REPLACES = Depends(_replaces)
 _POST_SCHEMA = {
@@ -122,14 +158,15 @@ _POST_SCHEMA = {
 }
 
 
-def _query_changes(service: Service) -> APIRouter:
+def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
     router = APIRouter(prefix="/v1/queries", tags=["queries"])
+    of_caller = Depends(permitted_of)
 
-    def query_of(body: QueryBody) -> RegisteredQuery:
-        return new_query(body, service.registrar().stream_of(body.stream).name)
+    def query_of(permitted: Permitted, body: QueryBody) -> RegisteredQuery:
+        return new_query(body, permitted.stream_name(body.stream))
 
-    def registered(change: Change, response: Response) -> dict[str, Any]:
-        found = service.registrar().apply([change]).raised().registered[0]
+    def registered(permitted: Permitted, change: Change, verb: str, response: Response) -> dict[str, Any]:
+        found = permitted.apply([change], verb).raised().registered[0]
         response.status_code = 201 if found.is_new else 200
         return plain_registered(found)
 
@@ -139,6 +176,7 @@ def _query_changes(service: Service) -> APIRouter:
         keep_going: bool = False,
         posted: tuple[bool, bytes] = _POSTED,
         replaces: bool = _REPLACES,
+        permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
         """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
 
@@ -147,11 +185,18 @@ def _query_changes(service: Service) -> APIRouter:
         """
         is_lines, content = posted
         if is_lines:
-            return load_lines(service.registrar(), content, keep_going=keep_going, replaces=replaces)
-        return registered(Put(query_of(parse_line(content)), replaces), response)
+            return load_lines(permitted, content, keep_going=keep_going, replaces=replaces)
+        change = Put(query_of(permitted, parse_line(content)), replaces)
+        return registered(permitted, change, "register", response)
 
     @router.put("/{query_id}", response_model=RegisteredModel, responses={201: {"model": RegisteredModel}})
-    def change(query_id: str, body: QueryChange, response: Response, replaces: bool = _REPLACES) -> dict[str, Any]:
+    def change(
+        query_id: str,
+        body: QueryChange,
+        response: Response,
+        replaces: bool = _REPLACES,
+        permitted: Permitted = of_caller,
+    ) -> dict[str, Any]:
         """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``.
 
         With ``If-None-Match: *`` a query that stands is left as it is, and the answer is 412.
@@ -163,35 +208,38 @@ def _query_changes(service: Service) -> APIRouter:
         def altered(standing: RegisteredQuery | None) -> RegisteredQuery:
             # Two changes of different fields at a time: the second one is made to what the first one left.
             if standing is not None and standing.unreadable is None:
-                return query_of(changed_body(standing, given))
+                return query_of(permitted, changed_body(standing, given))
             if body.where is None and standing is not None:
                 raise QueryError("query", query_id[:250], f"is not to be changed in part: {standing.unreadable}")
             if body.where is None:
-                raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
-            return query_of(valid_body({**given, "id": query_id}))
+                raise unknown_query(query_id)
+            return query_of(permitted, valid_body({**given, "id": query_id}))
 
-        return registered(Alter(query_id, altered, replaces), response)
+        return registered(permitted, Alter(query_id, altered, replaces), "change", response)
 
     @router.delete("/{query_id}", response_model=RemovedModel)
-    def delete(query_id: str) -> dict[str, Any]:
+    def delete(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """Remove a query. Answered when no later record can reach it."""
-        outcome = service.registrar().apply([Remove(query_id)]).raised()
+        outcome = permitted.apply([Remove(query_id)], "remove").raised()
         offsets = outcome.effective_offsets.get(outcome.removed[0].stream, {})
         return {"version": outcome.version, "effective_offsets": plain_offsets(offsets)}
 
     return router
 
 
-def _query_views(service: Service) -> APIRouter:
+def _query_views(permitted_of: _PermittedOf) -> APIRouter:
     router = APIRouter(prefix="/v1/queries", tags=["queries"])
+    of_caller = Depends(permitted_of)
 
     @router.get("", response_model=QueryPage)
     def page(
+        *,
         prefix: str = "",
         label: str | None = None,
         stream: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
+        permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
         """The registered queries by id: those whose id begins with ``prefix``, with a label ``k=v``, of a stream."""
         if not 1 <= limit <= _PAGE_MAX:
@@ -199,65 +247,70 @@ def _query_views(service: Service) -> APIRouter:
         key, equals, value = (label or "").partition("=")
         if label is not None and not equals:
             raise QueryError("label", label[:200], "write key=value")
-        registrar = service.registrar()
-        if stream is not None:
-            registrar.stream_of(stream)
         wanted = (key, value) if label is not None else None
-        found, more = registrar.standing.page(prefix=prefix, label=wanted, stream=stream, after=cursor, limit=limit)
+        found, more = permitted.page(prefix, wanted, stream, cursor, limit)
         return {
-            "queries": [shown(registrar, service.streams(), query) for query in found],
+            "queries": [shown(permitted, query) for query in found],
             "cursor": found[-1].id if more else None,
         }
 
     @router.get("/{query_id}", response_model=QueryModel)
-    def show(query_id: str) -> dict[str, Any]:
+    def show(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """One registered query."""
-        registrar = service.registrar()
-        return shown(registrar, service.streams(), registrar.standing.get(query_id))
+        return shown(permitted, permitted.get(query_id))
 
     @router.post("/{query_id}/explain")
-    def explain(query_id: str, body: ExplainBody) -> dict[str, Any]:
+    def explain(query_id: str, body: ExplainBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """The constructs a query uses and their place in the sequence; of a tuple, whether the query accepts it and
         which of its terms hold, with ``whole`` also its way through the sequence.
         """
-        registrar = service.registrar()
-        query = registrar.standing.get(query_id)
-        return explained(registrar, service.streams(), query, body.tuple, whole=body.whole)
+        return explained(permitted, permitted.get(query_id), body.tuple, whole=body.whole)
 
     return router
 
 
-def _views(service: Service) -> APIRouter:
+def _views(permitted_of: _PermittedOf) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["views"])
+    of_caller = Depends(permitted_of)
 
     @router.post("/check")
-    def check(body: CheckBody) -> dict[str, Any]:
+    def check(body: CheckBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """A predicate's normal form and what is to be said about it, without registering it."""
-        return checked(service.registrar().stream_of(body.stream), body.where)
+        return checked(permitted, permitted.stream_of(body.stream), body.where)
 
     @router.get("/streams")
-    def streams() -> dict[str, Any]:
+    def streams(permitted: Permitted = of_caller) -> dict[str, Any]:
         """The configured streams, and the Kafka they live in."""
         return {
-            "streams": described_streams(service.registrar(), service.streams()),
-            "kafka": {"bootstrap_servers": service.bootstrap_servers()},
+            "streams": described_streams(permitted),
+            "kafka": {
+                "bootstrap_servers": permitted.bootstrap_servers(),
+                "security_protocol": permitted.security_protocol(),
+            },
         }
 
+    @router.get("/loads")
+    def loads(permitted: Permitted = of_caller) -> dict[str, Any]:
+        """The changes under way: of how many queries, how many of these are read, and the last step that is done."""
+        return {"loads": permitted.loads()}
+
     @router.get("/plan")
-    def plan() -> dict[str, Any]:
+    def plan(permitted: Permitted = of_caller) -> dict[str, Any]:
         """The running plan of every stream, and what its monitor measured and rearranged."""
-        return {"streams": described_plans(service.streams())}
+        return {"streams": described_plans(permitted)}
 
     return router
 
 
-def _metrics(service: Service) -> APIRouter:
+def _metrics(permitted_of: _PermittedOf) -> APIRouter:
     router = APIRouter(tags=["metrics"])
+    of_caller = Depends(permitted_of)
 
-    @router.get("/metrics", response_class=PlainTextResponse)
-    def metrics() -> Response:
+    @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+    def metrics(permitted: Permitted = of_caller) -> Response:
         """Counts of every stream in the text format of Prometheus."""
-        return PlainTextResponse(exposition(service.streams()), media_type=METRICS_TYPE)
+        permitted.check_sees_whole_streams("metrics", "use a token without id_prefix")
+        return PlainTextResponse(exposition(permitted.streams()), media_type=METRICS_TYPE)
 
     return router
 

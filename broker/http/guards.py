@@ -1,21 +1,58 @@
-"""What stands before every request: which addresses and pages may ask, the bearer token, kind and size of a body."""
+"""What stands before every request: who asks and how often, from where, and kind, size and time of a body."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-import secrets
+import math
+import time
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from broker.access.access import Access
+from broker.access.rate import RequestRate, network_of
+from broker.access.scope import Scope as AccessScope
+from broker.access.scope import unlimited
+from broker.config.sections import ApiConfig
 from broker.errors import BrokerError
-from broker.http.models import plain_error
+from broker.http.models import JSON_MAX_BYTES, plain_error
 
 NDJSON = "application/x-ndjson"
 _KINDS = ("application/json", NDJSON)
 _OPEN_PATHS = ("/healthz", "/readyz")
+_ANONYMOUS = unlimited("anonymous")
+
+_LEAST_BYTES_PER_S = 100_000
+"""A body that comes more slowly than that is cut, once the time is over that it has in any case."""
+
+_BULK_PATH = "/v1/queries"
+
+_LOADS_AT_ONCE = 4
+_JSON_AT_ONCE = 16
+"""Largest bodies of each kind that are held in memory."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """The bodies of a kind that are in memory: of how many bytes each is at most, all are, and all may be."""
+
+    body_max_bytes: int
+    max_bytes: int
+    remedy: str
+    held_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request: within which scope it is answered, and from which host it came."""
+
+    scope: AccessScope
+    host: str
 
 
 class Guards:
@@ -24,39 +61,94 @@ class Guards:
     A web page of anywhere can have a browser post to 127.0.0.1, but only as a form or plain text, and it says where it
     comes from; a name that was rebound to 127.0.0.1 stands in the header Host. So a body has to be JSON or NDJSON and,
     where no token is asked for, Host and Origin have to name a loopback address or the one the API is bound to.
+
+    What is let through has its :class:`Caller` in ``state["caller"]``, and its body as a whole. Requests are counted by
+    token; those without one, or with a wrong one, by where they come from. A bulk load of one who may change something
+    is read line by line and held to ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
     """
 
-    def __init__(self, app: ASGIApp, token: str | None, max_body_bytes: int, host: str) -> None:
+    def __init__(self, app: ASGIApp, access: Access, api: ApiConfig) -> None:
         self._app = app
-        self._token = token
-        self._max_body_bytes = max_body_bytes
-        self._host = host.strip("[]").lower()
+        self._access = access
+        self._api = api
+        self._host = api.host.strip("[]").lower()
+        self._rate = RequestRate(api.requests_per_s)
+        most = api.max_body_bytes
+        self._loads = _Held(most, _LOADS_AT_ONCE * most, "send it in parts, or raise api.max_body_bytes")
+        least = min(JSON_MAX_BYTES, most)
+        remedy = self._loads.remedy if least == most else "send a smaller one"
+        self._jsons = _Held(least, _JSON_AT_ONCE * least, remedy)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        refusal = self._refusal(request)
+        host = request.client.host if request.client is not None else "unknown"
+        asks = self._access.asks_for_token
+        bearer = self._access.bearer(request.headers.get("authorization", "")) if asks else _ANONYMOUS
+        refusal = self._hurried(bearer, host) or self._refusal(request, bearer)
         body = bytearray()
-        if refusal is None:
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > self._max_body_bytes:
-                    refusal = self._too_large()
-                    break
-        if refusal is not None:
-            await refusal(scope, receive, send)
-            return
-        await self._app(scope, _replay(bytes(body), receive), send)
+        held = self._loads if _is_load(request, bearer) else self._jsons
+        try:
+            if refusal is None:
+                refusal = await self._read(receive, body, held)
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+            # An open path may have no bearer, and asks for none.
+            scope.setdefault("state", {})["caller"] = None if bearer is None else Caller(bearer, host)
+            await self._app(scope, _replay(bytes(body), receive), send)
+        except ClientDisconnect:
+            pass
+        finally:
+            held.held_bytes -= len(body)
 
-    def _refusal(self, request: Request) -> JSONResponse | None:
-        if self._token is None:
+    async def _read(self, receive: Receive, body: bytearray, held: _Held) -> JSONResponse | None:
+        """Read a body, or why it is refused; ClientDisconnect."""
+        begun = time.monotonic()
+        more = True
+        while more:
+            until = begun + self._api.receive_timeout_s + len(body) / _LEAST_BYTES_PER_S
+            try:
+                message = await asyncio.wait_for(receive(), max(0.001, until - time.monotonic()))
+            except asyncio.TimeoutError:
+                remedy = f"comes too slowly: send it within {self._api.receive_timeout_s:g} s"
+                wrong = BrokerError("body", f"{len(body)} bytes", f"{remedy} and a second for each 100 kB")
+                return _refused(408, wrong, {"Connection": "close"})
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            chunk = message.get("body", b"")
+            body += chunk
+            held.held_bytes += len(chunk)
+            more = message.get("more_body", False)
+            if len(body) > held.body_max_bytes:
+                wrong = BrokerError("body", f"over {held.body_max_bytes} bytes", held.remedy)
+                return _refused(413, wrong, {"Connection": "close"})
+            if held.held_bytes > held.max_bytes:
+                wrong = BrokerError("body", f"{len(body)} bytes", "others are as large: send it again in a moment")
+                return _refused(503, wrong, {"Connection": "close", "Retry-After": "1"})
+        return None
+
+    def _hurried(self, bearer: AccessScope | None, host: str) -> JSONResponse | None:
+        is_known = bearer is not None and bearer is not _ANONYMOUS
+        # No host is called as a token is.
+        wait_s = self._rate.wait_s(f"token {bearer.name}" if bearer is not None and is_known else network_of(host))
+        if not wait_s:
+            return None
+        seconds = math.ceil(wait_s)
+        remedy = f"are more than {self._api.requests_per_s:g} a second: wait {seconds} s, or raise api.requests_per_s"
+        subject = f"requests of token '{bearer.name}'" if bearer is not None and is_known else "requests from"
+        wrong = BrokerError(subject, "" if is_known else host, remedy)
+        return _refused(429, wrong, {"Retry-After": str(seconds)})
+
+    def _refusal(self, request: Request, bearer: AccessScope | None) -> JSONResponse | None:
+        if bearer is _ANONYMOUS:
             foreign = self._foreign(request)
             if foreign is not None:
                 remedy = "is no loopback address and not that of the API: use one, or set a token"
                 return _refused(403, BrokerError(f"header {foreign}", request.headers[foreign][:200], remedy))
-        elif request.url.path not in _OPEN_PATHS and not self._authorised(request):
+        elif request.scope["path"] not in _OPEN_PATHS and bearer is None:
             fault = "is wrong" if "authorization" in request.headers else "is missing"
             remedy = f"{fault}: asc takes it from ASC_TOKEN or --token-file, HTTP as header Authorization: Bearer TOKEN"
             wrong = BrokerError("bearer token", "", remedy)
@@ -87,15 +179,10 @@ class Guards:
         except ValueError:
             return False
 
-    def _authorised(self, request: Request) -> bool:
-        kind, _, given = request.headers.get("authorization", "").partition(" ")
-        return kind.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), (self._token or "").encode())
 
-    def _too_large(self) -> JSONResponse:
-        wrong = BrokerError(
-            "body", f"over {self._max_body_bytes} bytes", "send it in parts, or raise api.max_body_bytes"
-        )
-        return _refused(413, wrong, {"Connection": "close"})
+def _is_load(request: Request, bearer: AccessScope | None) -> bool:
+    may_change = bearer is not None and not bearer.read_only
+    return may_change and request.scope["path"] == _BULK_PATH and content_type(request) == NDJSON
 
 
 def content_type(request: Request) -> str:

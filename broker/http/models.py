@@ -38,6 +38,12 @@ def _encodable(text: str) -> str:
 Text = Annotated[StrictStr, AfterValidator(_encodable)]
 
 
+JSON_MAX_BYTES = 2 << 20
+"""Of a body, or a line of a load, that is read as one JSON text: the objects made of it may take twenty times as much,
+and nothing else runs while they are made.
+"""
+
+
 class _Body(BaseModel):
     """A body: no field that is not known, but those that answers have beside, which are left out: an answer, changed
     or not, can be sent again.
@@ -138,6 +144,31 @@ class RegisteredModel(_Body):
     warnings: list[str]
 
 
+class ErrorText(_Body):
+    """What was refused, what stood there, and what to do; for a predicate with the place in it."""
+
+    message: str
+    subject: str
+    value: str | int | bool | None
+    remedy: str
+    caret: str | None = None
+    start: int | None = None
+
+
+class ReadyModel(_Body):
+    """Whether the daemon is ready, and why not."""
+
+    ready: bool
+    reason: str | None
+
+
+class ErrorModel(_Body):
+    """Every answer that is no success; of a bulk load also what is wrong with each line."""
+
+    error: ErrorText
+    errors: list[dict[str, Any]] | None = None
+
+
 class RemovedModel(_Body):
     """The version without the query, and the first offsets, by source partition, that it does not see."""
 
@@ -208,6 +239,8 @@ def plain_error(error: AscError) -> dict[str, Any]:
 
 def parse_line(line: bytes) -> QueryBody:
     """One line of a bulk load; QueryError where it is not a query."""
+    if len(line) > JSON_MAX_BYTES:
+        raise QueryError("line", f"{len(line)} bytes", f"is too long for a query: {JSON_MAX_BYTES} bytes at most")
     try:
         plain = json.loads(line)
     except (ValueError, RecursionError) as error:

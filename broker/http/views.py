@@ -5,17 +5,26 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
+import pyarrow as pa
+
 from asc.keys.attribute import PAttribute
+from broker.errors import QueryError
+from broker.http.permitted import Permitted
 from broker.queries.query import RegisteredQuery
-from broker.queries.registrar import Registrar
 from broker.stream.stream import Stream
 
 _WITHOUT_A_RECORD = {"_key": "NULL", "_partition": "0", "_offset": "0", "_timestamp": "NULL", "_headers": "NULL"}
 """What ``tuple_values`` has for the record's own attributes; ``_topic`` is what it would be."""
+
+_TUPLE_BYTES = 1 << 20
+"""The largest tuple that is explained."""
+
+_UNKNOWN_TOLD = 20
+"""Fields of a tuple, that no schema names, of which it is said what was meant."""
 
 _OWN_ATTRIBUTE = re.compile(
     rf"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.`])`?({"|".join(_WITHOUT_A_RECORD)})(?!\w)""",
@@ -24,76 +33,88 @@ _OWN_ATTRIBUTE = re.compile(
 """One of them in an expression, past the texts in it and the fields of structs."""
 
 
-def checked(stream: Stream, where: str) -> dict[str, Any]:
+def checked(permitted: Permitted, stream: Stream, where: str) -> dict[str, Any]:
     """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused."""
     from asc.predicate.describe import plain_form
 
     predicate = stream.analyser.normalise(where)
-    for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(predicate.p_attributes)):
+    permitted.check_columns(predicate)
+    for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(predicate.read)):
         for refusal in refusals.values():
             raise refusal
     return plain_form(predicate)
 
 
-def shown(registrar: Registrar, streams: Mapping[str, Stream], query: RegisteredQuery) -> dict[str, Any]:
+def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
     """A standing query: whether a plan may hold it, the reason where none can, and the records that could not be
     evaluated.
     """
-    reason = registrar.standing.unserved.get(query.id)
-    stream = streams.get(query.stream)
+    reason = permitted.unserved(query)
+    stream = permitted.streams().get(query.stream)
     errors = 0 if stream is None else stream.evaluation_errors.of(query.id, query.version)
     return {**query.plain(), "served": reason is None, "reason": reason, "evaluation_errors": errors}
 
 
-def described_streams(registrar: Registrar, streams: Mapping[str, Stream]) -> list[dict[str, Any]]:
+def described_streams(permitted: Permitted) -> list[dict[str, Any]]:
     """The configured streams with the number of queries on each, and of those that no plan can hold."""
-    standing = registrar.standing
-    counts = standing.counts()
-    unserved = Counter(standing.get(query_id).stream for query_id in standing.unserved)
     return [
-        {
-            "name": name,
-            "topic": stream.config.topic,
-            "format": stream.config.format,
-            "schema": stream.fields.ddl(),
-            "options": dict(stream.config.options),
-            "time_zone": stream.time_zone,
-            "dead_letter": stream.dead_letter_topic,
-            "queries": counts.get(name, 0),
-            "not_served": unserved.get(name, 0),
-        }
-        for name, stream in sorted(streams.items())
+        _described_stream(name, stream, *permitted.counts(name)) for name, stream in sorted(permitted.streams().items())
     ]
 
 
-def described_plans(streams: Mapping[str, Stream]) -> dict[str, Any]:
-    """The running plan of every stream: its p-attributes, the sequence of each block, and what its monitor did."""
-    return {name: _described_plan(stream) for name, stream in sorted(streams.items())}
+def _described_stream(name: str, stream: Stream, queries: int, not_served: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "topic": stream.config.topic,
+        "format": stream.config.format,
+        "schema": stream.fields.ddl(),
+        "options": dict(stream.config.options),
+        "time_zone": stream.time_zone,
+        "dead_letter": stream.dead_letter_topic,
+        "queries": queries,
+        "not_served": not_served,
+    }
+
+
+def described_plans(permitted: Permitted) -> dict[str, Any]:
+    """The running plan of every stream: its p-attributes, the sequence of each block, and what its monitor did. For one
+    who does not see all queries of a stream, what tells of the others is left out.
+    """
+    described = _described_plan if permitted.sees_whole_streams else _described_job
+    return {name: described(stream) for name, stream in sorted(permitted.streams().items())}
+
+
+def _described_job(stream: Stream) -> dict[str, Any]:
+    """What is said of a stream whatever queries it has."""
+    return {
+        "version": stream.running.plan.version,
+        "dead_letters": _described_dead_letters(stream),
+        "phases": stream.phases(),
+    }
 
 
 def _described_plan(stream: Stream) -> dict[str, Any]:
     plan = stream.running.plan
     return {
-        "version": plan.version,
+        **_described_job(stream),
         "queries": len(plan),
         "conjuncts": plan.conjunct_count,
         "match_all": len(plan.match_all),
         "bytes": plan.nbytes,
         "p_attributes": [
-            {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.path is None}
+            {"sql": str(attribute), "type": str(attribute.type), "spark": attribute.is_computed}
             for attribute in plan.p_attributes
         ],
         "blocks": [
             {
                 "conjuncts": block.conjunct_count,
-                "sequence": [plan.p_attributes[block.slots[own]].sql for own in block.sequence],
+                "sequence": [str(plan.p_attributes[block.slots[own]]) for own in block.sequence],
                 "micro_arrows": block.order.arrow_count,
             }
             for block in plan.blocks
         ],
         "monitor": stream.monitor.view(),
-        "dead_letters": _described_dead_letters(stream),
-        "phases": stream.phases(),
+        "evaluation_errors": stream.evaluation_errors.total,
     }
 
 
@@ -107,31 +128,36 @@ def _described_dead_letters(stream: Stream) -> dict[str, Any]:
 
 
 def explained(
-    registrar: Registrar,
-    streams: Mapping[str, Stream],
-    query: RegisteredQuery,
-    tuple_: Mapping[str, Any] | None,
-    *,
-    whole: bool = False,
+    permitted: Permitted, query: RegisteredQuery, tuple_: Mapping[str, Any] | None, *, whole: bool = False
 ) -> dict[str, Any]:
     """The constructs a query uses or, where a tuple is given, whether it accepts that and which of its terms hold;
     both and the tuple's way with ``whole``.
 
     A field that the stream's schema does not name is left out, as it is of a record, with a warning; so is it said
-    what the record's own attributes are taken for, where the query uses them.
+    what the record's own attributes are taken for, where the query uses them. ForbiddenError where the sequence would
+    name what queries compare that are not seen.
     """
     from asc.evaluation.explain import explain
 
-    plan = registrar.plan_of(query)
+    if tuple_ is None or whole:
+        permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without whole")
+    plan = permitted.plan_of(query)
     values = None
     warnings: list[str] = []
     if tuple_ is not None:
-        stream = streams[query.stream]
+        stream = permitted.streams()[query.stream]
         known = stream.fields.arrow.names
-        warnings = [f"field '{name}': {_unknown(name, known)}" for name in tuple_ if name not in known]
-        warnings += _taken_for(stream.analyser.normalise(query.where).p_attributes)
         text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
-        values = stream.analyser.tuple_values(text, plan.p_attributes)
+        if len(text) > _TUPLE_BYTES:
+            raise QueryError("tuple", f"{len(text)} bytes", f"give one of {_TUPLE_BYTES} bytes at most")
+        unknown = islice((name for name in tuple_ if name not in known), _UNKNOWN_TOLD)
+        warnings = [f"field '{name}': {_unknown(name, known)}" for name in unknown]
+        read = stream.analyser.normalise(query.where).read
+        warnings += _taken_for(read)
+        # Without the whole way, what other queries have Spark compute is not looked at.
+        needed = [one for one in plan.p_attributes if whole or one in read]
+        found_values = dict(zip(needed, stream.analyser.tuple_values(text, needed), strict=True))
+        values = [found_values.get(one, pa.scalar(None, one.type)) for one in plan.p_attributes]
     found = explain(plan, query.id, values, whole=whole)
     return {"query": query.plain(), "accepted": found.accepted, "text": found.text, "warnings": warnings}
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
+from broker.access.access import Access
+from broker.access.audit import Audit
+from broker.access.scope import Scope
+from broker.access.secret import digest
 from broker.config.config import Config, parse_config
+from broker.config.sections import ApiConfig
 from broker.daemon.daemon import Daemon
 from broker.http.app import create_app
 
@@ -26,7 +32,7 @@ def config(tmp_path: Path) -> Config:
 @pytest.fixture
 def client(config: Config) -> Iterator[TestClient]:
     """The API of a daemon that has not started, with a token and a small bound on bodies."""
-    with TestClient(create_app(Daemon(config), "secret", 2_000)) as client:
+    with TestClient(create_app(Daemon(config), Access("secret"), ApiConfig(max_body_bytes=2_000), Audit())) as client:
         yield client
 
 
@@ -67,9 +73,58 @@ def test_a_body_over_the_bound_is_refused(client: TestClient) -> None:
         assert "raise api.max_body_bytes" in answer.json()["error"]["message"]
 
 
+def test_only_a_load_of_one_who_may_write_is_large(config: Config) -> None:
+    """A body of 4 MiB may be a hundred MiB of objects."""
+    named = {digest("reader"): Scope("reader", read_only=True)}
+    api = ApiConfig(max_body_bytes=8 << 20)
+    large = b'{"tuple": {"a": [' + b",".join([b"{}"] * 1_400_000) + b"]}}"
+    ndjson = "application/x-ndjson"
+    with TestClient(create_app(Daemon(config), Access("writer", named), api, Audit())) as client:
+        for token, path, kind, status in (
+            ("reader", "/v1/queries/q/explain", "application/json", 413),
+            ("writer", "/v1/queries/q/explain", "application/json", 413),
+            ("writer", "/v1/check", ndjson, 413),
+            ("writer", "/v1/queries", "application/json", 413),
+            ("reader", "/v1/queries", ndjson, 413),
+            ("writer", "/v1/queries", ndjson, 503),
+        ):
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": kind}
+            answer = client.request("POST", path, content=large, headers=headers)
+            assert answer.status_code == status, (token, path, kind)
+            if status == 413:
+                assert answer.json()["error"]["message"] == "body 'over 2097152 bytes': send a smaller one"
+
+
 def test_openapi_tells_both_forms_of_a_registration(client: TestClient) -> None:
     post = client.get("/openapi.json", headers=AUTHORISED).json()["paths"]["/v1/queries"]["post"]
     assert set(post["requestBody"]["content"]) == {"application/json", "application/x-ndjson"}
+
+
+def test_openapi_tells_where_a_token_is_asked_for(client: TestClient) -> None:
+    described = client.get("/openapi.json", headers=AUTHORISED).json()
+    assert described["components"]["securitySchemes"] == {"bearer": {"type": "http", "scheme": "bearer"}}
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            concrete = path.replace("{query_id}", "q")
+            asks = client.request(method, concrete).status_code == 401
+            assert ("security" in operation) == asks, path
+
+
+def test_openapi_tells_what_may_be_refused_and_how(client: TestClient) -> None:
+    described = client.get("/openapi.json", headers=AUTHORISED).json()
+    assert "HTTPValidationError" not in json.dumps(described["paths"])
+    refusal = {"$ref": "#/components/schemas/ErrorModel"}
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            told = set(operation["responses"])
+            assert told >= {"413", "429", "503"}, path
+            assert path in {"/healthz", "/readyz"} or told >= {"400", "401", "413", "415", "503"}, path
+            for status in told - {"200", "201"}:
+                schema = operation["responses"][status]["content"]["application/json"]["schema"]
+                if (path, status) == ("/readyz", "503"):
+                    assert schema["anyOf"] == [{"$ref": "#/components/schemas/ReadyModel"}, refusal]
+                else:
+                    assert schema == refusal
 
 
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
@@ -98,7 +153,7 @@ def test_a_body_that_a_web_form_can_send_is_refused(client: TestClient, kind: st
 def test_without_a_token_foreign_hosts_and_pages_are_refused(
     config: Config, headers: dict[str, str], status: int
 ) -> None:
-    with TestClient(create_app(Daemon(config), None, 2_000, "own.example")) as client:
+    with TestClient(create_app(Daemon(config), Access(), ApiConfig(host="own.example"), Audit())) as client:
         for method in ("GET", "DELETE"):
             answer = client.request(method, "/v1/queries/x", headers=headers)
             assert answer.status_code == status, answer.text

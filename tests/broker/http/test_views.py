@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.errors import AscError
+from broker.access.scope import Scope
 from broker.http.bulk import load_lines
 from broker.http.views import checked, described_plans, described_streams, explained, shown
 from broker.queries.query import RegisteredQuery
+from broker.stream.analyser import StreamAnalyser
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -21,7 +23,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 def registered(resting: Resting, query_id: str, where: str, stream: str = "json", **more: Any) -> RegisteredQuery:
     line = json.dumps({"id": query_id, "where": where, "stream": resting.stream(stream), **more}).encode()
-    load_lines(resting.registrar(), line, keep_going=False)
+    load_lines(resting.permitted, line, keep_going=False)
     return resting.registrar().standing.get(query_id)
 
 
@@ -41,7 +43,7 @@ def test_check_registers_nothing(api: TestClient, resting: Resting) -> None:
 @pytest.mark.parametrize("where", ["", "nn > 1", "n >", "s > place", "date_format(t, 'yyyy-bbb') = 'x' AND n > 1"])
 def test_check_refuses_what_a_registration_refuses(resting: Resting, where: str) -> None:
     with pytest.raises(AscError) as of_check:
-        checked(resting.streams()[resting.stream("json")], where)
+        checked(resting.permitted, resting.streams()[resting.stream("json")], where)
     with pytest.raises(AscError) as of_load:
         registered(resting, "checked", where)
     assert str(of_check.value) in str(of_load.value)
@@ -59,10 +61,10 @@ def test_streams_and_plan_are_shown(api: TestClient, resting: Resting) -> None:
 
 def test_a_stream_is_described_by_its_configuration_and_its_queries_paused_ones_included(resting: Resting) -> None:
     name = resting.stream("csv")
-    before = {stream["name"]: stream["queries"] for stream in described_streams(resting.registrar(), resting.streams())}
+    before = {stream["name"]: stream["queries"] for stream in described_streams(resting.permitted)}
     registered(resting, "counted", "n = 1", "csv")
     registered(resting, "counted-asleep", "n = 1", "csv", paused=True)
-    found = {stream["name"]: stream for stream in described_streams(resting.registrar(), resting.streams())}
+    found = {stream["name"]: stream for stream in described_streams(resting.permitted)}
     assert list(found) == sorted(resting.config.streams)
     assert found[name] == {
         "name": name,
@@ -81,7 +83,7 @@ def test_a_plan_is_described_as_it_runs(resting: Resting) -> None:
     registered(resting, "all", "true", "csv")
     registered(resting, "two", "n BETWEEN 4 AND 5 OR length(s) > 3", "csv")
     name = resting.stream("csv")
-    found, plan = described_plans(resting.streams())[name], resting.streams()[name].running.plan
+    found, plan = described_plans(resting.permitted)[name], resting.streams()[name].running.plan
     assert (found["version"], found["queries"], found["match_all"]) == (plan.version, len(plan), len(plan.match_all))
     assert found["match_all"] >= 1
     attributes = {attribute["sql"]: attribute for attribute in found["p_attributes"]}
@@ -98,7 +100,7 @@ def test_a_plan_is_described_as_it_runs(resting: Resting) -> None:
 
 def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: Resting) -> None:
     query = registered(resting, "failing", "1 / n > 1")
-    assert shown(resting.registrar(), resting.streams(), query) == {
+    assert shown(resting.permitted, query) == {
         **query.plain(),
         "served": True,
         "reason": None,
@@ -106,9 +108,9 @@ def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: 
     }
     errors = resting.streams()[query.stream].evaluation_errors
     errors.count(query.version, {"failing": 3})
-    assert shown(resting.registrar(), resting.streams(), query)["evaluation_errors"] == 3
+    assert shown(resting.permitted, query)["evaluation_errors"] == 3
     # Its stream is not configured any more.
-    assert shown(resting.registrar(), {}, query)["evaluation_errors"] == 0
+    assert shown(resting.within(Scope("gone", streams=frozenset())), query)["evaluation_errors"] == 0
 
 
 def test_explain_follows_a_tuple(api: TestClient, resting: Resting) -> None:
@@ -132,6 +134,37 @@ def test_explain_follows_a_tuple(api: TestClient, resting: Resting) -> None:
     assert api.post("/v1/queries/explained/explain", json={"tuple": {"n": "x"}}).status_code == 400
 
 
+def test_a_tuple_costs_no_more_than_a_record(api: TestClient, resting: Resting) -> None:
+    registered(resting, "explained-large", "n > 1000 AND lower(s) = 'x'")
+    path = "/v1/queries/explained-large/explain"
+    answer = api.post(path, json={"tuple": {"n": 2000, "s": "x" * (1 << 20)}})
+    assert answer.status_code == 400
+    assert "give one of 1048576 bytes at most" in answer.json()["error"]["message"]
+    many = {**{f"field-{i}": i for i in range(20_000)}, "n": 2000, "s": "X"}
+    found = api.post(path, json={"tuple": many}).json()
+    assert found["accepted"] is True
+    assert len(found["warnings"]) == 20
+
+
+def test_what_another_query_computes_is_not_looked_at(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
+    registered(resting, "explained-other", "length(s) > 5 AND s LIKE '%z%'")
+    query = registered(resting, "explained-own", "upper(s) = 'ABC' OR s LIKE '%b%c%' OR n = 7")
+    asked: list[str] = []
+    values = StreamAnalyser.tuple_values
+
+    def noted(analyser: StreamAnalyser, text: bytes, attributes: Any) -> list[Any]:
+        asked.extend(attribute.sql for attribute in attributes)
+        return values(analyser, text, attributes)
+
+    monkeypatch.setattr(StreamAnalyser, "tuple_values", noted)
+    for tuple_, accepted in (({"s": "abc"}, True), ({"s": "xbxcx"}, True), ({"n": 7}, True), ({"s": "zzzzzz"}, False)):
+        assert explained(resting.permitted, query, tuple_)["accepted"] is accepted
+    assert "length(s)" not in asked
+    assert {"upper(s)", "n", "s"} == set(asked)
+    explained(resting.permitted, query, {"s": "abc"}, whole=True)
+    assert "length(s)" in asked
+
+
 def test_a_paused_query_is_in_no_plan_to_explain(api: TestClient, resting: Resting) -> None:
     registered(resting, "explained-asleep", "n > 1000", paused=True)
     answer = api.post("/v1/queries/explained-asleep/explain", json={})
@@ -150,8 +183,8 @@ def test_a_paused_query_is_in_no_plan_to_explain(api: TestClient, resting: Resti
 )
 def test_what_a_tuple_has_no_record_for_is_warned_of(resting: Resting, where: str, warned: list[str]) -> None:
     query = registered(resting, "warned", where)
-    found = explained(resting.registrar(), resting.streams(), query, {"n": 2, "s": "x", "more": 1})
+    found = explained(resting.permitted, query, {"n": 2, "s": "x", "more": 1})
     left_out, *others = found["warnings"]
     assert left_out == "field 'more': not in the stream's schema, left out"
     assert [warning.partition(":")[0] for warning in others] == warned
-    assert explained(resting.registrar(), resting.streams(), query, None)["warnings"] == []
+    assert explained(resting.permitted, query, None)["warnings"] == []

@@ -1,0 +1,43 @@
+"""Who asks: from the header of a request to a scope."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+from broker.access.scope import Scope, unlimited
+from broker.access.secret import digest
+
+_TOKEN_BEARER = unlimited("token")
+
+
+class Access:
+    """Tells callers by their bearer tokens: the one that may do everything, and those of the tokens file.
+
+    Invariant: it holds of the tokens of the file nothing but their hashes; what it holds of them is replaced as a
+    whole, so that threads may share it. How long a look-up among hashes takes tells nothing of a token: nobody can
+    choose the hash of what he sends.
+    """
+
+    def __init__(self, token: str | None = None, named: Mapping[str, Scope] | None = None) -> None:
+        self._token = token
+        self._named = None if named is None else dict(named)
+
+    @property
+    def asks_for_token(self) -> bool:
+        """Whether a request needs a token at all."""
+        return self._token is not None or self._named is not None
+
+    def replace(self, named: Mapping[str, Scope]) -> None:
+        """Take the tokens of the file as it is now: the next request is told by them."""
+        self._named = dict(named)
+
+    def bearer(self, authorization: str) -> Scope | None:
+        """Whose token the header ``Authorization`` brings; None for a wrong one."""
+        kind, _, given = authorization.partition(" ")
+        given = given.strip()
+        if kind.lower() != "bearer" or not given:
+            return None
+        if self._token is not None and secrets.compare_digest(given.encode(), self._token.encode()):
+            return _TOKEN_BEARER
+        return None if self._named is None else self._named.get(digest(given))

@@ -1,0 +1,98 @@
+"""What one caller may see and change of the standing queries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from asc.predicate.normal_form import Predicate
+from asc.spark_types import folded
+from broker.access.column_path import Path, dotted
+from broker.errors import ForbiddenError
+
+_LISTED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The limits of a caller; one that is None or empty is none.
+
+    A query is the caller's *own* where its id begins with ``id_prefix`` and its stream is one of ``streams``: it sees
+    and changes no other. A query that it leaves registered delivers to a topic that begins with one of
+    ``topic_prefixes`` and names no columns but ``columns`` and what is in them (folded paths), whoever wrote its
+    predicate. ``max_queries``: so many own queries stand at most when it has registered a new one, paused ones counted.
+
+    Invariant: what is refused for its id, stream, topic or columns is refused whatever stands, so that a refusal tells
+    nothing of others' queries. ``name``: whose scope it is, as the audit has it.
+    """
+
+    name: str
+    read_only: bool = False
+    id_prefix: str = ""
+    streams: frozenset[str] | None = None
+    topic_prefixes: tuple[str, ...] | None = None
+    columns: frozenset[Path] | None = None
+    max_queries: int | None = None
+
+    def check_change(self) -> None:
+        """ForbiddenError where nothing may be changed."""
+        if self.read_only:
+            raise ForbiddenError("token", self.name, "may only read: use one that may write")
+
+    def check_id(self, query_id: str) -> None:
+        """ForbiddenError for an id that no own query can have."""
+        if not query_id.startswith(self.id_prefix):
+            remedy = f"the ids of token '{self.name}' begin with '{self.id_prefix}'"
+            raise ForbiddenError("query id", query_id[:250], remedy)
+
+    def check_stream(self, stream: str) -> None:
+        """ForbiddenError for a stream that is none of its own, whether there is one of that name or not."""
+        if self.streams is not None and stream not in self.streams:
+            remedy = f"the streams of token '{self.name}' are {_listed(sorted(self.streams))}"
+            raise ForbiddenError("stream", stream[:200], remedy)
+
+    def check_topic(self, topic: str) -> None:
+        """ForbiddenError for a destination that begins as none may."""
+        if self.topic_prefixes is not None and not topic.startswith(self.topic_prefixes):
+            remedy = f"the destinations of token '{self.name}' begin with {_listed(self.topic_prefixes)}: name one"
+            raise ForbiddenError("destination topic", topic[:300], remedy)
+
+    def check_columns(self, predicate: Predicate) -> None:
+        """ForbiddenError for a predicate that names a column which it may not, or what holds one."""
+        if self.columns is None:
+            return
+        for path in sorted(predicate.columns):
+            names = tuple(map(folded, path))
+            if not any(names[:length] in self.columns for length in range(1, len(names) + 1)):
+                allowed = _listed([dotted(column) for column in sorted(self.columns)])
+                raise ForbiddenError("column", dotted(path)[:200], f"token '{self.name}' may name {allowed}")
+
+    def check_number(self, own_queries: int) -> None:
+        """ForbiddenError where so many own queries would be too many."""
+        if self.max_queries is not None and own_queries > self.max_queries:
+            remedy = f"token '{self.name}' has {self.max_queries} at most, paused ones counted: remove one first"
+            raise ForbiddenError("number of queries", own_queries, remedy)
+
+    def owns(self, query_id: str, stream: str) -> bool:
+        """Whether a standing query is its own."""
+        return query_id.startswith(self.id_prefix) and (self.streams is None or stream in self.streams)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether every query is its own."""
+        return not self.id_prefix and self.streams is None
+
+    @property
+    def sees_whole_streams(self) -> bool:
+        """Whether all queries of a stream that it sees are its own."""
+        return not self.id_prefix
+
+
+def unlimited(name: str) -> Scope:
+    """The scope of one who may do everything."""
+    return Scope(name)
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in list(names)[:_LISTED])
+    return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown or "none"

@@ -1,0 +1,39 @@
+"""Bearer tokens: how they are made, and what is kept of them."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from broker.errors import ConfigError
+
+MARK = "asc_"
+"""What a token that is made here begins with: scanners of repositories and logs find it by that."""
+
+_RANDOM_BYTES = 32
+
+LEAST_CHARS = 32
+"""Of a token that was made elsewhere. 32 characters drawn from sixteen are 128 bits."""
+
+_LEAST_DIFFERENT = 10
+
+
+def new_secret() -> str:
+    """A token of 256 random bits."""
+    return MARK + secrets.token_urlsafe(_RANDOM_BYTES)
+
+
+def check_secret(secret: str) -> None:
+    """ConfigError for a token that could be found by trying, as far as its looks tell; it is not shown."""
+    if len(secret) < LEAST_CHARS or len(set(secret)) < _LEAST_DIFFERENT:
+        remedy = f"can be found by trying: {LEAST_CHARS} characters or more, drawn at random"
+        raise ConfigError("bearer token", f"{len(secret)} characters", remedy)
+
+
+def digest(secret: str) -> str:
+    """What is kept of a token, in hexadecimal: its SHA-256.
+
+    A slow hash is for passwords, which people choose from a few billions. Of 128 random bits or more nobody tries a
+    share worth naming, however fast a trial is, and a request would pay for the slowness each time.
+    """
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

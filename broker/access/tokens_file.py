@@ -1,0 +1,135 @@
+"""The tokens file: named tokens, hashed, each with its scope."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from broker.access.column_path import column_path
+from broker.access.scope import Scope
+from broker.errors import ConfigError
+
+RESERVED_NAMES = ("token", "daemon")
+"""What the audit calls the bearer of the one token of ``api.token_file``, and the daemon itself."""
+
+_NAME_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def _list(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError(f'write a list, as ["{value}"]')
+    return value
+
+
+def _digest(value: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", value):
+        raise ValueError("write the SHA-256 of a token as 64 hexadecimal digits, as 'asc token new' does")
+    return value
+
+
+def _column(value: str) -> str:
+    column_path(value)
+    return value
+
+
+_Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_list), Field(min_length=1)]
+
+
+class TokenEntry(BaseModel):
+    """The table of one token: its hash, and what it is limited to. A limit that is left out is none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sha256: Annotated[str, AfterValidator(_digest)]
+    read_only: bool = Field(default=False, strict=True)
+    id_prefix: Annotated[str | None, Field(min_length=1)] = None
+    streams: _Texts | None = None
+    topic_prefixes: _Texts | None = None
+    columns: Annotated[_Texts, AfterValidator(lambda names: tuple(map(_column, names)))] | None = None
+    max_queries: int | None = Field(default=None, ge=0, strict=True)
+
+    def scope(self, name: str) -> Scope:
+        """What the bearer of the token may do."""
+        return Scope(
+            name,
+            read_only=self.read_only,
+            id_prefix=self.id_prefix or "",
+            streams=None if self.streams is None else frozenset(self.streams),
+            topic_prefixes=self.topic_prefixes,
+            columns=None if self.columns is None else frozenset(map(column_path, self.columns)),
+            max_queries=self.max_queries,
+        )
+
+    def toml(self, name: str) -> str:
+        """The table as the file has it."""
+        plain = self.model_dump(mode="json", exclude_defaults=True)
+        lines = [f"{key} = {_as_toml(value)}" for key, value in plain.items()]
+        return "\n".join([f"[tokens.{_as_toml(name) if '.' in name else name}]", *lines, ""])
+
+
+def check_token_name(name: str) -> None:
+    """ConfigError for a name that no token of a file may have."""
+    if not _NAME_FORM.fullmatch(name):
+        remedy = "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first"
+        raise ConfigError("token name", name[:200], remedy)
+    if name in RESERVED_NAMES:
+        raise ConfigError("token name", name, "is what the audit calls another: choose another name")
+
+
+def parse_tokens(text: str, path: Path) -> dict[str, Scope]:
+    r"""The scopes that a tokens file gives, by the hash of their token; ConfigError, without a hash in it, where the
+    file is wrong in any way.
+
+    >>> parse_tokens('[tokens.ops]\nsha256 = "' + 64 * "0" + '"\nread_only = true', Path("t"))["0" * 64].read_only
+    True
+    """
+    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError("tokens file", str(path), f"is not TOML: {error}") from None
+    tables = document.get("tokens")
+    if not isinstance(tables, dict) or not tables or document.keys() != {"tokens"}:
+        remedy = "holds tables [tokens.NAME], one at least, and nothing else: 'asc token new NAME' makes one"
+        raise ConfigError("tokens file", str(path), remedy)
+    scopes: dict[str, Scope] = {}
+    for name, table in tables.items():
+        try:
+            check_token_name(name)
+        except ConfigError as error:
+            raise ConfigError(f"tokens file '{path}': {error.subject}", error.value, error.remedy) from None
+        entry = token_entry(name, table, f"tokens file '{path}': token")
+        if entry.sha256 in scopes:
+            remedy = f"has the token of '{scopes[entry.sha256].name}': make each its own"
+            raise ConfigError(f"tokens file '{path}': token", name, remedy)
+        scopes[entry.sha256] = entry.scope(name)
+    return scopes
+
+
+def _as_toml(value: Any) -> str:
+    # What JSON writes of texts, lists of them, numbers and booleans is TOML as well, but for one character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def token_entry(name: str, table: Any, subject: str = "token") -> TokenEntry:
+    """The table of a token; ConfigError, with the ``subject`` of which it is said, where it is wrong."""
+    if not isinstance(table, Mapping):
+        raise ConfigError(subject, name, "is no table: write [tokens.NAME]")
+    try:
+        return TokenEntry.model_validate(dict(table))
+    except ValidationError as error:
+        detail = error.errors(include_url=False, include_input=False)[0]
+    key = ".".join(map(str, detail["loc"]))
+    message = str(detail["msg"]).removeprefix("Value error, ")
+    if detail["type"] == "extra_forbidden":
+        message = f"is unknown: use {', '.join(TokenEntry.model_fields)}"
+    if detail["type"] == "missing":
+        message = "is missing: 'asc token new NAME' prints it"
+    raise ConfigError(subject, name, f"{key}: {message[:1].lower()}{message[1:]}")

@@ -1,0 +1,40 @@
+"""What the audit says of changes and of what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from asc.errors import AscError
+from broker.errors import http_status
+from broker.failure import one_line
+from broker.queries.change import Change, Outcome
+
+_ID_CHARS = 250
+
+
+def audited(
+    verb: str, changes: Sequence[Change | AscError], outcome: Outcome | Exception
+) -> Iterator[Mapping[str, object]]:
+    """An entry for each change: the verb, the id, and the outcome.
+
+    That is what became of it: ``registered``, ``replaced``, ``unchanged``, ``removed``, ``refused``, ``not made``
+    (another one of the same request was refused) or, where an exception ended the request, ``failed``.
+    """
+    for position, change in enumerate(changes):
+        query_id = None if isinstance(change, AscError) else change.query_id[:_ID_CHARS]
+        entry: dict[str, object] = {"verb": verb, "id": query_id}
+        if isinstance(outcome, Exception):
+            is_refusal = isinstance(outcome, AscError) and http_status(outcome) < 500
+            entry |= {"outcome": "refused" if is_refusal else "failed", "error": one_line(outcome)}
+        elif position in outcome.refused:
+            entry |= {"outcome": "refused", "error": one_line(outcome.refused[position])}
+        elif position in outcome.registered:
+            made = outcome.registered[position]
+            query = made.query
+            entry |= {"outcome": made.became, "stream": query.stream, "topic": query.topic, "version": query.version}
+        elif position in outcome.removed:
+            query = outcome.removed[position]
+            entry |= {"outcome": "removed", "stream": query.stream, "topic": query.topic, "version": outcome.version}
+        else:
+            entry["outcome"] = "not made"
+        yield entry

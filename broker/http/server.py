@@ -1,0 +1,145 @@
+"""The server of the API: its address, TLS, tokens and audit, and the thread that it runs in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from broker.access.access import Access
+from broker.access.audit import Audit
+from broker.config.certificate import renew
+from broker.config.config import Config
+from broker.errors import ConfigError
+from broker.failure import one_line
+from broker.http.listener import listen
+
+if TYPE_CHECKING:
+    from broker.http.permitted import Service
+
+LOG = logging.getLogger("asc.api")
+
+_STOP_S = 5.0
+_TOLD_EACH_S = 60.0
+"""How often an error of one kind that asyncio meets is told."""
+
+
+class ApiServer:
+    """Serves the API from :meth:`start` until :meth:`stop`.
+
+    ``audit`` writes down changes, those that are not made by a request among them. Raises BrokerError where the address
+    cannot be had, ConfigError for what of tokens, certificate and audit file is wrong.
+    """
+
+    def __init__(self, config: Config, service: Service) -> None:
+        self._config = config
+        self._service = service
+        self._access = Access(config.token(), config.named_tokens())
+        self._tls = config.tls()
+        self.audit = Audit(config.api.audit_file)
+        self._server: Any = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> str:
+        """Begin to serve; the address, as a URL."""
+        import uvicorn
+
+        from broker.http.app import create_app
+        from broker.http.connection import TimedProtocol
+
+        api = self._config.api
+        self.audit.check()
+        if self._tls is None and not api.is_loopback:
+            LOG.warning("the API listens on %s without TLS: tokens can be read on the way", api.host)
+        listener = listen(api.host, api.port, max_connections=api.max_connections, speaks_tls=self._tls is not None)
+        protocol: Any = partial(TimedProtocol, receive_timeout_s=api.receive_timeout_s)
+        settings = uvicorn.Config(
+            create_app(self._service, self._access, api, self.audit),
+            http=protocol,
+            ws="none",
+            log_config=None,
+            # A line for each request that is no HTTP would let anybody fill the log.
+            log_level="error",
+            access_log=False,
+            # Who sends X-Forwarded-For is not to choose where a request comes from.
+            proxy_headers=False,
+            timeout_graceful_shutdown=3,
+        )
+        settings.load()
+        settings.ssl = self._tls
+        self._server = uvicorn.Server(settings)
+        self._thread = threading.Thread(target=self._serve, args=(listener,), name="api", daemon=True)
+        self._thread.start()
+        host, port = listener.getsockname()[:2]
+        scheme = "http" if self._tls is None else "https"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+    def reload(self) -> None:
+        """Read tokens file and certificate again, each by itself: one that is wrong stays as it is, and the log has a
+        line that says so, as it has of what was read.
+        """
+        for read, kept in ((self._reload_tokens, "the tokens stay"), (self._reload_certificate, "it stays")):
+            try:
+                read()
+            except ConfigError as error:
+                LOG.error("%s; %s as before", error, kept)
+
+    def _reload_tokens(self) -> None:
+        named = self._config.named_tokens()
+        if named is not None:
+            self._access.replace(named)
+            LOG.info("tokens file read again: %d tokens", len(named))
+
+    def _reload_certificate(self) -> None:
+        certificate, key = self._config.api.tls_cert_file, self._config.api.tls_key_file
+        if self._tls is not None and certificate is not None and key is not None:
+            renew(self._tls, certificate, key)
+            LOG.info("certificate read again: %s", certificate)
+
+    def stop(self) -> None:
+        """Let requests end for some seconds, and leave the address; harmless when called again."""
+        if self._server is not None:
+            self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join(timeout=_STOP_S)
+
+    def _serve(self, listener: socket.socket) -> None:
+        loop = _Loop(self._config.api.receive_timeout_s)
+        try:
+            loop.run_until_complete(self._server.serve(sockets=[listener]))
+        except Exception as error:
+            LOG.error("the API has ended: %s", one_line(error))
+        finally:
+            # What was left for the end of the server, as that of the threads which endpoints run in, is done here.
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
+            listener.close()
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """A loop whose servers cut a client that does not finish the handshake of TLS in time, and whose log nobody fills:
+    what asyncio meets outside a request is a line, of one kind once in ``_TOLD_EACH_S``.
+    """
+
+    def __init__(self, handshake_s: float) -> None:
+        super().__init__()
+        self._handshake_s = handshake_s
+        self._told_at_s: dict[str, float] = {}
+        self.set_exception_handler(self._tell)
+
+    async def create_server(self, *arguments: Any, **settings: Any) -> asyncio.Server:
+        """A server, its handshakes timed where it has any."""
+        if settings.get("ssl") is not None:
+            settings["ssl_handshake_timeout"] = self._handshake_s
+        return await super().create_server(*arguments, **settings)
+
+    def _tell(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        kind = type(error).__name__
+        if self.time() - self._told_at_s.get(kind, -_TOLD_EACH_S) >= _TOLD_EACH_S:
+            self._told_at_s[kind] = self.time()
+            said = "" if error is None else f": {one_line(error)}"
+            LOG.error("%s%s (told once in %.0f s)", one_line(context["message"]), said, _TOLD_EACH_S)
