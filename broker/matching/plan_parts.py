@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, BinaryIO
+from uuid import uuid4
 
 from pyspark import SparkContext
 from pyspark.core.broadcast import Broadcast
@@ -15,6 +17,7 @@ from pyspark.core.broadcast import Broadcast
 from asc.plan.parts import Part, plan_of
 from asc.plan.plan import Plan
 from broker.failure import one_line
+from broker.matching.host_files import host_files
 
 LOG = logging.getLogger("asc.plan")
 
@@ -30,10 +33,13 @@ class PartBroadcast(Broadcast[bytes]):
 
     Spark's own begin wherever the pickle has them, and are read into the memory of each worker process. Where Spark
     encrypts its files it reads them for the workers, as it reads all pickles.
+
+    ``name``: what the executors of a host know it by, so that they map one file; none where there is but one executor.
     """
 
     def __init__(self, context: SparkContext, content: bytes) -> None:
         super().__init__(context, content, context._pickled_broadcast_vars)
+        self.name = "" if (context.master or "local").startswith("local") else uuid4().hex
 
     def dump(self, value: bytes, f: BinaryIO) -> None:
         # PROTO 5, a number and None pushed and popped as often as it takes, BINBYTES8 with the length; at the end STOP.
@@ -51,10 +57,18 @@ class PlanParts:
 
     A process maps the file that Spark has on its host, checked for damage by Spark, so that all of its processes share
     the memory; each part is read once, and the plan put together once, however many tasks match with it and whatever
-    other plans have the part too.
+    other plans have the part too. Spark has a file for each executor; those of a host map that of one of them, by the
+    part's name.
     """
 
     broadcasts: tuple[Broadcast[bytes], ...]
+    names: tuple[str, ...]
+
+    @staticmethod
+    def of(broadcasts: Iterable[Broadcast[bytes]]) -> PlanParts:
+        """The parts of these broadcasts, with the names that they were given."""
+        own = tuple(broadcasts)
+        return PlanParts(own, tuple(getattr(broadcast, "name", "") for broadcast in own))
 
     @property
     def plan(self) -> Plan:
@@ -62,9 +76,18 @@ class PlanParts:
         head = self.broadcasts[0]
         found: Plan | None = getattr(head, _PLAN, None)
         if found is None:
-            found = plan_of([_part_of(broadcast) for broadcast in self.broadcasts])
+            found = plan_of(self._parts())
             setattr(head, _PLAN, found)
         return found
+
+    def _parts(self) -> list[Part]:
+        if not any(self.names):
+            return [_part_of(broadcast, _opened) for broadcast in self.broadcasts]
+        with host_files() as files:
+            return [
+                _part_of(broadcast, partial(files.open, name))
+                for broadcast, name in zip(self.broadcasts, self.names, strict=True)
+            ]
 
 
 def broadcasts_of(
@@ -94,19 +117,23 @@ def forget(broadcasts: Iterable[Broadcast[bytes]]) -> None:
             LOG.warning("a part of a plan could not be forgotten: %s", one_line(error))
 
 
-def _part_of(broadcast: Broadcast[bytes]) -> Part:
+def _opened(path: Path) -> BinaryIO:
+    return path.open("rb")
+
+
+def _part_of(broadcast: Broadcast[bytes], opened: Callable[[Path], BinaryIO]) -> Part:
     found: Part | None = getattr(broadcast, _PART, None)
     if found is None:
-        found = Part.from_bytes(_content(broadcast), is_checked=True)
+        found = Part.from_bytes(_content(broadcast, opened), is_checked=True)
         setattr(broadcast, _PART, found)
     return found
 
 
-def _content(broadcast: Broadcast[bytes]) -> bytes | memoryview:
+def _content(broadcast: Broadcast[bytes], opened: Callable[[Path], BinaryIO]) -> bytes | memoryview:
     path: Any = getattr(broadcast, "_path", None)
     if path is None or getattr(broadcast, "_sc", None) is not None:
         return broadcast.value
-    with Path(path).open("rb") as file:
+    with opened(Path(path)) as file:
         mapped = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
     length = int.from_bytes(mapped[_MAPPED_FROM - 8 : _MAPPED_FROM], "little")
     return mapped[_MAPPED_FROM : _MAPPED_FROM + length]

@@ -62,7 +62,7 @@ class ShippedPlan:
     @property
     def parts(self) -> PlanParts:
         """What travels to the workers."""
-        return PlanParts(tuple(self.broadcasts.values()))
+        return PlanParts.of(self.broadcasts.values())
 
     def release(self, after: ShippedPlan | None = None) -> None:
         """Let the driver, its disk and the workers forget the parts, but those of the plan that comes ``after``; only
@@ -98,6 +98,6 @@ def ansi_off(spark: SparkSession) -> Iterator[None]:
 
 
 def _subject(attribute: PAttribute, queries: Iterable[Query]) -> str:
-    users = sorted(query.id for query in queries if attribute in query.predicate.p_attributes)
+    users = sorted(query.id for query in queries if attribute in query.predicate.read)
     named = ", ".join(map(repr, users[:3])) + (", ..." if len(users) > 3 else "")
     return f"expression of {named}" if users else "expression"

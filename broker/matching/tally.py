@@ -23,6 +23,9 @@ from asc.plan.plan import Plan
 
 Counts = npt.NDArray[np.int64]
 
+_BYTES_MATCHED = 1_024
+"""Of a text that is matched with patterns, for what matches may stand anywhere in it."""
+
 _BYTES_KEPT = 64
 """Of a string or binary value in a sample: one cut short lies in another region only where constants are as long."""
 
@@ -41,7 +44,7 @@ class Draw:
 
     ``numbers`` float64[n] ascending; ``values``: a column for each p-attribute, n rows, in the same order. The union
     of two draws, cut to its smallest numbers, is a draw of both streams together. Cost: n x p-attributes values, each
-    of at most 64 bytes.
+    of at most 64 bytes, or 1,024 where they are matched with patterns.
     """
 
     numbers: npt.NDArray[np.float64]
@@ -231,8 +234,12 @@ class TaskTally:
             return None
         order = drawn[np.argsort(numbers[drawn])][: sampling.tuples]
         rows = pa.array(order)
-        values = [_cut(column.take(rows)) for column in columns]
-        return Draw(numbers[order], pa.table(values, names=[attribute.sql for attribute in attributes]))
+        # What is compared and matched with patterns as well is drawn once.
+        by_text = dict(zip((attribute.sql for attribute in attributes), columns, strict=True))
+        matched = {attribute.sql for attribute in attributes if attribute.is_matched}
+        kept = {sql: _BYTES_MATCHED if sql in matched else _BYTES_KEPT for sql in by_text}
+        values = {sql: _cut(column.take(rows), kept[sql]) for sql, column in by_text.items()}
+        return Draw(numbers[order], pa.table(values))
 
 
 def _sum(first: Mapping[int, int], second: Mapping[int, int]) -> Mapping[int, int]:
@@ -245,8 +252,8 @@ def _union(draws: Sequence[Draw], tuples: int) -> Draw:
     return Draw(numbers[order], pa.concat_tables([draw.values for draw in draws]).take(pa.array(order)))
 
 
-def _cut(values: Any) -> Any:
+def _cut(values: Any, most: int) -> Any:
     """The values with strings and binaries cut to their first bytes; a cut may fall inside a character."""
     if pa.types.is_string(values.type):
-        return pc.binary_slice(values.view(pa.binary()), 0, _BYTES_KEPT).view(pa.string())
-    return pc.binary_slice(values, 0, _BYTES_KEPT) if pa.types.is_binary(values.type) else values
+        return pc.binary_slice(values.view(pa.binary()), 0, most).view(pa.string())
+    return pc.binary_slice(values, 0, most) if pa.types.is_binary(values.type) else values

@@ -32,11 +32,13 @@ class Carrier:
     numbers, dates, timestamps and decimals of up to 18 digits travel as integers or floats that are never NULL, with
     their NULLs as bits of a word of flags (``flag`` is the bit's number over all words); a boolean travels as 0, 1 or
     -1 for NULL. Strings travel as bytes, so that one that is not UTF-8 arrives as it is; they, binary and wider
-    decimals are Python objects for a moment, None for NULL.
+    decimals are Python objects for a moment, None for NULL. ``argument``: which one of the UDF it is; what is compared
+    and matched with patterns as well crosses once.
     """
 
     sql: str
     type: pa.DataType
+    argument: int
     flag: int | None = None
 
     def read(self, series: pd.Series, flags: Sequence[npt.NDArray[np.int64] | None]) -> pa.Array:
@@ -97,21 +99,33 @@ class Transport:
 
         ``error_conditions``: those to count, by slot.
         """
-        carriers: list[Carrier] = []
+        carriers: dict[str, Carrier] = {}
+        arguments: dict[str, int] = {}
+        places: list[Carrier] = []
         flags: list[str] = []
         apart: dict[str, str] = {}
         for attribute, may_be_null in zip(attributes, nullable, strict=True):
-            text = _named(attribute.sql, apart)
-            sql, flagged = _encoded(text, attribute.type, may_be_null)
-            carriers.append(Carrier(sql, attribute.type, len(flags) if flagged else None))
-            if flagged:
-                flags.append(f"isnull({text})")
+            if attribute.sql not in carriers:
+                text = _named(attribute.sql, apart)
+                sql, flagged = _encoded(text, attribute.type, may_be_null)
+                # Two that are different may be the same once they are encoded: a date, and its days.
+                argument = arguments.setdefault(sql, len(arguments))
+                carriers[attribute.sql] = Carrier(sql, attribute.type, argument, len(flags) if flagged else None)
+                if flagged:
+                    flags.append(f"isnull({text})")
+            places.append(carriers[attribute.sql])
         conditions = {slot: _named(text, apart) for slot, text in (error_conditions or {}).items()}
-        return cls(tuple(carriers), _words(flags), tuple(conditions), _words(list(conditions.values())), apart)
+        return cls(tuple(places), _words(flags), tuple(conditions), _words(list(conditions.values())), apart)
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return (*(carrier.sql for carrier in self.carriers), *self.flag_words, *self.error_words) or ("0",)
+        own = dict.fromkeys(carrier.sql for carrier in self.carriers)
+        return (*own, *self.flag_words, *self.error_words) or ("0",)
+
+    @property
+    def values(self) -> int:
+        """How many of the arguments are values of p-attributes: they come first."""
+        return len({carrier.argument for carrier in self.carriers})
 
     def columns_apart(self) -> list[Column]:
         """What is to be selected beside all columns, below the UDF; nothing for most plans."""
@@ -121,16 +135,16 @@ class Transport:
 
     def read(self, arrived: Sequence[pd.Series]) -> list[pa.Array]:
         """The columns of a batch in slot order, from the arguments as they arrived in the UDF."""
-        words = [series.to_numpy() for series in arrived[len(self.carriers) :][: len(self.flag_words)]]
+        words = [series.to_numpy() for series in arrived[self.values :][: len(self.flag_words)]]
         # Most batches have no NULL at all: then nothing is looked at bit by bit.
         flags = [word if word.any() else None for word in words]
-        values = arrived[: len(self.carriers)]
-        return [carrier.read(series, flags) for carrier, series in zip(self.carriers, values, strict=True)]
+        read = {carrier: carrier.read(arrived[carrier.argument], flags) for carrier in dict.fromkeys(self.carriers)}
+        return [read[carrier] for carrier in self.carriers]
 
     def errors(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
         """The slots whose evaluation failed somewhere in a batch, and where: bool[rows]."""
         found = {}
-        for place, series in enumerate(arrived[len(self.carriers) + len(self.flag_words) :]):
+        for place, series in enumerate(arrived[self.values + len(self.flag_words) :]):
             word = series.to_numpy()
             some = int(np.bitwise_or.reduce(word))
             for bit, slot in enumerate(self.fallible[place * FLAG_BITS : (place + 1) * FLAG_BITS]):

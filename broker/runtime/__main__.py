@@ -1,4 +1,4 @@
-"""``python -m broker.runtime``: Java, jars and compiled kernels, so that the first start needs nothing more.
+"""``python -m broker.runtime``: Java, jars, kernels and classes, so that the first start needs nothing more.
 
 ``python -m broker.runtime lock`` is for developers: it makes ``jars.lock`` anew.
 """
@@ -9,10 +9,8 @@ import argparse
 import sys
 
 from asc.errors import AscError
-from broker.runtime.jars import fetch_jars
-from broker.runtime.java import find_java
-from broker.runtime.locked_jars import LOCK_FILE, kafka_node, spark_connector
-from broker.runtime.warm_up import compile_kernels
+from broker.runtime.locked_jars import LOCK_FILE
+from broker.runtime.prepare import prepare
 
 
 def main() -> int:
@@ -29,12 +27,7 @@ def main() -> int:
 
 
 def _prepare() -> None:
-    print(find_java(), flush=True)
-    for jar_set in (spark_connector(), kafka_node()):
-        jars = fetch_jars(jar_set, _say)
-        print(f"{len(jars)} jars of {jar_set} in {jars[0].parent}", flush=True)
-    compile_kernels()
-    print("kernels compiled", flush=True)
+    prepare(lambda line: print(line, flush=True), _say)
 
 
 def _lock() -> None:

@@ -9,12 +9,16 @@ a minute without work.
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 _JAR, _ARCHIVES = ".jar", (".zip", ".egg")
+_OF_A_CLUSTER = re.compile(r"pyspark\.zip|py4j-[\d.]+-src\.zip")
+"""Spark's own archives where they are not beside the PySpark that is installed: in the Spark of a cluster's hosts."""
+
 _COMMON = ("pyspark.worker", "pyspark.sql.pandas.serializers", "pandas", "pyarrow.compute", "numba")
 """Of what the workers of the broker import. The one thread that it starts is of an allocator that knows of forks."""
 
@@ -34,7 +38,10 @@ def leave_archives() -> None:
 
 
 def _is_of_spark(place: str, own: Path) -> bool:
-    return place.endswith(_JAR) or (place.endswith(_ARCHIVES) and own in Path(place).parents)
+    if place.endswith(_JAR):
+        return True
+    path = Path(place)
+    return place.endswith(_ARCHIVES) and (own in path.parents or _OF_A_CLUSTER.fullmatch(path.name) is not None)
 
 
 if __name__ == "__main__":

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from broker.errors import RuntimeMissingError
 from broker.runtime import python_worker
 from broker.runtime.cache import cache_folder, write_whole
+from broker.runtime.class_archive import ClassArchive
 from broker.runtime.jars import fetch_jars
-from broker.runtime.java import find_java
+from broker.runtime.java import Java, find_java
 from broker.runtime.locked_jars import spark_connector
+from broker.runtime.packed import packed_interpreter, packed_properties
 from broker.runtime.progress import Progress
+from broker.runtime.properties_file import properties_file
 
+_TASK_THREAD, _TASK_FRAME = "Executor task launch worker for task", "Executor$TaskRunner.run"
 _LOG4J2 = """\
 rootLogger.level = warn
 rootLogger.appenderRef.stderr.ref = stderr
@@ -46,6 +52,14 @@ logger.kafka.name = org.apache.kafka.clients
 logger.kafka.level = error
 """
 
+_SEVERAL: Mapping[str, str] = {
+    "spark.archives": ",",
+    "spark.driver.extraJavaOptions": " ",
+    "spark.executorEnv.PYTHONPATH": ":",
+    "spark.jars": ",",
+}
+"""The properties set here that hold several values, with what stands between two."""
+
 _TELL_OF_FAILURES = (
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
@@ -59,25 +73,61 @@ def spark_session(
     master: str = "local[*]",
     time_zone: str = "UTC",
     driver_memory: str = "2g",
+    packed: str | None = None,
     options: Mapping[str, str] | None = None,
     connector: bool = True,
     progress: Progress = lambda line: None,
+    java_options: Sequence[str] | None = None,
 ) -> SparkSession:
     """A session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector where it is asked for.
-    Workers run the interpreter that runs this, unless ``PYSPARK_PYTHON`` names another.
+    Workers run the interpreter that runs this, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` names another.
 
-    ``time_zone`` is the session's, by which predicates read timestamps. ``options`` are Spark properties that come last
-    and win. A session that is already running in this process is taken, and given those options that can still be set.
+    ``time_zone`` is the session's, by which predicates read timestamps. ``packed``: the archive with what the workers
+    of a cluster import (:mod:`broker.runtime.packed`); they run an interpreter of this one's version. ``options`` are
+    Spark properties that come last and win, but for those that hold several values: theirs come behind. A session that
+    is already running in this process is taken, and given those options that can still be set.
+    ``java_options``: of its JVM, in place of those that have it start from the archive of its classes, if there is one.
 
     Raises RuntimeMissingError where Java or the jars are missing, or the JVM does not start.
     """
     java = find_java()
     jars = fetch_jars(spark_connector(), progress) if connector else []
+    if java_options is None:
+        java_options = class_archive(java).options
+    properties = _properties(master, time_zone, driver_memory, jars, java_options)
+    interpreter = sys.executable
+    if master.startswith("local"):
+        # Without it the JVM looks the machine's own name up, which fails or takes seconds on some laptops.
+        properties |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    elif packed is not None:
+        properties |= packed_properties(packed)
+        interpreter = packed_interpreter()
+    given = options or {}
+    properties |= {name: _joined(name, properties.get(name), value) for name, value in given.items()}
+    interpreter = given.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or interpreter
+    builder = SparkSession.builder.appName(app_name).master(master)
+    for name, value in properties.items():
+        builder = builder.config(name, value)
+    _quiet_python_loggers()
+    with _environment(JAVA_HOME=str(java.home), PYSPARK_PYTHON=interpreter, PYSPARK_DRIVER_PYTHON=sys.executable):
+        try:
+            _start_jvm(properties)
+            session = builder.getOrCreate()
+            _leave_working_folder(session)
+        except Exception as error:
+            raise _not_started(error, str(java)) from error
+    return session
+
+
+def _properties(
+    master: str, time_zone: str, driver_memory: str, jars: Sequence[Path], java_options: Sequence[str]
+) -> dict[str, str]:
+    """The Spark properties of every session, which its options may replace."""
     log4j2 = write_whole(cache_folder() / "spark-log4j2.properties", _LOG4J2)
-    properties = {
+    of_java = (f"-Dlog4j2.configurationFile={log4j2.as_uri()}", *java_options)
+    return {
         "spark.driver.memory": driver_memory,
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j2.as_uri()}",
-        "spark.driver.bindAddress": "127.0.0.1" if master.startswith("local") else "0.0.0.0",
+        "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in of_java),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         # A task that overflows its stack or has no memory left is one that failed. Spark would end the whole process.
@@ -88,28 +138,42 @@ def spark_session(
         "spark.sql.ansi.enabled": "false",
         "spark.sql.session.timeZone": time_zone,
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+        # Else '${env:HOME}' in a predicate is the variable of this process, and ${spark...} a setting.
+        "spark.sql.variable.substitute": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # PySpark's work for a column of a batch costs as much as that for some thousand values.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.sql.shuffle.partitions": "4",
+        # An executor with a task that does not end when it is told to is replaced; not so the driver, which is local.
+        "spark.task.reaper.enabled": str(not master.startswith("local")).lower(),
+        "spark.task.reaper.killTimeout": "60s",
         **({"spark.jars": ",".join(map(str, jars))} if jars else {}),
-        **(options or {}),
     }
-    if master.startswith("local"):
-        # Without it the JVM looks the machine's own name up, which fails or takes seconds on some laptops.
-        properties.setdefault("spark.driver.host", "127.0.0.1")
-    builder = SparkSession.builder.appName(app_name).master(master)
-    for name, value in properties.items():
-        builder = builder.config(name, value)
-    _quiet_python_loggers()
-    interpreter = os.environ.get("PYSPARK_PYTHON") or sys.executable
-    with _environment(JAVA_HOME=str(java.home), PYSPARK_PYTHON=interpreter, PYSPARK_DRIVER_PYTHON=sys.executable):
-        try:
-            session = builder.getOrCreate()
-            _leave_working_folder(session)
-        except Exception as error:
-            raise _not_started(error, str(java)) from error
-    return session
+
+
+def _start_jvm(properties: Mapping[str, str]) -> None:
+    """Start the JVM, if there is none, with properties from a file: PySpark would write them, secrets among them, into
+    its command line.
+    """
+    given = os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
+    with properties_file(properties) as file:
+        arguments = f"--properties-file {shlex.quote(str(file))} --load-spark-defaults {given}"
+        with _environment(PYSPARK_SUBMIT_ARGS=arguments):
+            # It has read the file once it can be spoken to.
+            SparkContext._ensure_initialized()
+
+
+def class_archive(java: Java) -> ClassArchive:
+    """The archive of the classes that Spark's JVM uses under this Java."""
+    import pyspark
+
+    home = Path(os.environ.get("SPARK_HOME") or pyspark.__path__[0])
+    return ClassArchive.of("spark", java, (home / "jars").glob("*.jar"))
+
+
+def _joined(name: str, own: str | None, given: str) -> str:
+    """A property that the broker sets and a user as well: both, where it holds several values, else the user's."""
+    return given if own is None or name not in _SEVERAL else f"{own}{_SEVERAL[name]}{given}"
 
 
 def has_stopped(session: SparkSession) -> bool:
@@ -119,6 +183,20 @@ def has_stopped(session: SparkSession) -> bool:
         return bool(context.sc().isStopped())
     except Exception:
         return True
+
+
+def running_tasks(session: SparkSession) -> set[str]:
+    """The names of the threads in which tasks run by now, with the tasks' numbers; none where executors are processes
+    of their own.
+    """
+    jvm: Any = session._jvm
+    found = set()
+    for entry in jvm.java.lang.Thread.getAllStackTraces().entrySet():
+        name = str(entry.getKey().getName())
+        # A thread keeps the name of its last task.
+        if name.startswith(_TASK_THREAD) and any(_TASK_FRAME in str(frame) for frame in entry.getValue()):
+            found.add(name)
+    return found
 
 
 def quiet_failures(session: SparkSession) -> None:

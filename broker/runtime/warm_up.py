@@ -31,7 +31,7 @@ def compile_kernels() -> None:
     ]
     where = (
         "b AND t > 0 AND s > 0 AND i > 0 AND l > {0} AND f > 0 AND d > 0 AND x > 'A{0}' "
-        "AND y >= DATE '1970-01-01' AND z >= TIMESTAMP '1970-01-01 00:00:00'"
+        "AND y >= DATE '1970-01-01' AND z >= TIMESTAMP '1970-01-01 00:00:00' AND x LIKE '%a%{0}'"
     )
     verified = CompileOptions(exact_bytes=0, exact_regions=2, bounded_regions=2, bounded_rows=0)
     for options in (CompileOptions(), verified):

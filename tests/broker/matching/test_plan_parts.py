@@ -49,16 +49,36 @@ def test_the_file_of_a_broadcast_is_a_pickle_whose_bytes_are_aligned(spark: Spar
 
 def test_a_process_reads_a_plan_once_and_a_part_once(known: Mapping[Part, Broadcast[bytes]]) -> None:
     here = [arrived(broadcast) for broadcast in known.values()]
-    plan = PlanParts(tuple(here)).plan
+    plan = PlanParts.of(here).plan
     assert plan.query_ids == PLAN.query_ids
-    assert PlanParts(tuple(here)).plan is plan
-    other = PlanParts((arrived(next(iter(known.values()))), *here[1:])).plan
+    assert PlanParts.of(here).plan is plan
+    other = PlanParts.of((arrived(next(iter(known.values()))), *here[1:])).plan
     assert other is not plan
     assert other.blocks[0].matrix is plan.blocks[0].matrix
 
 
+def test_the_executors_of_a_host_map_one_file(
+    known: Mapping[Part, Broadcast[bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    names = tuple(f"part-{number}" for number in range(len(known)))
+    plans = []
+    for executor in ("one", "two"):
+        (tmp_path / executor).mkdir()
+        own = []
+        for number, broadcast in enumerate(known.values()):
+            path = tmp_path / executor / str(number)
+            path.write_bytes(Path(broadcast._path).read_bytes())
+            own.append(Broadcast[bytes](path=str(path)))
+        plans.append(PlanParts(tuple(own), names).plan)
+    assert plans[0].query_ids == plans[1].query_ids == PLAN.query_ids
+    mapped = Path("/proc/self/maps").read_text("utf-8")
+    assert str(tmp_path / "one") in mapped
+    assert str(tmp_path / "two") not in mapped
+
+
 def test_what_is_mapped_is_aligned_and_not_copied(known: Mapping[Part, Broadcast[bytes]]) -> None:
-    matrix = PlanParts(tuple(arrived(broadcast) for broadcast in known.values())).plan.blocks[0].matrix
+    matrix = PlanParts.of(arrived(broadcast) for broadcast in known.values()).plan.blocks[0].matrix
     assert matrix.ctypes.data % 64 == 0
     with pytest.raises(ValueError, match="read-only"):
         matrix[0] = 0
@@ -71,9 +91,9 @@ def test_parts_that_are_known_are_not_broadcast_again(
     again = broadcasts_of(spark.sparkContext, parts_of(ordered, tuple(known)), known)
     fresh = [part.kind for part in again if part not in known]
     assert fresh == ["head"]
-    assert PlanParts(tuple(again.values())).plan.blocks[0].sequence.tolist() == ordered.blocks[0].sequence.tolist()
+    assert PlanParts.of(again.values()).plan.blocks[0].sequence.tolist() == ordered.blocks[0].sequence.tolist()
     changed = change_plan(PLAN, add=QUERIES[20:])
-    assert PlanParts(tuple(broadcasts_of(spark.sparkContext, parts_of(changed), {}).values())).plan.query_ids.equals(
+    assert PlanParts.of(broadcasts_of(spark.sparkContext, parts_of(changed), {}).values()).plan.query_ids.equals(
         changed.query_ids
     )
     next(iter(again.values())).destroy()

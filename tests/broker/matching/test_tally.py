@@ -67,6 +67,16 @@ def test_long_values_are_cut_in_a_draw(tallied: Callable[..., Tally]) -> None:
     assert sorted(region_ids(plan, [column], 3)[0].tolist()) == sorted(region_ids(plan, [texts], 3)[0].tolist())
 
 
+def test_what_is_compared_and_matched_is_drawn_once(tallied: Callable[..., Tally]) -> None:
+    plan = compile_plan([Query("q", normalise("s > 'b' AND s LIKE '%a%c'", Schema.from_ddl("s STRING")))])
+    assert len(plan.p_attributes) == 2
+    texts = pa.array(["c and c", "abc", None])
+    draw = tallied(plan, [texts, texts], 3, Sampling(1.0, 10)).draw
+    assert draw is not None
+    assert draw.values.column_names == ["s"]
+    assert [sorted(map(str, column)) for column in draw.columns(plan.p_attributes)] == [sorted(map(str, texts))] * 2
+
+
 def test_tallies_of_an_older_plan_are_left_out(tallied: Callable[..., Tally]) -> None:
     plan = compile_plan(WORKLOAD.standing_queries())
     columns = [D1[attribute.sql].combine_chunks().slice(0, 1_000) for attribute in plan.p_attributes]

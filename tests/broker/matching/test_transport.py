@@ -115,6 +115,22 @@ def test_as_many_words_as_hold_the_flags(flagged: int, words: int) -> None:
     assert [column.to_pylist() for column in transport.read(arrived)] == wanted
 
 
+def test_what_is_the_same_once_encoded_crosses_once() -> None:
+    attributes = [
+        PAttribute("d", pa.date32(), ("d",)),
+        PAttribute("n", pa.int32(), ("n",)),
+        PAttribute("unix_date(d)", pa.int32()),
+        PAttribute("n", pa.int32(), ("n",), is_matched=True),
+    ]
+    transport = Transport.of(attributes, [True] * 4)
+    assert len(transport.arguments) == transport.values + len(transport.flag_words)
+    arrived = [pd.Series([18_262, 0], dtype="int32"), pd.Series([7, 8], dtype="int32"), pd.Series([0, 1])]
+    days, numbers, computed, again = transport.read(arrived)
+    assert days.cast(pa.int32()).to_pylist() == [18_262, None]
+    assert computed.to_pylist()[0] == 18_262
+    assert numbers.to_pylist() == again.to_pylist() == [7, 8]
+
+
 def test_without_an_attribute_there_is_an_argument_for_the_row_count() -> None:
     transport = Transport.of([], [])
     assert transport.arguments == ("0",)

@@ -26,7 +26,7 @@ def test_what_stays_is_passed_over_once_it_is_settled() -> None:
         assert not gc.isenabled()
         made: list[list[int]] = [[] for _ in range(10_000)]
     assert gc.isenabled()
-    assert gc.get_freeze_count() == frozen
+    assert gc.get_freeze_count() <= frozen
     collector.settle()
     assert gc.get_freeze_count() >= frozen + len(made)
 

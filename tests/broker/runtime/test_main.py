@@ -30,8 +30,10 @@ def test_it_prepares_an_empty_machine(mirror: Mirror, locked_files: Mapping[str,
     assert prepared.returncode == 0, prepared.stderr
     assert all(is_complete(jar_set) for jar_set in locked_sets())
     assert prepared.stdout.startswith("Java ")
-    assert prepared.stdout.endswith("kernels compiled\n")
+    assert "kernels compiled\nSpark's classes in " in prepared.stdout
+    assert Path(prepared.stdout.splitlines()[-1].removeprefix("Spark's classes in ")).stat().st_size > 50_000_000
     assert prepared.stderr.count("Fetching ") == 2
+    assert prepared.stderr.count("Archiving ") == 1
 
 
 @pytest.mark.usefixtures("empty_cache")

@@ -49,6 +49,14 @@ def test_the_archives_of_spark_are_left_where_pyspark_is_beside_them(monkeypatch
     assert archive not in sys.path_importer_cache
 
 
+def test_the_archives_of_the_spark_of_a_cluster_are_left_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    lib = "/opt/spark/python/lib"
+    own = [f"{lib}/pyspark.zip", f"{lib}/py4j-0.10.9.9-src.zip"]
+    monkeypatch.setattr(sys, "path", [*own, f"{lib}/of-the-user.zip", *sys.path])
+    leave_archives()
+    assert sys.path[0] == f"{lib}/of-the-user.zip"
+
+
 @pytest.mark.spark
 def test_a_worker_has_what_takes_long_to_import_from_the_process_it_is_forked_from(spark: SparkSession) -> None:
     def told(numbers: pd.Series) -> pd.Series:

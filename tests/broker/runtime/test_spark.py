@@ -120,3 +120,34 @@ def test_a_session_without_the_connector_needs_no_jars_and_keeps_the_users_pytho
     )
     assert run.stdout == "none /no/such/python /no/such/python\n", run.stderr[-2000:]
     assert not (tmp_path / "cache" / "jars").exists()
+
+
+_SECRET = """
+from pathlib import Path
+from broker.runtime.spark import spark_session
+secrets = {"spark.authenticate.secret": "sesame-4711", "spark.hadoop.fs.key": "a b=4711", "spark.my.key": "4711"}
+options = {"spark.authenticate": "true", "spark.executor.memory": "512m", **secrets}
+spark = spark_session(master="local-cluster[1,1,512]", driver_memory="700m", connector=False, options=options)
+assert spark.range(9).count() == 9
+jvm = Path("/proc", str(spark.sparkContext._gateway.proc.pid))
+children = [Path("/proc", pid) for listed in jvm.glob("task/*/children") for pid in listed.read_text().split()]
+driver, *others = [(process / "cmdline").read_text() for process in (jvm, *children)]
+print("java" in driver, "-Xmx700m" in driver, any("CoarseGrainedExecutorBackend" in each for each in others))
+print([each for each in (driver, *others) if "4711" in each])
+conf = spark.sparkContext.getConf()
+print(*(conf.get(name) == value for name, value in options.items()))
+print(conf.get("spark.of.the.defaults"), conf.get("spark.sql.session.timeZone"))
+spark.stop()
+"""
+
+
+@pytest.mark.slow
+def test_no_secret_is_in_a_command_line(tmp_path: Path) -> None:
+    """Neither in the driver's nor in that of an executor, as a worker of Spark starts it."""
+    (tmp_path / "spark-defaults.conf").write_text("spark.of.the.defaults yes\nspark.sql.session.timeZone Asia/Tokyo\n")
+    own = {**os.environ, "SPARK_CONF_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", _SECRET]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=own)
+    told = ["True True True", "[]", "True True True True True", "yes UTC"]
+    assert run.stdout.splitlines() == told, run.stderr
+    assert not list(tmp_path.glob("asc-spark-*"))

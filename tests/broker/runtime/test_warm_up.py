@@ -7,14 +7,23 @@ from typing import Any
 
 import pyarrow as pa
 
+import asc.evaluation.beginnings
 import asc.evaluation.kernels
 import asc.keys.kernels
+import asc.keys.pattern_kernels
 import asc.plan.kernels
 import monitor.kernels
 from asc import Matcher, Schema
 from broker.runtime.warm_up import compile_kernels
 
-KERNELS: list[ModuleType] = [asc.evaluation.kernels, asc.keys.kernels, asc.plan.kernels, monitor.kernels]
+KERNELS: list[ModuleType] = [
+    asc.evaluation.beginnings,
+    asc.evaluation.kernels,
+    asc.keys.kernels,
+    asc.keys.pattern_kernels,
+    asc.plan.kernels,
+    monitor.kernels,
+]
 
 
 def signatures() -> dict[str, set[Any]]:
@@ -35,7 +44,8 @@ def test_every_kernel_is_compiled_and_the_first_records_need_no_other() -> None:
     called = {name for name in before if not name.rpartition(".")[2].startswith("_")}
     assert {name for name in called if not before[name]} == set()
     matcher = Matcher(Schema.from_ddl("n INT, x DOUBLE, s STRING, p DECIMAL(9,2), t TIMESTAMP, b BOOLEAN"))
-    matcher.add_many((f"q{i}", f"n > {i} AND x < {i}.5 AND s >= '{i}' AND p > {i} AND b") for i in range(200))
+    where = "n > {0} AND x < {0}.5 AND s >= '{0}' AND p > {0} AND b AND NOT s LIKE '%{0}%x'"
+    matcher.add_many((f"q{i}", where.format(i)) for i in range(200))
     table = pa.table(
         {
             "n": pa.array([5, None, 7], pa.int32()),

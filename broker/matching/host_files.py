@@ -1,0 +1,76 @@
+"""One copy of a file in a host's memory, also where each of its executors has a file of its own with the same bytes.
+
+The executors of a host share no folder of Spark's. So the first one that maps a file leaves a link to it in a folder of
+the user's, and the others map what the link leads to.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+_LOCK = ".lock"
+
+
+class HostFiles:
+    """The links of one user on one host, held by this process alone within ``host_files()``."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def open(self, name: str, own: Path) -> BinaryIO:
+        """The file that goes by a name here; ``own``, and from now on for the others as well, where there is none.
+
+        Who gives the name vouches for the bytes: no two files of one name say different things.
+        """
+        file = own.open("rb")
+        if self._folder is None:
+            return file
+        link = self._folder / name
+        with suppress(OSError):
+            shared = link.open("rb")
+            if os.fstat(shared.fileno()).st_size == os.fstat(file.fileno()).st_size:
+                file.close()
+                return shared
+            shared.close()
+        # Nothing, or what led to an executor that is gone. Where it cannot be left, there is a copy more.
+        with suppress(OSError):
+            link.unlink(missing_ok=True)
+            link.symlink_to(own.absolute())
+        return file
+
+
+@contextmanager
+def host_files() -> Iterator[HostFiles]:
+    """The links of this user on this host; links that lead nowhere any more are swept first.
+
+    Where there may be no such folder, or it is another one's, every file is taken for itself.
+    """
+    folder = Path(tempfile.gettempdir()) / f"asc-parts-{os.getuid()}"
+    try:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        found = folder.lstat()
+        # Anybody can make a folder of this name first, and links in it.
+        is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600) if is_own else None
+    except OSError:
+        lock = None
+    if lock is None:
+        yield HostFiles(None)
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(OSError):
+            for link in folder.iterdir():
+                if not link.exists():
+                    link.unlink(missing_ok=True)
+        yield HostFiles(folder)
+    finally:
+        os.close(lock)

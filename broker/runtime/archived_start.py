@@ -1,0 +1,69 @@
+"""``python -m broker.runtime.archived_start``: a session that does a bit of everything, for the archive of classes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from broker.runtime.class_archive import ClassArchive
+from broker.runtime.java import find_java
+from broker.runtime.progress import Progress
+from broker.runtime.spark import class_archive, spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_MADE_WITHIN_S = 300
+
+
+def archive_classes(progress: Progress = lambda line: None) -> ClassArchive:
+    """Make the archive of Spark's classes where it is not there; it is not there then where this Java makes none.
+
+    Takes half a minute. In a process of its own, for this one may have a JVM. RuntimeMissingError.
+    """
+    archive = class_archive(find_java())
+    if not archive.is_there:
+        progress("Archiving Spark's classes, for starts in half the time (half a minute, once) ...")
+        command = [sys.executable, "-m", "broker.runtime.archived_start"]
+        subprocess.run(
+            command, timeout=_MADE_WITHIN_S, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
+    return archive
+
+
+def main() -> None:
+    """Start Spark, use what the broker uses of it, and end it in good order."""
+    with class_archive(find_java()).recorded() as options, tempfile.TemporaryDirectory() as folder:
+        spark = spark_session(master="local[2]", java_options=options)
+        process: Any = spark.sparkContext._gateway
+        try:
+            seen: list[int] = []
+
+            def count(batch: DataFrame, _: int) -> None:
+                decoded = batch.selectExpr("from_json(cast(value as string), 'value BIGINT, s STRING') AS found")
+                rows = decoded.selectExpr("found.*").mapInArrow(lambda tables: tables, "value BIGINT, s STRING")
+                rows.filter("value >= 0 AND s LIKE 'a%' OR length(s) > 1").write.format("noop").mode("append").save()
+                seen.append(1)
+
+            ticking = spark.readStream.format("rate").load()
+            records = ticking.selectExpr("""'{"value": 1, "s": "abc"}' AS value""")
+            job = (
+                records.writeStream.foreachBatch(count).option("checkpointLocation", str(Path(folder) / "job")).start()
+            )
+            deadline = time.monotonic() + _MADE_WITHIN_S / 3
+            while len(seen) < 2 and time.monotonic() < deadline and job.isActive:
+                time.sleep(0.1)
+            job.stop()
+        finally:
+            spark.stop()
+            # It ends with its input, and writes the archive then.
+            process.proc.stdin.close()
+            process.proc.wait(_MADE_WITHIN_S / 3)
+
+
+if __name__ == "__main__":
+    main()

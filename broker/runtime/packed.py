@@ -1,0 +1,159 @@
+"""What the Python workers of a cluster need, packed into one archive: Spark unpacks it beside each executor.
+
+An interpreter is no part of it: each host has one of the same minor version.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from broker.errors import RuntimeMissingError
+from broker.runtime.progress import Progress
+
+UNPACKED = "asc-packages"
+"""The folder that Spark unpacks the archive into, in that of each executor."""
+
+SUFFIXES = (".tar", ".tar.gz", ".tgz")
+"""Of archives that Spark unpacks."""
+
+_OWN = ("asc", "broker", "monitor")
+_NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "sqlglot")
+"""What the workers import, with all that it requires. The API, Kafka's client and Java are the driver's alone."""
+
+_LEFT_OUT = frozenset(["tests", "include", "jars"])
+"""Folders that no worker reads: half of all bytes. Spark's jars are those of the cluster."""
+
+_COMPRESSION = 1
+"""The first level: the next ones take twice as long for a few per cent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """How many files are in an archive, and their bytes once they are unpacked."""
+
+    files: int
+    bytes: int
+
+
+def packed_properties(archive: str) -> dict[str, str]:
+    """The Spark properties by which executors unpack the archive and their Python workers import from it."""
+    return {"spark.archives": f"{archive}#{UNPACKED}", "spark.executorEnv.PYTHONPATH": UNPACKED}
+
+
+def packed_interpreter() -> str:
+    """The interpreter for packages of this one's: the one of the same minor version that a host has on its path."""
+    return f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def write_packed(path: Path, progress: Progress = lambda line: None, *, replace: bool = False) -> Packed:
+    """Write the archive from the packages that are installed here; returns what is in it.
+
+    Also what numba has compiled is in it, for hosts with the same kind of processor. It is written aside and takes its
+    place in one step; a file that is there is replaced only where ``replace`` says so. Raises RuntimeMissingError where
+    the file exists, has another suffix than SUFFIXES or cannot be written, or a package is missing.
+    """
+    if not path.name.endswith(SUFFIXES):
+        raise RuntimeMissingError("archive", str(path), f"is none that Spark unpacks; end it in {', '.join(SUFFIXES)}")
+    if path.exists() and not replace:
+        raise RuntimeMissingError("archive", str(path), "exists; name another file, or have it replaced with --force")
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with part.open("wb") as out:
+            files = packed_files()
+            progress(f"Packing {len(files)} files into {path} ...")
+            _write(files, out, is_compressed=not path.name.endswith(".tar"))
+        part.replace(path)
+        return Packed(len(files), sum(file.stat().st_size for file in files.values()))
+    except OSError as error:
+        remedy = f"cannot be written ({error.strerror}); name a file in a folder that can, with room for it"
+        raise RuntimeMissingError("archive", str(path), remedy) from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def packed_files() -> dict[str, Path]:
+    """What an archive holds: its members, each with the file that it is made of. RuntimeMissingError where a package is
+    missing.
+    """
+    return dict(sorted({**_own_files(), **_needed_files()}.items()))
+
+
+def _write(files: Mapping[str, Path], out: BinaryIO, *, is_compressed: bool) -> None:
+    with ExitStack() as opened:
+        stream: Any = out
+        if is_compressed:
+            stream = opened.enter_context(gzip.GzipFile("", "wb", _COMPRESSION, out, mtime=0))
+        # PAX keeps the parts of a second: by the time of its source numba knows whether what it compiled still holds.
+        archive = opened.enter_context(tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT))
+        for member, file in files.items():
+            archive.add(file, member, recursive=False, filter=_of_nobody)
+
+
+def _of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+def _own_files() -> dict[str, Path]:
+    """The files of our own packages, wherever they are: an editable install does not list them."""
+    found = {}
+    for package in _OWN:
+        spec = PathFinder.find_spec(package)
+        folder = (
+            Path(__file__).parents[2] / package if spec is None or spec.origin is None else Path(spec.origin).parent
+        )
+        for file in folder.rglob("*"):
+            if file.is_file():
+                found[f"{package}/{file.relative_to(folder).as_posix()}"] = file
+    return found
+
+
+def _needed_files() -> dict[str, Path]:
+    found = {}
+    for one in _closure(_NEEDED):
+        for file in one.files or ():
+            place = Path(str(one.locate_file(file)))
+            if _is_read(one.name, file) and place.is_file():
+                found[file.as_posix()] = place
+    return found
+
+
+def _is_read(name: str, file: PurePosixPath) -> bool:
+    if file.parts[0] == ".." or _LEFT_OUT & set(file.parts):
+        return False
+    # Scripts, examples and archives of Spark's are the cluster's as well.
+    return name != "pyspark" or file.suffix in (".py", ".pyc", ".json")
+
+
+def _closure(names: tuple[str, ...]) -> Iterator[Distribution]:
+    """Installed packages and those they require, each once."""
+    waiting, seen = list(names), set()
+    while waiting:
+        name = waiting.pop()
+        if name.lower() in seen:
+            continue
+        seen.add(name.lower())
+        try:
+            one = distribution(name)
+        except PackageNotFoundError:
+            if name in names:
+                raise RuntimeMissingError("package", name, "is not installed; install asc-broker anew") from None
+            continue  # for another system or version of Python
+        yield one
+        for requirement in one.requires or ():
+            required = re.match(r"[\w.-]+", requirement)
+            if required is not None and "extra ==" not in requirement:
+                waiting.append(required.group())
