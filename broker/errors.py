@@ -32,6 +32,10 @@ class ConfigFaultsError(ConfigError):
         return f"{super().__str__()}{told}"
 
 
+class CheckpointTakenError(BrokerError):
+    """Another running daemon has the checkpoint folder."""
+
+
 class RuntimeMissingError(BrokerError):
     """Java, a jar or a process the broker runs on is missing or does not start."""
 
@@ -40,7 +44,11 @@ class KafkaError(BrokerError):
     """A Kafka broker that does not start, does not answer, or refuses."""
 
 
-class MissingTopicError(KafkaError):
+class TopicError(KafkaError):
+    """What Kafka refuses of one topic: others may be well."""
+
+
+class MissingTopicError(TopicError):
     """A topic is missing and may not be made."""
 
     http_status = HTTPStatus.BAD_REQUEST
@@ -63,7 +71,7 @@ class MatchError(BrokerError):
 class QueryError(BrokerError):
     """A query that is refused for something other than its predicate."""
 
-    http_status = HTTPStatus.BAD_REQUEST
+    http_status: ClassVar[HTTPStatus] = HTTPStatus.BAD_REQUEST
 
 
 class BulkRefusedError(QueryError):
@@ -72,6 +80,18 @@ class BulkRefusedError(QueryError):
     def __init__(self, subject: str, value: object, remedy: str, errors: Sequence[dict[str, Any]]) -> None:
         super().__init__(subject, value, remedy)
         self.errors = errors
+
+
+class ForbiddenBulkError(BulkRefusedError):
+    """A bulk load of which nothing was registered, with a line that the token of the request may not register."""
+
+    http_status = HTTPStatus.FORBIDDEN
+
+
+class ForbiddenError(BrokerError):
+    """Something that the token of a request may not do."""
+
+    http_status = HTTPStatus.FORBIDDEN
 
 
 class StandingQueryError(QueryError):

@@ -1,4 +1,7 @@
-"""What lies behind an error of Spark or Kafka, and how it is said in one line."""
+"""What lies behind an error of Spark or Kafka, and how it is said in one line.
+
+An error of the JVM is asked for its causes and its text there: where that is gone, nothing here fails of it.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,15 @@ def is_of_kafka(error: BaseException) -> bool:
     """Whether an error of Spark began in Kafka's client, or with records that Kafka no longer has."""
     cause = getattr(error, "java_exception", None)
     last = None
-    while cause is not None:
-        if cause.getClass().getName().startswith((_KAFKA, "org.apache.spark.sql.kafka010.")):
-            return True
-        last, cause = cause, cause.getCause()
-    # An error that could not cross from the task to the driver is there in words alone.
-    return last is not None and _KAFKA_ERRORS in str(last.getMessage())
+    try:
+        while cause is not None:
+            if cause.getClass().getName().startswith((_KAFKA, "org.apache.spark.sql.kafka010.")):
+                return True
+            last, cause = cause, cause.getCause()
+        # An error that could not cross from the task to the driver is there in words alone.
+        return last is not None and _KAFKA_ERRORS in str(last.getMessage())
+    except Exception:
+        return False
 
 
 def root_cause(error: BaseException) -> object:
@@ -26,9 +32,20 @@ def root_cause(error: BaseException) -> object:
     cause = getattr(error, "java_exception", None)
     if cause is None:
         return error
-    while cause.getClass().getName().startswith(_WRAPPINGS) and cause.getCause() is not None:
-        cause = cause.getCause()
-    return cause.toString()
+    try:
+        while cause.getClass().getName().startswith(_WRAPPINGS) and cause.getCause() is not None:
+            cause = cause.getCause()
+        return cause.toString()
+    except Exception:
+        return error
+
+
+def text_of(error: object) -> str:
+    """All that an error says; of one whose JVM is gone, its kind and that."""
+    try:
+        return str(error)
+    except Exception:
+        return f"{type(error).__name__}: the JVM that it came from is gone"
 
 
 def one_line(error: object, chars: int = 300) -> str:
@@ -37,5 +54,5 @@ def one_line(error: object, chars: int = 300) -> str:
     >>> one_line(ValueError("[NO_SUCH_COLUMN] There is no gone. SQLSTATE: 42703; line 1 pos 0;\nProject ['gone]"))
     '[NO_SUCH_COLUMN] There is no gone.'
     """
-    lines = str(error).strip().splitlines()
+    lines = text_of(error).strip().splitlines()
     return (lines[0].partition(" SQLSTATE")[0] if lines else type(error).__name__)[:chars]

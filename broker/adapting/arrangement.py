@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import pyarrow as pa
 
-from asc.evaluation.executor import Matches, match
-from asc.evaluation.regions import RegionIds, region_ids
+from asc.evaluation.beginnings import chunk_rows
+from asc.evaluation.executor import CHUNK_ROWS, Sweeps
+from asc.evaluation.regions import RegionIds, columns_of, region_ids
 from asc.plan.block import Block
 from asc.plan.order import Order
 from asc.plan.plan import Plan
@@ -22,8 +23,10 @@ from monitor.statistics import walked
 
 Kind = Literal["kept", "macro", "hybrid"]
 
-_RUNS = 3
-"""Timed runs of each order, in turns; the fastest counts, for what else runs on the machine only adds."""
+_RUNS = 4
+"""Timed runs of each order, in turns; the fastest counts, for what else runs on the machine only adds, and the first
+one may have a kernel to load.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +50,37 @@ class SampledTuples:
         known = {slot for slot, column in enumerate(self.columns) if column is not None}
         return Sample.of(block, self.regions, known)
 
-    def evaluated_by(self, block: Block) -> Matches:
-        """What the executor finds in one block, the values that are not known being NULL."""
-        columns = [
-            pa.nulls(self.rows, attribute.type) if column is None else column
-            for attribute, column in zip(self.plan.p_attributes, self.columns, strict=True)
-        ]
-        return match(replace(self.plan, blocks=(block,)), columns, self.rows)
+    def timed(self, blocks: Sequence[Block]) -> tuple[list[float], list[int]]:
+        """The seconds that the sweep of each block takes and the constructs that it evaluates, the values that are not
+        known being NULL.
+
+        The fastest of some runs, in turns, of the sweep alone: finding the regions takes longer, the same for every
+        block, and what one run of that takes more than another hides which block is the faster one.
+        """
+        nulls = [pa.nulls(self.rows, attribute.type) for attribute in self.plan.p_attributes]
+        known = [null if own is None else own for null, own in zip(nulls, self.columns, strict=True)]
+        plan = replace(self.plan, blocks=tuple(blocks))
+        columns = columns_of(plan, known, self.rows)
+        chunk = chunk_rows(plan, CHUNK_ROWS)
+        sweeps = Sweeps(plan, min(self.rows, chunk))
+        seconds = [0.0] * len(blocks)
+        for start in range(0, self.rows, chunk):
+            sweeps.load(columns, start, min(self.rows, start + chunk))
+            fastest = _fastest(sweeps, len(blocks))
+            seconds = [so_far + own for so_far, own in zip(seconds, fastest, strict=True)]
+        return seconds, (sweeps.evaluated // _RUNS).tolist()
+
+
+def _fastest(sweeps: Sweeps, blocks: int) -> list[float]:
+    """The seconds of the fastest sweep of each block over the rows that are loaded."""
+    seconds = [float("inf")] * blocks
+    for _ in range(_RUNS):
+        for number in range(blocks):
+            sweeps.count = 0
+            start = time.perf_counter()
+            sweeps.sweep_block(number)
+            seconds[number] = min(seconds[number], time.perf_counter() - start)
+    return seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +116,8 @@ def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequ
     orders: dict[Kind, Order] = {"kept": block.order, "macro": hybrid.order.macro}
     if hybrid.micro_arrows:
         orders["hybrid"] = hybrid.order
-    seconds, counted = _timed(block, tuples, orders)
+    timed, counts = tuples.timed([block.with_order(order) for order in orders.values()])
+    seconds, evaluated = dict(zip(orders, timed, strict=True)), dict(zip(orders, counts, strict=True))
     kind = min(orders, key=lambda name: seconds[name])
     rows, known = len(sample), len(sample.known) == len(block.slots)
     return Arrangement(
@@ -100,21 +128,5 @@ def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequ
         seconds["hybrid"] / rows * 1e6 if hybrid.micro_arrows else None,
         walked(block, sample, block.order).cost,
         walked(block, sample, orders[kind]).cost,
-        counted[kind].evaluated / rows if known else None,
+        evaluated[kind] / rows if known else None,
     )
-
-
-def _timed(
-    block: Block, tuples: SampledTuples, orders: Mapping[Kind, Order]
-) -> tuple[dict[Kind, float], dict[Kind, Matches]]:
-    """The fastest run of each order over the sample, in seconds, and what it found."""
-    blocks = {kind: block.with_order(order) for kind, order in orders.items()}
-    # The first run of each is not measured: it may have a kernel to load.
-    counted = {kind: tuples.evaluated_by(candidate) for kind, candidate in blocks.items()}
-    seconds: dict[Kind, float] = dict.fromkeys(blocks, float("inf"))
-    for _ in range(_RUNS):
-        for kind, candidate in blocks.items():
-            start = time.perf_counter()
-            tuples.evaluated_by(candidate)
-            seconds[kind] = min(seconds[kind], time.perf_counter() - start)
-    return seconds, counted

@@ -291,7 +291,7 @@ class StreamMonitor:
 
     def _event(self, plan: Plan, found: _Found, sample_tuples: int) -> Rearrangement:
         block, cause, arrangement = plan.blocks[found.number], found.cause, found.arrangement
-        names = [plan.p_attributes[slot].sql for slot in block.slots.tolist()]
+        names = [str(plan.p_attributes[slot]) for slot in block.slots.tolist()]
         return Rearrangement(
             at=datetime.now(timezone.utc),
             stream=self.stream,

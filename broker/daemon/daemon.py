@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import logging
-import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -15,14 +12,19 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from broker.config.config import Config
+from broker.daemon.checkpoint_lock import CheckpointLock
+from broker.daemon.rehearsal import rehearse
+from broker.daemon.turn import Turn
 from broker.errors import BrokerError, RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
+from broker.kafka.watch import KafkaWatch
 from broker.runtime import collector
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from broker.http.server import ApiServer
     from broker.kafka.embedded import EmbeddedKafka
     from broker.queries.registrar import Registrar
     from broker.stream.stream import Stream
@@ -54,13 +56,30 @@ class Daemon:
     The API answers from the first moment on; ``/readyz`` says what is still missing. With a ``spark`` session given,
     that one is used and left running. Queries whose id is in ``set_aside`` are not served until they are registered
     anew. Its state is the registry topic and the checkpoint folder, nothing else.
+
+    Of several daemons on one registry one serves (:class:`broker.kafka.leadership.Leadership`). With ``stands_by`` this
+    one starts all that it can beside another one, and serves as soon as that is gone; without, it does not start then.
     """
 
-    def __init__(self, config: Config, *, spark: SparkSession | None = None, set_aside: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        spark: SparkSession | None = None,
+        set_aside: Collection[str] = (),
+        stands_by: bool = False,
+    ) -> None:
         config.check()
+        if stands_by and config.kafka.bootstrap_servers is None:
+            remedy = "two daemons have no Kafka in common: set kafka.bootstrap_servers"
+            raise BrokerError("--standby", "embedded Kafka", remedy)
         self.config = config
         self._given_spark = spark
         self._set_aside = frozenset(set_aside)
+        self._stands_by = stands_by
+        self._turn: Turn | None = None
+        self._watch: KafkaWatch | None = None
+        self._lock = CheckpointLock(config.spark.checkpoint_dir)
         self._streams: dict[str, Stream] = {}
         self._registrar: Registrar | None = None
         self._settled = 0
@@ -70,6 +89,7 @@ class Daemon:
         self._phase: str | None = "starting"
         self._started = ExitStack()
         self._stop = threading.Event()
+        self._api: ApiServer | None = None
         self._url: str | None = None
 
     # -- life
@@ -78,7 +98,10 @@ class Daemon:
         """Start everything; returns when the daemon is ready. On an error, what was started is stopped again."""
         try:
             self._start_api()
-            self._lock_checkpoint()
+            # Let go last but for the API: what Spark still writes is not to meet another daemon's.
+            self._started.callback(self._lock.release)
+            if not self._stands_by:
+                self._lock.take()
             if self.config.kafka.bootstrap_servers is None:
                 cluster, spark = self._start_kafka_beside_spark()
             else:
@@ -87,6 +110,11 @@ class Daemon:
                 self._enter("starting Spark")
                 self._started.callback(self._stop_spark)
                 spark = self._start_spark()
+            if self._stands_by:
+                self._enter("warming up")
+                rehearse(self.config, spark, cluster)
+            assert self._turn is not None
+            self._turn.wait(self._enter, self._stop.is_set)
             self._start_streams(spark, cluster)
             self._start_upkeep()
             self._await_streams()
@@ -95,10 +123,6 @@ class Daemon:
         except BaseException:
             self.stop()
             raise
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until a stop is asked for; False when the time is over first."""
-        return self._stop.wait(timeout_s)
 
     def check_processes(self) -> None:
         """BrokerError when a process that the daemon started has died, or another daemon has its registry: only a new
@@ -117,11 +141,12 @@ class Daemon:
                 raise BrokerError("Spark", "its context", f"was stopped by an error of its own: {remedy}")
         if self._registrar is not None and isinstance(self._registrar.problem, RegistryTakenError):
             raise self._registrar.problem
+        if self._turn is not None:
+            self._turn.check()
 
     def reload(self, config: Config) -> None:
-        """Take the monitor's settings from a configuration that was read again; what else differs is named in the log.
-
-        It holds from the next batch on. Everything but ``[monitor]`` takes a new start.
+        """Take the monitor's settings from a configuration that was read again, from the next batch on. What else
+        differs takes a new start, and is named in the log.
         """
         changed = [name for name in Config.model_fields if getattr(config, name) != getattr(self.config, name)]
         others = [name for name in changed if name != "monitor"]
@@ -133,9 +158,10 @@ class Daemon:
                 stream.monitor.reload(config.monitor)
         LOG.info("configuration read again: [monitor] %s", "changed" if "monitor" in changed else "as it was")
 
-    def ask_to_stop(self) -> None:
-        """Make ``wait`` return; safe in a signal handler."""
-        self._stop.set()
+    def reload_access(self) -> None:
+        """Read tokens file and certificate again, from the next request on: see :meth:`ApiServer.reload`."""
+        if self._api is not None:
+            self._api.reload()
 
     def stop(self) -> None:
         """End the running batches, commit, and stop what was started; harmless when called again."""
@@ -144,6 +170,12 @@ class Daemon:
         for stream in self._streams.values():
             stream.ask_to_stop()
         self._started.close()
+
+    def abandon(self) -> None:
+        """Kill the JVM that runs the jobs: nothing more is written, and a batch is left as a crash would leave it."""
+        if self._spark is not None:
+            gateway: Any = self._spark.sparkContext._gateway
+            gateway.proc.kill()
 
     # -- what the API asks
 
@@ -158,11 +190,18 @@ class Daemon:
         """Why the daemon is not ready, in one line; None when it is."""
         if self._phase is not None:
             return self._phase
+        if self._watch is not None and self._watch.problem is not None:
+            return self._watch.problem
         for name, stream in self._streams.items():
             if stream.problem is not None:
                 return f"stream '{name}' {stream.problem}"
         if self._registrar is not None and self._registrar.problem is not None:
             return f"no query can be registered: {self._registrar.problem}"
+        try:
+            if self._turn is not None:
+                self._turn.check()
+        except RegistryTakenError as error:
+            return str(error)
         return None
 
     def registrar(self) -> Registrar:
@@ -180,6 +219,10 @@ class Daemon:
     def bootstrap_servers(self) -> str:
         """Where Kafka is; BrokerError before it is reached."""
         return self.cluster.bootstrap_servers
+
+    def security_protocol(self) -> str:
+        """How Kafka is spoken to, as ``SASL_SSL``."""
+        return self.config.kafka.security_protocol
 
     @property
     def cluster(self) -> KafkaCluster:
@@ -200,41 +243,11 @@ class Daemon:
         LOG.info("%s ...", phase)
 
     def _start_api(self) -> None:
-        import uvicorn
+        from broker.http.server import ApiServer
 
-        from broker.http.app import create_app
-
-        listener = _listener(self.config.api.host, self.config.api.port)
-        self._started.callback(listener.close)
-        host, port = listener.getsockname()[:2]
-        self._url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        app = create_app(self, self.config.token(), self.config.api.max_body_bytes, self.config.api.host)
-        server = uvicorn.Server(
-            uvicorn.Config(app, log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
-        )
-        thread = threading.Thread(target=server.run, args=([listener],), name="api", daemon=True)
-        thread.start()
-
-        def end() -> None:
-            server.should_exit = True
-            thread.join(timeout=5)
-
-        self._started.callback(end)
-
-    def _lock_checkpoint(self) -> None:
-        folder = self.config.spark.checkpoint_dir
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise BrokerError("spark.checkpoint_dir", str(folder), f"cannot be written: {error.strerror}") from error
-        self._started.callback(os.close, lock)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BrokerError(
-                "spark.checkpoint_dir", str(folder), "belongs to another running daemon: stop it, or name another"
-            ) from None
+        self._api = ApiServer(self.config, self)
+        self._started.callback(self._api.stop)
+        self._url = self._api.start()
 
     def _start_kafka(self) -> KafkaCluster:
         servers = self.config.kafka.bootstrap_servers
@@ -249,7 +262,21 @@ class Daemon:
         self._enter("connecting to Kafka")
         self._cluster = KafkaCluster(servers, self.config.kafka)
         self._started.callback(self._cluster.close)
+        self._join(self._cluster)
         return self._cluster
+
+    def _join(self, cluster: KafkaCluster) -> None:
+        """Join those on the same registry: who serves is settled while Spark starts."""
+        from broker.queries.registry import Registry
+
+        topic = self.config.kafka.registry_topic
+        Registry(cluster, topic).make()
+        self._turn = Turn(cluster.client, topic, self._lock, stands_by=self._stands_by)
+        self._started.callback(self._turn.leave)
+        self._turn.join()
+        self._watch = KafkaWatch(cluster.client)
+        self._started.callback(self._watch.close)
+        self._watch.start()
 
     def _start_kafka_beside_spark(self) -> tuple[KafkaCluster, SparkSession]:
         with ThreadPoolExecutor(1, "start-spark") as beside:
@@ -272,6 +299,8 @@ class Daemon:
         from broker.runtime.spark import quiet_failures
 
         spark = self._given_spark or self._own_spark()
+        # Of a session that was given as well: no predicate reads variables of this process.
+        spark.conf.set("spark.sql.variable.substitute", "false")
         # A job that fails is told by its supervisor.
         quiet_failures(spark)
         return spark
@@ -285,7 +314,8 @@ class Daemon:
             master=settings.master,
             time_zone=settings.time_zone,
             driver_memory=settings.driver_memory,
-            options=STREAMING_OPTIONS,
+            packed=settings.packed,
+            options={**settings.options, **STREAMING_OPTIONS},
             progress=LOG.info,
         )
         self._spark = spark
@@ -314,9 +344,11 @@ class Daemon:
         registrar.load()
         LOG.info("registered queries: %d, at version %d", len(registrar.standing), registrar.standing.version)
         self._enter("starting the streaming jobs")
+        # What was rehearsed is warm, and records wait.
+        warm_up_s = 0.0 if self._stands_by else self.config.spark.warm_up_s / max(1, len(self._streams))
         for stream in self._streams.values():
             self._started.callback(stream.stop)
-            stream.warm_up()
+            stream.warm_up(warm_up_s)
         # No stream has records while another one takes its time: a signal in the start ends no batch.
         for stream in self._streams.values():
             stream.start()
@@ -352,7 +384,7 @@ class Daemon:
             self._started.callback(thread.join, 5)
 
         # The second takes long with many queries, and the first has others wait for it.
-        often("removed or parked", _remove_and_park)
+        often("removed or parked", self._remove_and_park)
         often("compiled or stored", self._renew_and_store)
 
     def _renew_and_store(self, registrar: Registrar) -> None:
@@ -362,24 +394,10 @@ class Daemon:
             self._settled = len(registrar.standing)
             collector.settle()
 
-
-def _remove_and_park(registrar: Registrar) -> None:
-    registrar.park()
-    for query_id in registrar.expire():
-        LOG.info("query '%s' has expired", query_id)
-
-
-def _listener(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
-    except OSError as error:
-        raise BrokerError("api.host", host, f"is not an address of this machine: {error.strerror}") from error
-    listener = socket.socket(family, kind, protocol)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(address)
-    except OSError as error:
-        listener.close()
-        remedy = f"cannot be bound ({error.strerror}): stop what listens there, or set another api.port"
-        raise BrokerError("API address", f"{host}:{port}", remedy) from error
-    return listener
+    def _remove_and_park(self, registrar: Registrar) -> None:
+        registrar.park()
+        expired = registrar.expire()
+        for query_id in expired:
+            LOG.info("query '%s' has expired", query_id)
+        if expired and self._api is not None:
+            self._api.audit.write("daemon", [{"verb": "remove", "id": one, "outcome": "expired"} for one in expired])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Collection
-from typing import Any
 
 from asc.errors import AscError
 from broker.config.config import Config
+from broker.config.exposed import exposed_files
 from broker.daemon.daemon import Daemon
+from broker.daemon.signals import Signals
+from broker.errors import RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.client import quiet_client_log
 
@@ -24,38 +25,41 @@ STOP_TIMEOUT_S = 20
 _WATCH_PAUSE_S = 1.0
 
 
-def serve(config: Config, reread: Callable[[], Config], *, set_aside: Collection[str] = ()) -> None:
+def serve(
+    config: Config, reread: Callable[[], Config], *, set_aside: Collection[str] = (), stands_by: bool = False
+) -> None:
     """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start, or when a process it needs has died.
 
-    A signal during the start ends the process at once: nothing that is under way then is lost. SIGHUP has the
-    configuration read again by ``reread``; one that is wrong is named in the log and changes nothing. ``set_aside``:
-    ids of queries to start without.
+    A signal during the start ends the process at once: nothing that is under way then is lost. SIGHUP has
+    tokens and certificate read again, and the configuration by ``reread``; one that is wrong is named in the log and
+    changes nothing. ``set_aside``:
+    ids of queries to start without; ``stands_by``: serve once no other daemon on the registry does.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     # It has a line for each jar that is fetched, and so has the broker.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     quiet_client_log()
-    daemon = Daemon(config, set_aside=set_aside)
-    asked: list[signal.Signals] = []
-
-    def ask(signum: int, _: Any) -> None:
-        asked.append(signal.Signals(signum))
-        daemon.ask_to_stop()
-
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signum, ask)
-    hung_up = threading.Event()
-    signal.signal(signal.SIGHUP, lambda *_: hung_up.set())
-    _start_beside(daemon, asked)
+    for path in exposed_files(config):
+        LOG.warning("file of a secret '%s': every user of this machine can read it: chmod 600", path)
+    daemon = Daemon(config, set_aside=set_aside, stands_by=stands_by)
+    signals = Signals()
+    signals.take_over()
+    _start_beside(daemon, signals)
     LOG.info("ready at %s", daemon.url)
     try:
-        while not daemon.wait(_WATCH_PAUSE_S):
+        while signals.stop is None:
             daemon.check_processes()
-            if hung_up.is_set():
-                hung_up.clear()
+            if signals.take_hang_up():
                 _read_again(daemon, reread)
-        LOG.info("%s: ending the running batches", asked[0].name if asked else "stop")
+            signals.wait(_WATCH_PAUSE_S)
+        LOG.info("%s: ending the running batches", signals.stop.name)
+    except RegistryTakenError as error:
+        LOG.error("%s", error)
+        # Not in order: the one that serves waits for the folder, and it replays what was under way here.
+        logging.shutdown()
+        daemon.abandon()
+        os._exit(1)
     except AscError as error:
         # At once: the stop may take its time without that process, or be the end of this one.
         LOG.error("%s", error)
@@ -66,13 +70,15 @@ def serve(config: Config, reread: Callable[[], Config], *, set_aside: Collection
 
 
 def _read_again(daemon: Daemon, reread: Callable[[], Config]) -> None:
+    # By themselves, and first: a token is taken back whatever is wrong in the rest of the configuration.
+    daemon.reload_access()
     try:
         daemon.reload(reread())
     except AscError as error:
         LOG.error("configuration not taken: %s", error)
 
 
-def _start_beside(daemon: Daemon, asked: list[signal.Signals]) -> None:
+def _start_beside(daemon: Daemon, signals: Signals) -> None:
     # In a thread of its own: PySpark takes SIGINT over where it is started in the main one.
     failures: list[BaseException] = []
 
@@ -86,11 +92,12 @@ def _start_beside(daemon: Daemon, asked: list[signal.Signals]) -> None:
     thread.start()
     while thread.is_alive():
         thread.join(0.2)
-        if asked and thread.is_alive():
-            LOG.info("%s: stopped during the start", asked[0].name)
+        signals.wait(0)
+        if signals.stop is not None and thread.is_alive():
+            LOG.info("%s: stopped during the start", signals.stop.name)
             # The children (Spark's JVM, the embedded Kafka) end with the pipes that this process holds.
             logging.shutdown()
-            os._exit(128 + asked[0])
+            os._exit(128 + signals.stop)
     if failures:
         raise failures[0]
 

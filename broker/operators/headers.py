@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import dropwhile, takewhile
 
 HEADER_QUERY = "asc-query"
 HEADER_SOURCE = "asc-source"
+HEADER_TIMESTAMP = "asc-timestamp"
 HEADER_ERROR = "asc-error"
+
+EXCESS = "record for topic "
+"""How the reason of a dead letter begins that stands for a record too large for a destination: it has not all of it."""
 
 
 def delivered_by(headers: Iterable[tuple[str, bytes | None]]) -> tuple[list[str], str | None]:
@@ -28,6 +33,16 @@ def delivered_by(headers: Iterable[tuple[str, bytes | None]]) -> tuple[list[str]
     return queries[::-1], _text(source[1])
 
 
+def source_timestamp_ms(headers: Iterable[tuple[str, bytes | None]]) -> int | None:
+    """When the source record was made, as its own timestamp says, in ms: the last ``asc-timestamp``; None without one.
+
+    >>> source_timestamp_ms([("asc-source", b"s-0-7"), ("asc-timestamp", b"1359619205000")])
+    1359619205000
+    """
+    last = next((value for name, value in reversed(list(headers)) if name == HEADER_TIMESTAMP), None)
+    return int(last) if last is not None and re.fullmatch(rb"-?[0-9]{1,19}", last) else None
+
+
 def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
     """Why a record is a dead letter: the ``asc-error`` before its last ``asc-source``; None where it is none.
 
@@ -38,6 +53,30 @@ def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None
     next(from_the_end, None)
     name, value = next(from_the_end, ("", None))
     return _text(value) if name == HEADER_ERROR else None
+
+
+def is_whole(headers: Iterable[tuple[str, bytes | None]]) -> bool:
+    """Whether a dead letter has all of the record: not where that is too large for a destination.
+
+    >>> is_whole([("asc-error", b"record for topic late takes 2000000 bytes ..."), ("asc-source", b"flights-0-7")])
+    False
+    """
+    return not (dead_letter_error(headers) or "").startswith(EXCESS)
+
+
+def as_it_came(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
+    """The headers that a dead letter had before it was one: without the ``asc-error`` and what follows from it.
+
+    >>> as_it_came([("trace", b"1"), ("asc-error", b"value is empty"), ("asc-source", b"flights-0-7")])
+    [('trace', b'1')]
+    """
+    found = list(headers)
+    if dead_letter_error(found) is None:
+        return found
+    last = max(place for place, (name, _) in enumerate(found) if name == HEADER_SOURCE)
+    # The source's timestamp follows it.
+    rest = found[last + 1 :]
+    return [*found[: last - 1], *(rest[1:] if rest and rest[0][0] == HEADER_TIMESTAMP else rest)]
 
 
 def _text(value: bytes | None) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from broker.errors import BrokerError
 from broker.plans.offsets import Offsets
@@ -24,13 +25,14 @@ class Binding:
 
 
 class BatchBindings:
-    """One small file a batch, named by its id, in a folder beside Spark's checkpoint of the same stream.
+    """One small file a batch, named by its id, and a copy of it, in a folder beside Spark's checkpoint of the stream.
 
     Invariant: a file is whole (written aside, synced, renamed, folder synced) and never changes: a batch that is
-    replayed after a crash finds the version that it was first run with. Bindings that Spark's offset log does not know
-    (its ``checkpoint`` was removed) are removed, for their ids will be given again. Beside them a file says how often
-    a batch was begun that was begun more than once, so that one that ends the process is known for it at the next
-    start. Cost: two syncs a batch, four of one that is run again. Source: spec, section 3.
+    replayed after a crash finds the version that it was first run with. A copy is there only where the file was before
+    it, so that a copy alone is of a file that somebody took away. Bindings that Spark's offset log does not know (its
+    ``checkpoint`` was removed) are removed, for their ids will be given again. Beside them a file says how often a
+    batch was begun that was begun more than once, so that one that ends the process is known for it at the next start.
+    Cost: three syncs a batch, five of one that is run again. Source: spec, section 3.
     """
 
     def __init__(self, folder: Path, checkpoint: Path) -> None:
@@ -38,9 +40,9 @@ class BatchBindings:
         self._again = folder / "begun-again"
         self._offsets_log, self._commit_log = checkpoint / "offsets", checkpoint / "commits"
         folder.mkdir(parents=True, exist_ok=True)
-        last = max(_ids_in(self._offsets_log), default=-1)
+        last = max(ids_in(self._offsets_log), default=-1)
         for outlived in (batch_id for batch_id in self._ids() if batch_id > last):
-            (folder / str(outlived)).unlink()
+            self._remove(outlived)
             self._again.unlink(missing_ok=True)
 
     def last(self) -> Binding | None:
@@ -62,12 +64,10 @@ class BatchBindings:
             self._note(batch_id, self.times_begun(batch_id) + 1)
             return self._read(batch_id)
         binding = Binding(batch_id, version, self._planned_end(batch_id))
-        write_durably(
-            self._folder / str(batch_id),
-            json.dumps({"version": version, "end_offsets": {str(p): o for p, o in binding.end_offsets.items()}}),
-        )
+        path = self._folder / str(batch_id)
+        write_durably(path, binding_text(binding), copy_of(path))
         for old in self._ids()[:-_KEPT]:
-            (self._folder / str(old)).unlink(missing_ok=True)
+            self._remove(old)
         return binding
 
     def times_begun(self, batch_id: int) -> int:
@@ -95,15 +95,19 @@ class BatchBindings:
     def _note(self, batch_id: int, times: int) -> None:
         write_durably(self._again, json.dumps({"batch": batch_id, "times": times}))
 
+    def _remove(self, batch_id: int) -> None:
+        path = self._folder / str(batch_id)
+        copy_of(path).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+
     def _ids(self) -> list[int]:
-        return _ids_in(self._folder)
+        return ids_in(self._folder)
 
     def _read(self, batch_id: int) -> Binding:
         path = self._folder / str(batch_id)
         try:
-            plain = json.loads(path.read_text("utf-8"))
-            return Binding(batch_id, int(plain["version"]), {int(p): int(o) for p, o in plain["end_offsets"].items()})
-        except (OSError, ValueError, KeyError) as error:
+            return parsed_binding(batch_id, path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
             raise BrokerError("batch binding", str(path), f"cannot be read: {error}") from error
 
     def _planned_end(self, batch_id: int) -> Offsets:
@@ -119,21 +123,52 @@ class BatchBindings:
             raise BrokerError("offset log of Spark", str(path), f"cannot be read: {error}") from error
 
 
-def _ids_in(folder: Path) -> list[int]:
+def copy_of(path: Path) -> Path:
+    """Where the copy of a binding is: of the name of no batch."""
+    return path.with_name(f"{path.name}.copy")
+
+
+def binding_text(binding: Binding) -> str:
+    """The text of a binding's file: JSON, with a sum over the rest by which a changed byte is told."""
+    ends = {str(partition): offset for partition, offset in sorted(binding.end_offsets.items())}
+    plain = {"version": binding.version, "end_offsets": ends}
+    return json.dumps({**plain, "crc32": crc32(json.dumps(plain).encode())})
+
+
+def parsed_binding(batch_id: int, text: str | bytes) -> Binding:
+    """The binding in the text of its file; ValueError where it is none, or not as it was written."""
+    try:
+        plain = json.loads(text)
+        # Earlier versions wrote no sum.
+        noted = plain.pop("crc32", None)
+        found = Binding(batch_id, int(plain["version"]), {int(p): int(o) for p, o in plain["end_offsets"].items()})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no binding: {error!r}") from error
+    if noted is not None and noted != crc32(json.dumps(plain).encode()):
+        raise ValueError("its sum differs")
+    return found
+
+
+def ids_in(folder: Path) -> list[int]:
+    """The batches that a folder has a file of, ascending."""
     if not folder.is_dir():
         return []
     return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
 
 
-def write_durably(path: Path, text: str) -> None:
-    """Write a file, and the folder for it, so that after a crash it is there whole or not at all."""
+def write_durably(path: Path, text: str, *copies: Path) -> None:
+    """Write a file, and the folder for it, so that after a crash it is there whole or not at all; then its copies, in
+    the same folder.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.new")
-    with aside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
+    asides = {each: each.with_name(f".{each.name}.new") for each in (path, *copies)}
+    for aside in asides.values():
+        with aside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    for each, aside in asides.items():
+        aside.replace(each)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -81,7 +81,7 @@ def _reason(query: RegisteredQuery, finding: Finding, stream: Stream) -> str | N
     if query.topic in finding.topics:
         return finding.topics[query.topic]
     with suppress(AscError):
-        for attribute in stream.analyser.normalise(query.where).p_attributes:
+        for attribute in stream.analyser.normalise(query.where).read:
             if attribute.sql in finding.expressions:
                 return finding.expressions[attribute.sql]
     return None

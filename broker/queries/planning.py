@@ -34,7 +34,7 @@ class Candidate:
         """The expressions that Spark would compute for it, in the order of first use."""
         # Plain terms have none, and a bulk load has a million of them.
         is_plain = self.predicate.forms is not None
-        return [] if is_plain else [a for a in self.predicate.p_attributes if a.path is None]
+        return [] if is_plain else [a for a in self.predicate.read if a.is_computed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +187,34 @@ class Planning:
                     refused[i] = bad[0]
         return refused
 
+    def changed(
+        self, running: Mapping[str, Plan], standing: QuerySet, candidates: Sequence[Candidate], removes: Collection[str]
+    ) -> dict[str, Plan]:
+        """The plans of the streams that a change of what stands touches, with a version that is yet to be set."""
+        adds: dict[str, list[Query]] = {}
+        drops: dict[str, list[str]] = {}
+        for candidate in candidates:
+            query = candidate.query
+            if not query.paused:
+                adds.setdefault(query.stream, []).append(Query(query.id, candidate.predicate, query.topic))
+            before = standing.planned_on(query.id)
+            if before is not None and (query.paused or before != query.stream):
+                drops.setdefault(before, []).append(query.id)
+        for query_id in removes:
+            before = standing.planned_on(query_id)
+            if before is not None:
+                drops.setdefault(before, []).append(query_id)
+        return {
+            name: change_plan(
+                running[name],
+                adds.get(name, ()),
+                drops.get(name, ()),
+                standing.version,
+                postpones=is_large(running[name]),
+            )
+            for name in {*adds, *drops}
+        }
+
     def refusals(
         self,
         candidates: Sequence[Candidate],
@@ -223,7 +251,7 @@ class Planning:
         needed: set[PAttribute] = set()
         if query.stream in self._analysers and not query.paused:
             with suppress(AscError):
-                needed = _spark_attributes(self._analysers[query.stream].normalise(query.where).p_attributes)
+                needed = _spark_attributes(self._analysers[query.stream].normalise(query.where).read)
         return _Waiting(query.version, query.stream, needed)
 
     def _refusals(
@@ -323,4 +351,4 @@ def _too_much(candidate: Candidate, what: str, limit: str) -> QueryError:
 
 
 def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:
-    return {attribute for attribute in attributes if attribute.path is None}
+    return {attribute for attribute in attributes if attribute.is_computed}

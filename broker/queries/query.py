@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
+from broker.config.sections import TOPIC_FORM
 from broker.errors import QueryError
 from broker.failure import one_line
 
@@ -21,6 +22,11 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SHOWN_CHARS = 1_000
 """Of a record that cannot be read."""
 
+_ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_ID_REMEDY = "use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first"
+_LABELS_MAX = 64
+_LABEL_CHARS_MAX = 1_000
+
 _T = TypeVar("_T")
 
 
@@ -28,9 +34,10 @@ _T = TypeVar("_T")
 class RegisteredQuery:
     """A standing query as the registry holds it (spec: query).
 
-    Invariant: the id and the labels are of legal form, ``expires_at`` is aware and in UTC. ``version`` is the offset of
-    its record in the registry; -1 before it is written. ``unreadable``: why its record means nothing here (it is
-    damaged, or of a later form); such a query only stands, under its id, with the record's text as ``where``.
+    Invariant: id, labels and topic are of legal form, for headers of records are made of them; ``expires_at`` is aware
+    and in UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``unreadable``: why
+    its record means nothing here (it is damaged, of a later form, or what could not be registered); such a query only
+    stands, under its key, whatever that is, with the record's text as ``where``.
 
     >>> query = RegisteredQuery("late", "flights", "dep_delay > 60", "asc.late")
     >>> RegisteredQuery.from_record("late", query.record(), 7) == query.at(7)
@@ -87,11 +94,12 @@ class RegisteredQuery:
                 reason = f"is of form {str(form)[:50]}, and {_RECORD_FORM} is known: {remedy}"
                 return cls._unread(query_id, value, version, reason)
             expires_at = plain.get("expires_at")
+            # Whoever may write to the registry's topic can write what the API refuses.
             return cls(
-                query_id,
+                check_id(query_id),
                 _of_type(str, plain, "stream"),
                 _of_type(str, plain, "where"),
-                _of_type(str, {"topic": default_topic(query_id), **plain}, "topic"),
+                check_topic(_of_type(str, {"topic": default_topic(query_id), **plain}, "topic")),
                 _labels(plain),
                 _of_type(bool, {"paused": False, **plain}, "paused"),
                 None if expires_at is None else parse_time(_of_type(str, plain, "expires_at")),
@@ -126,6 +134,37 @@ def default_topic(query_id: str) -> str:
     return f"asc.{query_id}"
 
 
+def check_id(query_id: str) -> str:
+    """The id, when it is of legal form; QueryError otherwise.
+
+    >>> check_id("late arrivals")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    broker...QueryError: query id 'late arrivals': use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first
+    """
+    if not _ID_FORM.fullmatch(query_id):
+        raise QueryError("query id", query_id[:250], _ID_REMEDY)
+    return query_id
+
+
+def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """The labels, when they are few and short; QueryError otherwise."""
+    if len(labels) > _LABELS_MAX:
+        raise QueryError("number of labels", len(labels), f"give a query at most {_LABELS_MAX}")
+    for key, value in labels.items():
+        if not key or "=" in key or len(key) > _LABEL_CHARS_MAX or len(value) > _LABEL_CHARS_MAX:
+            raise QueryError(
+                "label", key[:250], f"use a key without '=' and at most {_LABEL_CHARS_MAX} characters each"
+            )
+    return labels
+
+
+def check_topic(topic: str) -> str:
+    """The name of a destination, when it is of legal form; QueryError otherwise."""
+    if not TOPIC_FORM.fullmatch(topic) or topic in (".", ".."):
+        raise QueryError("destination topic", topic[:300], "use 1 to 249 of the characters A-Z a-z 0-9 . _ -")
+    return topic
+
+
 def _of_type(kind: type[_T], plain: Mapping[str, Any], name: str) -> _T:
     value = plain.get(name)
     if not isinstance(value, kind):
@@ -142,6 +181,7 @@ def _labels(plain: Mapping[str, Any]) -> dict[str, str]:
         raise TypeError("a label is no text")
     for text in (*labels, *labels.values()):
         text.encode()  # half a character could be read, and never be written again
+    check_labels(labels)
     return labels
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import TypeVar
 
 from broker.errors import UnknownQueryError
@@ -48,7 +48,7 @@ class QuerySet:
     ``unserved``: those that no plan holds, with the reason: they break a rule of today's configuration. ``watched``:
     the topics of which :meth:`feeds` tells who delivers to them. Invariant: immutable; a change makes another set.
     Cost: no look, page, change or count walks over all queries but a page by label and stream, which walks over those
-    of the label; some 200 bytes a query beside it.
+    of the label, and a count by an id's beginning, which walks over those of it; some 200 bytes a query beside it.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class QuerySet:
         """A standing query; UnknownQueryError."""
         query = self.queries.get(query_id)
         if query is None:
-            raise UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
+            raise unknown_query(query_id)
         return query
 
     def planned_on(self, query_id: str) -> str | None:
@@ -96,24 +96,40 @@ class QuerySet:
         *,
         prefix: str = "",
         label: tuple[str, str] | None = None,
-        stream: str | None = None,
+        streams: Collection[str] | None = None,
         after: str | None = None,
         limit: int,
     ) -> tuple[list[RegisteredQuery], bool]:
         """The first queries by id, ``after`` one if it is given, and whether there are more of those: whose id begins
-        with ``prefix``, with a ``label``, of a ``stream``.
+        with ``prefix``, with a ``label``, of one of ``streams``.
         """
+        found = list(islice(self.walk(prefix, streams, label=label, after=after), limit + 1))
+        return found[:limit], len(found) > limit
+
+    def walk(
+        self,
+        prefix: str = "",
+        streams: Collection[str] | None = None,
+        *,
+        label: tuple[str, str] | None = None,
+        after: str | None = None,
+    ) -> Iterator[RegisteredQuery]:
+        """The queries by id whose id begins with ``prefix``, of one of ``streams``, with a ``label``, ``after`` one."""
         first = max(prefix, "" if after is None else after + "\0")
-        found: list[RegisteredQuery] = []
-        for query_id in self._ids(label or (None if stream is None else (_STREAM, stream)), first):
+        one = next(iter(streams)) if streams is not None and len(streams) == 1 else None
+        for query_id in self._ids(label or (None if one is None else (_STREAM, one)), first):
             if not query_id.startswith(prefix):
-                break
+                return
             query = self.queries[query_id]
-            if stream in (None, query.stream):
-                if len(found) == limit:
-                    return found, True
-                found.append(query)
-        return found, False
+            if streams is None or query.stream in streams:
+                yield query
+
+    def count(self, prefix: str, streams: Collection[str] | None) -> int:
+        """How many queries :meth:`walk` has; without a prefix none is walked over."""
+        if prefix:
+            return sum(1 for _ in self.walk(prefix, streams))
+        counts = self._indexes.counts
+        return len(self) if streams is None else sum(counts.get(stream, 0) for stream in streams)
 
     def counts(self) -> Counter[str]:
         """The number of queries by stream, paused ones included."""
@@ -163,6 +179,11 @@ class QuerySet:
             if (name, value) != label:
                 return
             yield query_id
+
+
+def unknown_query(query_id: str) -> UnknownQueryError:
+    """That no query of an id stands."""
+    return UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
 
 
 def _all(keys: Callable[[RegisteredQuery], Iterable[_T]], queries: Iterable[RegisteredQuery]) -> Iterator[_T]:

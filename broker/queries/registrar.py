@@ -5,31 +5,41 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 
 from asc.errors import AscError
-from asc.plan.compiler import change_plan, is_renewal_due, renewed
-from asc.plan.plan import Plan, Query
+from asc.plan.compiler import is_renewal_due, renewed
+from asc.plan.plan import Plan
+from broker.access.scope import Scope, unlimited
 from broker.config.config import Config
-from broker.errors import QueryError, RegistryError, RegistryTakenError, StandingQueryError
+from broker.errors import (
+    ForbiddenError,
+    KafkaError,
+    QueryError,
+    RegistryError,
+    RegistryTakenError,
+    StandingQueryError,
+    TopicError,
+)
 from broker.kafka.cluster import KafkaCluster
-from broker.queries.change import Alter, Became, Change, Outcome, Put, Registered, Remove
+from broker.queries.arrivals import Arrival, Arrivals, companions, joined, part, unrefused
+from broker.queries.change import Became, Change, Outcome, Registered, Remove
+from broker.queries.judging import Judge, refusing
+from broker.queries.loads import Load, Loads
 from broker.queries.planning import Candidate, is_large
 from broker.queries.query import RegisteredQuery
-from broker.queries.query_set import QuerySet
+from broker.queries.query_set import QuerySet, unknown_query
 from broker.queries.registry import Registry
-from broker.queries.rules import check_destination, check_id, check_labels
 from broker.queries.standing import StandingQueries
 from broker.stream.stream import Stream
 from monitor.transfer import with_orders_from
 
 LOG = logging.getLogger("asc.registration")
 
-_TOLD = 20_000
-"""Changes at once that take seconds."""
+DAEMON = unlimited("daemon")
+"""The scope of what the broker changes by itself."""
 
 _CAUGHT_UP = 1_000
 """Changes that are put into a plan under the lock, at most."""
@@ -54,17 +64,19 @@ class Registrar:
         streams: Mapping[str, Stream],
         set_aside: Collection[str] = (),
     ) -> None:
-        self._config = config
         self._cluster = cluster
         self._registry = registry
         self._streams = streams
         self._stands = StandingQueries(config, cluster, registry, streams, set_aside)
         self._planning = self._stands.planning
+        self._judge = Judge(config, cluster, streams, self._stands)
         self._lock = threading.RLock()
+        self._arrivals = Arrivals()
         self._not_renewed_before_s: dict[str, float] = {}
         self._is_uncertain = False
         self.problem: RegistryError | None = None
         """Why no query can be registered; None where they can."""
+        self.loads = Loads()
 
     def load(self) -> None:
         """At the start: read the registry, remove what has expired, put the rest into the running plans, and the plan
@@ -123,16 +135,9 @@ class Registrar:
             self._stands.park()
         self._stands.let_go_on()
 
-    def stream_of(self, name: str | None) -> Stream:
-        """The stream that is meant; QueryError when it is unknown, or left out where there are several."""
-        known = ", ".join(sorted(self._streams))
-        if name is None:
-            if len(self._streams) != 1:
-                raise QueryError("stream", "", f"name one of {known}")
-            return next(iter(self._streams.values()))
-        if name not in self._streams:
-            raise QueryError("unknown stream", name[:200], f"configured: {known}")
-        return self._streams[name]
+    def stream_of(self, name: str | None, scope: Scope = DAEMON) -> Stream:
+        """The stream that is meant: see :meth:`Judge.stream_of`."""
+        return self._judge.stream_of(name, scope)
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
         """The running plan that holds a query; QueryError where none does."""
@@ -143,30 +148,89 @@ class Registrar:
             raise QueryError("query", query.id, f"is not served: {reason}")
         return self._streams[query.stream].running.plan
 
-    def apply(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
+    def apply(
+        self, changes: Sequence[Change | AscError], *, keep_going: bool = False, scope: Scope = DAEMON
+    ) -> Outcome:
         """Make changes in one step: all of them, or none where one is refused (``keep_going``: those that are not).
 
-        An error among them stands for a change that could not be read: it is refused with that. Returns when the
-        queries are in the running plans, those removed in none. Raises KafkaError, RegistryError among them, where
-        Kafka fails, and PlanError where the queries together pass a bound of plans: nothing is changed then, as far as
-        can be known (see :meth:`expire`).
+        What is outside the caller's ``scope`` is refused, and what stands outside of it is as if it were not there, but
+        that its id is taken. An error among the changes stands for one that could not be read: it is refused with that.
+        Returns when the queries are in the running plans, those removed in none. Raises ForbiddenError where nothing
+        may be changed, KafkaError, RegistryError among them, where Kafka fails, and PlanError where the queries
+        together pass a bound of plans: nothing is changed then, as far as can be known (see :meth:`expire`).
         """
-        while True:
-            standing = self.standing
-            candidates, refused = self._judged(changes, standing)
-            _tell("judged", len(changes))
-            with self._lock:
-                self._recover()
-                # What was altered meanwhile is altered anew: nothing that another change did is undone.
-                altered = (change.query_id for change in changes if isinstance(change, Alter))
-                if all(self.standing.queries.get(name) is standing.queries.get(name) for name in altered):
-                    return self._decided(changes, candidates, refused, keep_going=keep_going)
+        scope.check_change()
+        with self.loads.begun(len(changes), scope.name) as load:
+            while True:
+                load.begin()
+                standing = self.standing
+                candidates, refused = self._judge.judged(changes, standing, load, scope)
+                load.told("judged")
+                arrival = Arrival(changes, candidates, refused, standing, load, scope, keep_going)
+                self._arrivals.add(arrival)
+                with self._lock:
+                    # Who has the lock answers all that wait for it.
+                    if not arrival.is_answered:
+                        self._answer(self._arrivals.take())
+                # What was altered meanwhile is altered anew.
+                if not arrival.is_stale:
+                    return arrival.answer()
+
+    def _answer(self, arrivals: Sequence[Arrival]) -> None:
+        """Make what waits, under the lock: together what can be, one step of Kafka's for all, then the others."""
+        try:
+            self._recover()
+            together = [one for one in companions(arrivals, self.standing) if one.is_of(self.standing)]
+            while len(together) > 1:
+                together = self._made_together(together)
+            for arrival in arrivals:
+                if not arrival.is_answered:
+                    self._recover()
+                    self._make_alone(arrival)
+                    _raise_of_kafka(arrival.error)
+        except BaseException as error:
+            # Also what Kafka does not answer: each of the others would wait for it as long.
+            for arrival in arrivals:
+                if not arrival.is_answered:
+                    arrival.error = error
+            if not isinstance(error, Exception):
+                raise
+
+    def _made_together(self, arrivals: Sequence[Arrival]) -> list[Arrival]:
+        """Make the changes of several in one step; where one of them is refused none is made, nor answered, and those
+        are given back that may be made without it.
+        """
+        before = self.standing
+        changes, candidates = joined(arrivals)
+        try:
+            outcome = self._decided(changes, candidates, {}, Load(len(changes)), DAEMON, keep_going=False)
+        except AscError as error:
+            _raise_of_kafka(error)
+            return []
+        if outcome.refused:
+            return unrefused(arrivals, outcome.refused)
+        part(arrivals, outcome, before)
+        return []
+
+    def _make_alone(self, arrival: Arrival) -> None:
+        if not arrival.is_of(self.standing):
+            arrival.is_stale = True
+            return
+        one = arrival
+        try:
+            arrival.outcome = self._decided(
+                one.changes, one.candidates, one.refused, one.load, one.scope, keep_going=one.keep_going
+            )
+        except Exception as error:
+            arrival.error = error
 
     def _decided(
         self,
         changes: Sequence[Change | AscError],
         candidates: dict[int, Candidate],
         refused: dict[int, AscError],
+        load: Load,
+        scope: Scope,
         *,
         keep_going: bool,
     ) -> Outcome:
@@ -176,20 +240,26 @@ class Registrar:
         for position, change in enumerate(changes):
             if isinstance(change, AscError) or position in refused:
                 continue
-            with _refusing(refused, position):
+            with refusing(refused, position):
                 if change.query_id in taken:
                     raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
-                if not isinstance(change, Remove) and not change.replaces and change.query_id in self.standing:
+                stands = self.standing.queries.get(change.query_id)
+                if stands is not None and not scope.owns(stands.id, stands.stream):
+                    if isinstance(change, Remove):
+                        raise unknown_query(change.query_id)
+                    remedy = f"is taken by a query that token '{scope.name}' does not see: choose another id"
+                    raise ForbiddenError("query id", change.query_id, remedy)
+                if not isinstance(change, Remove) and not change.replaces and stands is not None:
                     remedy = "stands already and is not to be replaced (--no-replace, If-None-Match): take another id"
                     raise StandingQueryError("query", change.query_id, remedy)
                 if isinstance(change, Remove):
                     removes[position] = self.standing.get(change.query_id)
                 taken.add(change.query_id)
-        missing_topics = self._refuse(candidates, refused) if candidates else set()
+        missing_topics = self._judge.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()
         candidates = {position: one for position, one in candidates.items() if position not in refused}
         if (refused and not keep_going) or not (candidates or removes):
             return Outcome(refused=refused)
-        return self._made(candidates, removes, refused, missing_topics)
+        return self._made(candidates, removes, refused, missing_topics, load)
 
     def expire(self) -> list[str]:
         """Remove the queries whose time has come; their ids. To be called often: it also mends a write that failed."""
@@ -200,66 +270,13 @@ class Registrar:
                 self.apply([Remove(query_id) for query_id in ids])
         return ids
 
-    # -- judging
-
-    def _judged(
-        self, changes: Sequence[Change | AscError], standing: QuerySet
-    ) -> tuple[dict[int, Candidate], dict[int, AscError]]:
-        """The candidates among changes, and what is refused, by position: all but what hangs on other queries.
-
-        Spark is asked here, which takes a while: no lock is held, and other changes go on.
-        """
-        refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
-        candidates: dict[int, Candidate] = {}
-        for position, change in enumerate(changes):
-            with _refusing(refused, position):
-                if isinstance(change, Put):
-                    candidates[position] = self._candidate(change.query)
-                elif isinstance(change, Alter):
-                    candidates[position] = self._candidate(change.altered(standing.queries.get(change.query_id)))
-        refused.update(self._planning.asked({i: one for i, one in candidates.items() if not standing.holds(one.query)}))
-        return {i: one for i, one in candidates.items() if i not in refused}, refused
-
-    def _candidate(self, query: RegisteredQuery) -> Candidate:
-        """A query as a candidate, all but what hangs on the others and on Spark; AscError where it is refused."""
-        check_id(query.id)
-        stream = self.stream_of(query.stream)
-        check_destination(query.topic, stream.name, self._config)
-        check_labels(query.labels)
-        if query.expires_at is not None and query.expires_at <= _now():
-            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
-        return Candidate(query, stream.analyser.normalise(query.where))
-
-    def _refuse(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> set[str]:
-        """Add to the refused what hangs on the others, on Spark and on Kafka: candidates that would close a loop, that
-        Spark refuses, that are too many, or whose topic cannot be what they want of it. The topics yet to be made.
-        """
-        self._refuse_by_rules(candidates, refused)
-        # One that is paused needs no topic: to pause it may be what mends a stream.
-        topics = {i: one.query.topic for i, one in candidates.items() if i not in refused and not one.query.paused}
-        by_topic, missing = self._cluster.destinations(set(topics.values()))
-        refused.update((i, by_topic[topic]) for i, topic in topics.items() if topic in by_topic)
-        if by_topic:
-            # What they would have replaced stands on, and others may break a rule beside it.
-            self._refuse_by_rules(candidates, refused)
-        return missing
-
-    def _refuse_by_rules(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> None:
-        standing = self.standing
-        own = {position: candidate for position, candidate in candidates.items() if position not in refused}
-        plans = self._stands.plans()
-        positions = list(own)
-        found = self._planning.refusals(list(own.values()), standing, plans)
-        refused.update((positions[i], error) for i, error in found.items())
-
-    # -- changing
-
     def _made(
         self,
         candidates: Mapping[int, Candidate],
         removes: Mapping[int, RegisteredQuery],
         refused: Mapping[int, AscError],
         missing_topics: Collection[str],
+        load: Load,
     ) -> Outcome:
         """Write and swap: what is refused has been refused before, and what stands just so is left as it is."""
         before, gone = self.standing, [query.id for query in removes.values()]
@@ -267,12 +284,12 @@ class Registrar:
         predicates = {i: one.predicate for i, one in candidates.items()}
         candidates = {i: one for i, one in candidates.items() if i not in stands}
         running = self._stands.plans()
-        plans = self._changed_plans(running, list(candidates.values()), gone)
+        plans = self._planning.changed(running, before, list(candidates.values()), gone)
         self._cluster.create_topics(missing_topics)
         changed = [candidate.query for candidate in candidates.values()]
-        _tell("compiled", len(changed))
+        load.told("compiled", len(changed))
         versions = self._written(changed, gone) if changed or gone else {}
-        _tell("written to the registry", len(changed))
+        load.told("written to the registry", len(versions))
         try:
             version = max(versions.values(), default=before.version)
             written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
@@ -321,44 +338,11 @@ class Registrar:
         self._is_uncertain = False
         self.problem = None
 
-    def _changed_plans(
-        self, running: Mapping[str, Plan], candidates: Sequence[Candidate], removes: Collection[str]
-    ) -> dict[str, Plan]:
-        """The plans of the streams that a change touches, with a version that is yet to be set."""
-        adds: dict[str, list[Query]] = {}
-        drops: dict[str, list[str]] = {}
-        for candidate in candidates:
-            query = candidate.query
-            if not query.paused:
-                adds.setdefault(query.stream, []).append(Query(query.id, candidate.predicate, query.topic))
-            before = self.standing.planned_on(query.id)
-            if before is not None and (query.paused or before != query.stream):
-                drops.setdefault(before, []).append(query.id)
-        for query_id in removes:
-            before = self.standing.planned_on(query_id)
-            if before is not None:
-                drops.setdefault(before, []).append(query_id)
-        version = self.standing.version
-        return {
-            name: change_plan(
-                running[name], adds.get(name, ()), drops.get(name, ()), version, postpones=is_large(running[name])
-            )
-            for name in {*adds, *drops}
-        }
 
-
-def _tell(done: str, count: int) -> None:
-    """A line of the log for a load that takes long."""
-    if count >= _TOLD:
-        LOG.info("bulk load: %d queries are %s", count, done)
-
-
-@contextmanager
-def _refusing(refused: dict[int, AscError], position: int) -> Iterator[None]:
-    try:
-        yield
-    except AscError as error:
-        refused[position] = error
+def _raise_of_kafka(error: BaseException | None) -> None:
+    """Raise what is Kafka's as a whole, and neither one topic's nor one query's."""
+    if isinstance(error, KafkaError) and not isinstance(error, TopicError):
+        raise error
 
 
 def _now() -> datetime:

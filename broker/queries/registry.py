@@ -53,11 +53,8 @@ class Registry:
         """The keys that are no UTF-8, which nothing here writes, by the ids they are shown as."""
 
     def open(self) -> None:
-        """Make the topic when it is missing, check it when it is not, and become its writer."""
-        self._cluster.ensure_topics([self.topic], _SETTINGS)
-        if len(self._cluster.partitions(self.topic)) != 1:
-            raise RegistryError("registry topic", self.topic, "has several partitions: name a topic of one partition")
-        self._check_settings()
+        """Become the topic's writer, as :meth:`make` left it."""
+        self.make()
         self._producer = self._cluster.client.producer(
             transactional_id=f"asc-registry-{self.topic}",
             transaction_timeout_ms=_TRANSACTION_MS,
@@ -72,6 +69,13 @@ class Registry:
             if "Timeout" in type(error).__name__:
                 remedy += f"; do the brokers allow transactions of {_TRANSACTION_MS} ms (transaction.max.timeout.ms)?"
             raise RegistryError("registry topic", self.topic, remedy) from error
+
+    def make(self) -> None:
+        """Make the topic when it is missing, check it when it is not."""
+        self._cluster.ensure_topics([self.topic], _SETTINGS)
+        if len(self._cluster.partitions(self.topic)) != 1:
+            raise RegistryError("registry topic", self.topic, "has several partitions: name a topic of one partition")
+        self._check_settings()
 
     def _check_settings(self) -> None:
         """RegistryError where the topic, made by somebody else, would lose queries or their history."""

@@ -33,8 +33,10 @@ LOG = logging.getLogger("asc.snapshot")
 
 _FORM = 1
 
-_READING = 1
-"""To be raised by whatever changes what predicates mean: plans of an earlier reading are not taken over."""
+_READING = 3
+"""To be raised by whatever changes what predicates or records of the registry mean: plans of an earlier reading are not
+taken over.
+"""
 
 _FOLDER = ".snapshot"
 """In the folder of checkpoints, beside those of streams, whose names begin with a letter or digit."""

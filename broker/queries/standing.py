@@ -196,7 +196,7 @@ def _without_leftovers(plans: Mapping[str, Plan]) -> dict[str, Plan]:
     kept = {}
     for name, plan in plans.items():
         used = plan.computed
-        has_leftovers = any(own.path is None and own not in used for own in plan.p_attributes)
+        has_leftovers = any(own.is_computed and own not in used for own in plan.p_attributes)
         kept[name] = renewed(plan) if has_leftovers else plan
     return kept
 

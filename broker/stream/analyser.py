@@ -163,7 +163,7 @@ class StreamAnalyser:
         """The expressions among these p-attributes that Spark refuses, each with the reason in one line; one that Spark
         does not make out in time among them, but where ``patiently`` has it take the time it needs.
         """
-        unknown = self._unknown(dict.fromkeys(attribute for attribute in attributes if attribute.path is None))
+        unknown = self._unknown(dict.fromkeys(attribute for attribute in attributes if attribute.is_computed))
         refused: dict[PAttribute, QueryError] = {}
         for places in pieces([attribute.weight for attribute in unknown], _TOGETHER_NODES):
             asked = [unknown[place] for place in places]

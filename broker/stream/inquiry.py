@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from asc.keys.attribute import PAttribute
 from broker.config.config import Config
@@ -13,7 +14,7 @@ from broker.formats.decoder import RecordDecoder
 from broker.kafka.cluster import KafkaCluster
 from broker.plans.running_plan import RunningPlan, UnfinishedBatch
 from broker.stream.finding import Finding
-from broker.stream.suspects import ChildTrial, SuspectBatch, guilty
+from broker.stream.suspects import ChildTrial, SuspectBatch, Trial, guilty, slow
 
 LOG = logging.getLogger("asc.job")
 
@@ -24,9 +25,9 @@ _TIMES_IN_VAIN = 2
 class Inquiry:
     """Finds what a stream cannot go on with, after failures of the batch that is not done.
 
-    A batch that was begun twice in vain, whether it failed or the process ended in it, has its expressions run over its
-    records in another process (:mod:`broker.stream.suspects`). Nothing here raises: a stream that is not helped by it
-    goes on trying.
+    A batch that was begun twice in vain, whether it failed or the process ended in it, or one that takes too long, has
+    its expressions run over its records in another process (:mod:`broker.stream.suspects`). Nothing here raises: a
+    stream that is not helped by it goes on trying.
     """
 
     def __init__(
@@ -56,8 +57,11 @@ class Inquiry:
         the batch takes, several times; given up when ``is_wanted`` says no.
         """
         try:
-            found = self._guilty(batch, is_wanted)
+            found = self._found(batch, partial(ChildTrial, is_wanted=is_wanted), guilty, "ends a batch")
         except Exception as error:
+            if not is_wanted():
+                self._tell_left()
+                return None
             LOG.error("stream '%s': what ends batch %d is not found: %s", self._stream, batch.batch_id, one_line(error))
             if self._failed == batch.batch_id:
                 # Twice is enough: the batch may well pass, and each inquiry takes a Spark's start.
@@ -67,6 +71,26 @@ class Inquiry:
         if not found:
             self._in_vain = batch.batch_id
             LOG.warning("stream '%s': no expression ends batch %d, which is run again", self._stream, batch.batch_id)
+            return None
+        return Finding(expressions=found)
+
+    def of_slow(self, is_wanted: Callable[[], bool]) -> Finding | None:
+        """The expressions of the batch that runs that take longer than ``spark.expression_limit_s``, each alone; None
+        where none is found. Takes that long several times.
+        """
+        limit_s = self._config.spark.expression_limit_s
+        trial = partial(ChildTrial, is_wanted=is_wanted, limit_s=limit_s)
+        try:
+            batch = self._running.unfinished()
+            found = {} if batch is None else self._found(batch, trial, slow, "takes too long for a batch")
+        except Exception as error:
+            if not is_wanted():
+                self._tell_left()
+                return None
+            LOG.error("stream '%s': what takes its time is not found: %s", self._stream, one_line(error))
+            return None
+        if not found:
+            LOG.warning("stream '%s': no expression alone takes %g s of its batch", self._stream, limit_s)
             return None
         return Finding(expressions=found)
 
@@ -88,8 +112,18 @@ class Inquiry:
             return None
         return Finding(topics={name: f"{refusal}, and register it anew" for name, refusal in compacted.items()})
 
-    def _guilty(self, batch: UnfinishedBatch, is_wanted: Callable[[], bool]) -> dict[str, str]:
-        attributes = tuple(attribute for attribute in batch.plan.p_attributes if attribute.path is None)
+    def _tell_left(self) -> None:
+        LOG.info("stream '%s': the search for an expression is left, for the daemon stops", self._stream)
+
+    def _found(
+        self,
+        batch: UnfinishedBatch,
+        trial_of: Callable[[SuspectBatch], ChildTrial],
+        search: Callable[[Trial, int], dict[int, str]],
+        fault: str,
+    ) -> dict[str, str]:
+        """The expressions of a batch that a search finds, by their SQL, with what their queries are parked for."""
+        attributes = tuple(attribute for attribute in batch.plan.p_attributes if attribute.is_computed)
         if not attributes:
             return {}
         settings = self._config.spark
@@ -103,11 +137,16 @@ class Inquiry:
             settings.master if settings.master.startswith("local") else "local[2]",
             settings.driver_memory,
         )
-        with ChildTrial(suspected, is_wanted) as trial:
-            found = guilty(trial, len(attributes))
-        return {attributes[slot].sql: _parked_for(attributes[slot], reason) for slot, reason in found.items()}
+        with trial_of(suspected) as trial:
+
+            def told(slots: Sequence[int], /) -> str | None:
+                LOG.info("stream '%s': runs %d of its %d expressions", self._stream, len(slots), len(attributes))
+                return trial(slots)
+
+            found = search(told, len(attributes))
+        return {attributes[slot].sql: _parked_for(attributes[slot], fault, reason) for slot, reason in found.items()}
 
 
-def _parked_for(attribute: PAttribute, reason: str) -> str:
+def _parked_for(attribute: PAttribute, fault: str, reason: str) -> str:
     remedy = "change it, or register it anew to try again"
-    return f"is parked, for its expression {attribute.sql[:200]!r} ends a batch ({reason}): {remedy}"
+    return f"is parked, for its expression {attribute.sql[:200]!r} {fault} ({reason}): {remedy}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.errors import BrokerError
-from broker.failure import one_line, root_cause
+from broker.failure import one_line, root_cause, text_of
 from broker.formats.decoder import RecordDecoder
 from broker.kafka.cluster import KafkaCluster
 from broker.plans.binding import write_durably
@@ -46,6 +46,12 @@ _STOP_S = 15.0
 _LOOK_S = 0.25
 _IDLE_S = 0.5
 """How much longer than a trigger's interval a query has to wait for data before it is taken to be well."""
+
+
+_AGAIN = 10
+"""How many times ``spark.expression_limit_s`` pass before it is looked again for what takes a batch its time, where
+nothing was found.
+"""
 
 
 class _StoppingError(Exception):
@@ -96,6 +102,8 @@ class StreamJob:
         self._supervisor = threading.Thread(target=self._supervise, name=f"job-{name}", daemon=True)
         self._error: BaseException | None = None
         self._batches_done = 0
+        self._begun: float | None = None
+        self._looked = -float("inf")
         self._source = SourceTopic(self._stream, folder, cluster)
         self._inquiry = Inquiry(name, config, cluster, decoder, running)
         self.finding: Finding | None = None
@@ -112,8 +120,8 @@ class StreamJob:
             self._start_query()
         self._supervisor.start()
 
-    def warm_up(self) -> None:
-        """Run batches of made-up records before the query is started, as long as the configuration has it.
+    def warm_up(self, seconds: float) -> None:
+        """Run batches of made-up records for so long before the query is started, one batch at least.
 
         Not where the last start ended in it, or where a batch was begun in vain: what ends this process then may be an
         expression, which is found where it ends the batches of the source.
@@ -127,7 +135,6 @@ class StreamJob:
             return
         write_durably(begun, "")
         try:
-            seconds = self._config.spark.warm_up_s / len(self._config.streams)
             self._runner.warm_up(self._running.plan, seconds, self._stopping)
         except Exception as error:  # what is wrong with the plan is found by the batch that fails of it
             LOG.warning("stream '%s': its first batch will take longer: %s", self.name, one_line(root_cause(error)))
@@ -249,6 +256,8 @@ class StreamJob:
             ended = query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # takes parts of a second
             if ended and not self._stopping.is_set():
                 raise BrokerError("streaming query", self.name, "was stopped from outside")
+            if self._is_overdue():
+                self._look_into_slow_batch(query)
             # A job that was started again is well once it has done a batch, or found that there is none to do.
             if self.problem is not None:
                 now = time.monotonic()
@@ -261,7 +270,7 @@ class StreamJob:
 
     def _cause(self, error: BaseException) -> str:
         # Where tasks met it, Spark's own error is wrapped, and has a cause in Kafka's client that says less.
-        said = self._source.lost(f"{self._error}\n{error}")
+        said = self._source.lost(f"{text_of(self._error)}\n{text_of(error)}")
         if said is not None:
             return said
         text = one_line(root_cause(self._error or error), 2_000)
@@ -282,6 +291,43 @@ class StreamJob:
             if self.finding is None:
                 self._running.excuse(batch.times_begun)
 
+    def _is_overdue(self) -> bool:
+        begun, limit_s, now = self._begun, self._config.spark.expression_limit_s, time.monotonic()
+        if begun is None or now - begun <= limit_s or now - self._looked <= _AGAIN * limit_s:
+            return False
+        return any(attribute.is_computed for attribute in self._running.plan.p_attributes)
+
+    def _look_into_slow_batch(self, query: StreamingQuery) -> None:
+        """Find the expressions that take the time of the batch that runs, and have their queries parked. BrokerError
+        where the batch had to be stopped for it.
+        """
+        from broker.runtime.spark import running_tasks
+
+        begun = self._begun
+        self.problem = "looks for the expression that its batch takes so long for"
+        LOG.warning("stream '%s' %s", self.name, self.problem)
+        finding = self._inquiry.of_slow(lambda: not self._stopping.is_set())
+        if finding is None:
+            self._looked = time.monotonic()
+            self.problem = None
+            return
+        self._have_parked(finding)
+        if self.finding is not None or self._begun != begun:
+            return
+        # It is none of the batch's own fault, and it is run again without what was parked.
+        self._running.excuse()
+        tasks = running_tasks(self._spark)
+        query.stop()
+        give_up = time.monotonic() + _STOP_S
+        while tasks & running_tasks(self._spark):
+            if time.monotonic() > give_up:
+                # What computes without an end hears nothing, and keeps a core: only the end of the process ends it.
+                LOG.error("stream '%s': a task of its batch does not stop, and Spark is ended", self.name)
+                self._spark.stop()
+                break
+            time.sleep(_LOOK_S)
+        raise BrokerError("batch", "that took too long", "was stopped, and is run again without what was parked")
+
     def _have_parked(self, finding: Finding) -> None:
         """Wait until the queries that use what was found are in no plan."""
         self.problem = "waits for queries to be parked"
@@ -295,6 +341,7 @@ class StreamJob:
         with self._batch_lock:
             if self._stopping.is_set():
                 raise _StoppingError(f"stream '{self.name}' stops before batch {batch_id}")
+            self._begun = time.monotonic()
             try:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
@@ -302,6 +349,8 @@ class StreamJob:
             except BaseException as error:
                 self._error = error
                 raise
+            finally:
+                self._begun = None
             self._error = self.problem = None
             self._batches_done += 1
 

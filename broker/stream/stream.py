@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from broker.adapting.stream_monitor import StreamMonitor
@@ -9,6 +10,7 @@ from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
 from broker.kafka.cluster import KafkaCluster
 from broker.plans.binding import BatchBindings
+from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.dead_letters import DeadLetters
@@ -20,6 +22,8 @@ from broker.stream.starting_offsets import starting_offsets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+LOG = logging.getLogger("asc.stream")
 
 
 class Stream:
@@ -45,6 +49,8 @@ class Stream:
         self.evaluation_errors = EvaluationErrors(name)
         self.dead_letters = DeadLetters(name, decoder.reasons)
         folder = config.spark.checkpoint_dir / name
+        for mended in mend_checkpoint(folder, self.config.topic):
+            LOG.warning("stream '%s': %s", name, mended)
         bindings = BatchBindings(folder / "bindings", folder / "spark")
         starting = starting_offsets(folder, cluster, self.config)
         self.running = RunningPlan(name, bindings, starting)
@@ -82,9 +88,9 @@ class Stream:
         """What was found is in no plan of the stream any more."""
         self.job.go_on(finding)
 
-    def warm_up(self) -> None:
+    def warm_up(self, seconds: float) -> None:
         """Before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
-        self.job.warm_up()
+        self.job.warm_up(seconds)
 
     def start(self) -> None:
         """Start the monitor and the job; returns once the job's query runs, and raises its failure to start."""

@@ -27,8 +27,11 @@ _Answer = tuple[bool, "str | None"]
 
 DIED = "the process that computes it ends"
 _START_S = 120.0
-_TRIAL_S = 600.0
+_ENDLESS_S = 600.0
 """How long expressions may take over one batch before they are taken to have no end."""
+
+_TRIALS_MAX = 48
+"""Of a search for slow expressions: each may take as long as its limit, and the start of a Spark."""
 
 _LOOK_S = 0.25
 
@@ -85,9 +88,7 @@ def guilty(trial: Trial, count: int) -> dict[int, str]:
     """
     found: dict[int, str] = {}
     kept = list(range(count))
-    without = trial([])
-    if without is not None:
-        raise InquiryError("records of a batch", "without any expression", f"cannot be decoded: {without}")
+    _try_without(trial)
     while kept and trial(kept) is not None:
         passes, fails = 0, len(kept)
         while fails - passes > 1:
@@ -103,16 +104,49 @@ def guilty(trial: Trial, count: int) -> dict[int, str]:
     return found
 
 
+def slow(trial: Trial, count: int) -> dict[int, str]:
+    """Of ``count`` expressions, those that fail alone, with the reasons; by a trial that fails what takes too long.
+
+    A row that takes too long is halved; many that are too slow together, and none of them alone, are none's fault.
+    InquiryError where the records fail without any of them. Cost: 2 * log2(count) + 2 trials for each that
+    is found, ``_TRIALS_MAX`` at most; what is not found by then is left.
+    """
+    found: dict[int, str] = {}
+    rows = [range(count)]
+    _try_without(trial)
+    for _ in range(_TRIALS_MAX):
+        if not rows:
+            break
+        row = rows.pop()
+        reason = trial(row) if row else None
+        if reason is None:
+            continue
+        if len(row) == 1:
+            found[row[0]] = reason
+        else:
+            middle = len(row) // 2
+            rows += [row[middle:], row[:middle]]
+    return found
+
+
+def _try_without(trial: Trial) -> None:
+    reason = trial([])
+    if reason is not None:
+        raise InquiryError("records of a batch", "without any expression", f"cannot be decoded: {reason}")
+
+
 class ChildTrial:
     """Runs the expressions of a batch in a child process with a Spark of its own; one that dies is replaced.
 
     The child ends with this process: it reads from a pipe of it. ``is_wanted`` is asked while a trial runs: where it
-    says no, the child is killed and the trial is an InquiryError. Cost: the memory and the start of a second Spark.
+    says no, the child is killed and the trial is an InquiryError. A trial of expressions that takes longer than
+    ``limit_s`` has failed. Cost: the memory and the start of a second Spark.
     """
 
-    def __init__(self, batch: SuspectBatch, is_wanted: Callable[[], bool]) -> None:
+    def __init__(self, batch: SuspectBatch, is_wanted: Callable[[], bool], limit_s: float = _ENDLESS_S) -> None:
         self._batch = batch
         self._is_wanted = is_wanted
+        self._limit_s = limit_s
         self._child: tuple[SpawnProcess, Connection] | None = None
 
     def __enter__(self) -> ChildTrial:
@@ -123,13 +157,16 @@ class ChildTrial:
 
     def __call__(self, slots: Sequence[int], /) -> str | None:
         """See :class:`Trial`."""
+        if slots and self._child is None:
+            # The first trial of a Spark is slow of itself, whatever it computes.
+            self([])
         connection = self._connection()
         try:
             connection.send(list(slots))
-            is_known, reason = self._answer(connection, _TRIAL_S)
+            is_known, reason = self._answer(connection, self._limit_s if slots else _ENDLESS_S)
         except TimeoutError:
             self._end()
-            return f"it does not end in {_TRIAL_S:.0f} s"
+            return f"it does not end in {self._limit_s:g} s"
         except (EOFError, OSError):
             self._end()
             return DIED

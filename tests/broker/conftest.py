@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,8 @@ from pyspark.accumulators import Accumulator
 
 from asc.evaluation.executor import match
 from asc.plan.plan import Plan
+from broker.access.audit import Audit
+from broker.access.scope import Scope, unlimited
 from broker.config.config import Config, parse_config
 from broker.daemon.daemon import Daemon
 from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from kafka import KafkaConsumer
     from pyspark.sql import SparkSession
 
+    from broker.http.permitted import Permitted
     from broker.kafka.cluster import KafkaCluster
     from broker.kafka.embedded import EmbeddedKafka
     from broker.queries.registrar import Registrar
@@ -228,6 +233,20 @@ class Resting:
     def bootstrap_servers(self) -> str:
         return self.cluster.bootstrap_servers
 
+    def security_protocol(self) -> str:
+        return self.config.kafka.security_protocol
+
+    @property
+    def permitted(self) -> Permitted:
+        """It, for one who may do everything."""
+        return self.within(unlimited("test"))
+
+    def within(self, scope: Scope) -> Permitted:
+        """It, within a scope."""
+        from broker.http.permitted import Permitted
+
+        return Permitted(self, scope, "127.0.0.1", Audit())
+
     def stream(self, kind: str) -> str:
         """The name of the json or csv stream."""
         return next(name for name, stream in self.config.streams.items() if stream.format == kind)
@@ -290,10 +309,24 @@ class Process:
         self.child: subprocess.Popen[bytes] | None = None
         self.prelude = ""
         """Python that its process runs first."""
+        self.options: tuple[str, ...] = ()
+        """Of ``asc serve``, beside the file."""
+
+    def twin(self, folder: Path, *, checkpoint: Path | None = None) -> Process:
+        """A daemon with the same registry, stream and, unless another one is given, checkpoint."""
+        folder.mkdir()
+        twin = Process(folder, None)
+        text = self.file.read_text("utf-8").replace(f"port = {self.port}", f"port = {twin.port}")
+        if checkpoint is not None:
+            text = text.replace(f'"{self.checkpoint.parent}"', f'"{checkpoint}"')
+        twin.file.write_text(text, "utf-8")
+        twin.stream, twin.topic = self.stream, self.topic
+        twin.checkpoint = (checkpoint or self.checkpoint.parent) / self.stream
+        return twin
 
     def launch(self) -> subprocess.Popen[bytes]:
         program = f"{self.prelude}\nfrom cli.main import main; main()"
-        command = [sys.executable, "-c", program, "serve", "--config", str(self.file)]
+        command = [sys.executable, "-c", program, "serve", "--config", str(self.file), *self.options]
         with self.log.open("ab") as log:
             self.child = subprocess.Popen(command, stderr=log, stdout=log)
         return self.child
@@ -311,11 +344,11 @@ class Process:
         phases = ("connecting to Kafka", "starting Spark", "reading the registry", "starting the streaming jobs")
         wanted = phases[phases.index(phase) :]
         deadline = time.monotonic() + 180
-        while self._reason() not in wanted:
+        while self.reason() not in wanted:
             assert time.monotonic() < deadline, self.log.read_text("utf-8")
             time.sleep(0.02)
 
-    def _reason(self) -> Any:
+    def reason(self) -> Any:
         try:
             return self.client.get("/readyz").json()["reason"]
         except httpx.TransportError:
@@ -328,9 +361,11 @@ class Process:
             return False
 
 
-@pytest.fixture
-def process_of() -> Iterator[Callable[[Path, EmbeddedKafka | None], Process]]:
-    """Makes daemons in a folder, on a Kafka or one of their own; they are gone when the test is."""
+ProcessOf = Callable[[Path, "EmbeddedKafka | None"], Process]
+
+
+@contextmanager
+def processes() -> Iterator[ProcessOf]:
     made: list[Process] = []
 
     def make(folder: Path, kafka: EmbeddedKafka | None) -> Process:
@@ -342,6 +377,20 @@ def process_of() -> Iterator[Callable[[Path, EmbeddedKafka | None], Process]]:
         if process.child is not None and process.child.poll() is None:
             process.child.kill()
             process.child.wait()
+
+
+@pytest.fixture
+def process_of() -> Iterator[ProcessOf]:
+    """Makes daemons in a folder, on a Kafka or one of their own; they are gone when the test is."""
+    with processes() as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def module_process_of() -> Iterator[ProcessOf]:
+    """The same for daemons that the tests of a module share."""
+    with processes() as make:
+        yield make
 
 
 @pytest.fixture
@@ -365,6 +414,28 @@ def reader(kafka: EmbeddedKafka, tmp_path: Path) -> Site:
 def site(kafka: EmbeddedKafka, site_of: Callable[[Config], Site], tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The daemon that the tests of a module share."""
     return site_of(site_config(kafka, tmp_path_factory.mktemp("site")))
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Path, Path]]:
+    """Makes certificates of 127.0.0.1 and localhost that vouch for themselves, each with its key: two PEM files."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not on this machine")
+    folder = tmp_path_factory.mktemp("certificates")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+
+    def made(name: str, days: int = 2) -> tuple[Path, Path]:
+        key, request, certificate = f"{name}.key", f"{name}.csr", f"{name}.pem"
+        ending = ["-days", str(days), "-extfile", "names"]
+        curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        for arguments in (
+            ["req", *curve, "-keyout", key, "-out", request, "-subj", f"/CN={name}"],
+            ["x509", "-req", "-in", request, "-signkey", key, *ending, "-out", certificate],
+        ):
+            subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+        return folder / certificate, folder / key
+
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,11 @@ from asc.errors import AscError, PlanError, PredicateError, SchemaError
 from broker.errors import (
     BrokerError,
     BulkRefusedError,
+    CheckpointTakenError,
     ConfigError,
     ConfigFaultsError,
+    ForbiddenBulkError,
+    ForbiddenError,
     KafkaError,
     MatchError,
     MissingTopicError,
@@ -20,6 +23,7 @@ from broker.errors import (
     RegistryTakenError,
     RuntimeMissingError,
     StandingQueryError,
+    TopicError,
     UnknownQueryError,
     http_status,
 )
@@ -33,17 +37,21 @@ STATUSES: dict[type[AscError], int] = {
     SchemaError: 400,
     PlanError: 400,
     BrokerError: 503,
+    CheckpointTakenError: 503,
     ConfigError: 503,
     ConfigFaultsError: 503,
     RuntimeMissingError: 503,
     KafkaError: 503,
     RegistryError: 503,
     RegistryTakenError: 503,
+    TopicError: 503,
     MissingTopicError: 400,
     InquiryError: 503,
     MatchError: 400,
     QueryError: 400,
     BulkRefusedError: 400,
+    ForbiddenBulkError: 403,
+    ForbiddenError: 403,
     StandingQueryError: 412,
     UnknownQueryError: 404,
 }
@@ -58,7 +66,8 @@ def classes(root: type[AscError]) -> Iterator[type[AscError]]:
 
 @pytest.mark.parametrize("kind", list(classes(AscError)), ids=lambda kind: kind.__name__)
 def test_every_error_has_its_status(kind: type[AscError]) -> None:
-    error = kind("subject", "value", "remedy", *([[]] if kind in (BulkRefusedError, ConfigFaultsError) else []))
+    has_more = issubclass(kind, (BulkRefusedError, ConfigFaultsError))
+    error = kind("subject", "value", "remedy", *([[]] if has_more else []))
     assert http_status(error) == STATUSES[kind]
     assert str(error) == "subject 'value': remedy"
 

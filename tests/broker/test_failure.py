@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -61,3 +63,36 @@ def test_wrappings_are_taken_off_as_long_as_something_is_in_them(spark: SparkSes
     assert root_cause(thrown(spark, gone)) == "java.io.IOException: gone"
     alone = jvm.java.lang.RuntimeException("alone")
     assert root_cause(thrown(spark, alone)) == "java.lang.RuntimeException: alone"
+
+
+_GONE = """
+import os
+from broker.failure import is_of_kafka, one_line, root_cause, text_of
+from broker.runtime.spark import spark_session
+
+spark = spark_session(master="local[1]", connector=False)
+future = spark._jvm.java.util.concurrent.CompletableFuture()
+future.completeExceptionally(spark._jvm.java.io.IOException("gone"))
+met = []
+for code in ("future.get()", 'spark.sql("SELECT no_such")'):
+    try:
+        eval(code)
+    except Exception as error:
+        met.append(error)
+jvm = spark.sparkContext._gateway.proc
+jvm.kill()
+jvm.wait()
+for error in met:
+    print(is_of_kafka(error), one_line(root_cause(error)) == one_line(error), one_line(error), bool(text_of(error)))
+os._exit(0)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_an_error_whose_jvm_is_gone_is_told_all_the_same() -> None:
+    run = subprocess.run([sys.executable, "-c", _GONE], capture_output=True, text=True, check=False)
+    of_java, of_spark = run.stdout.splitlines()
+    assert of_java == "False True Py4JJavaError: the JVM that it came from is gone True", run.stderr
+    assert of_spark.startswith("False True ")
+    assert "Traceback" not in run.stderr

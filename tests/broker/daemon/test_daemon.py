@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from asc.errors import AscError
-from broker.config.config import Config
+from broker.access.secret import digest, new_secret
+from broker.config.config import Config, load_config
 from broker.daemon.daemon import Daemon
+from broker.errors import ConfigError
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -69,3 +72,30 @@ def test_what_a_start_made_is_passed_over_by_the_cyclic_collector(site: Site) ->
     assert site.daemon is not None
     names = {id(stream) for stream in site.daemon.streams().values()}
     assert not any(id(each) in names for each in gc.get_objects())
+
+
+def test_tokens_are_read_again_with_the_configuration(tmp_path: Path) -> None:
+    """Of a daemon whose API alone was started; what SIGHUP reads is wrong where its tokens file is."""
+    file, tokens = tmp_path / "asc.toml", tmp_path / "tokens.toml"
+    stream = '[streams.s]\ntopic = "s"\nformat = "json"\nschema = "n INT"\n'
+    file.write_text(f'[api]\nport = 0\ntokens_file = "tokens.toml"\n{stream}')
+    first, second = new_secret(), new_secret()
+    tokens.write_text(f'[tokens.first]\nsha256 = "{digest(first)}"\n')
+    daemon = Daemon(load_config(file))
+    try:
+        daemon._start_api()
+
+        def status(secret: str) -> int:
+            headers = {"Authorization": f"Bearer {secret}"}
+            return httpx.get(f"{daemon.url}/v1/queries", headers=headers).status_code
+
+        assert (status(first), status(second)) == (503, 401)
+        tokens.write_text(f'[tokens.second]\nsha256 = "{digest(second)}"\n')
+        daemon.reload_access()
+        assert (status(first), status(second)) == (401, 503)
+        tokens.write_text("[tokens.third]\n")
+        with pytest.raises(ConfigError, match=r"tokens file '.*tokens.toml': token 'third': sha256: is missing"):
+            load_config(file)
+        assert (status(first), status(second)) == (401, 503)
+    finally:
+        daemon.stop()

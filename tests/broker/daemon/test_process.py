@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kafka import KafkaProducer
 
+from broker.access.secret import digest, new_secret
 from broker.kafka.embedded import EmbeddedKafka
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def _dies_with_its_jvm(process: Process) -> None:
     (jvm,) = children(child.pid, "SparkSubmit")
     os.kill(jvm, signal.SIGKILL)
     assert child.wait(timeout=40) == 1
-    assert "Spark 'its JVM': has died with -9: start the daemon again" in process.log.read_text("utf-8")
+    log = process.log.read_text("utf-8")
+    assert "Spark 'its JVM': has died with -9: start the daemon again" in log
+    assert "Exception in thread" not in log
 
 
 @pytest.mark.slow
@@ -162,8 +165,15 @@ def test_a_daemon_whose_embedded_kafka_dies_ends_with_a_line(tmp_path: Path, pro
 
 
 @pytest.mark.slow
-def test_a_batch_that_does_not_end_is_left_to_be_replayed(process: Process, reader: Site, kafka: EmbeddedKafka) -> None:
+def test_a_batch_that_does_not_end_is_left_to_be_replayed(
+    process: Process, reader: Site, kafka: EmbeddedKafka, tmp_path: Path
+) -> None:
     """Kafka stands still in the middle of a batch: the daemon is gone in time, and nothing is lost."""
+    secret, tokens = new_secret(), tmp_path / "tokens.toml"
+    tokens.write_text(f'[tokens.taken]\nsha256 = "{digest(secret)}"\n', "utf-8")
+    text = process.file.read_text("utf-8").replace("[api]", "[api]\ntokens_file = 'tokens.toml'")
+    process.file.write_text(text, "utf-8")
+    process.client.headers["Authorization"] = f"Bearer {secret}"
     process.start()
     destination = f"out-{uuid.uuid4().hex[:12]}"
     body = {"id": "all", "where": "n >= 0", "topic": destination}
@@ -188,8 +198,32 @@ def test_a_batch_that_does_not_end_is_left_to_be_replayed(process: Process, read
     while len({record.offset for record in reader.read(destination)}) < 10_000:
         assert time.monotonic() < deadline, process.log.read_text("utf-8")
         time.sleep(0.2)
-    process.child.kill()
-    process.child.wait()
+    _holds_in_a_storm_of_signals(process, tokens)
+
+
+def _holds_in_a_storm_of_signals(process: Process, tokens: Path) -> None:
+    """A token is taken back whatever else is wrong; one signal interrupts the handler of another: SIGHUP many times,
+    then both that ask for the end.
+    """
+    child = process.child
+    assert child is not None
+    assert process.client.get("/v1/streams").status_code == 200
+    tokens.write_text(f'[tokens.kept]\nsha256 = "{digest(new_secret())}"\n', "utf-8")
+    text = process.file.read_text("utf-8")
+    process.file.write_text(f"{text}\n[monitor]\nmu = -1\n", "utf-8")
+    child.send_signal(signal.SIGHUP)
+    deadline = time.monotonic() + 60
+    while process.client.get("/v1/streams").status_code != 401:
+        assert time.monotonic() < deadline, process.log.read_text("utf-8")
+    process.file.write_text(text, "utf-8")
+    for storm in ([signal.SIGHUP], [signal.SIGHUP, signal.SIGTERM, signal.SIGINT]):
+        for _ in range(5_000):
+            for signum in storm:
+                child.send_signal(signum)
+    assert child.wait(timeout=25) == 0, process.log.read_text("utf-8")
+    log = process.log.read_text("utf-8")
+    assert "configuration read again" in log
+    assert log.endswith("stopped\n")
 
 
 def _stands_still_in_a_batch(process: Process, node: int) -> bool:

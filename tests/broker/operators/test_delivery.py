@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -54,7 +56,10 @@ def test_a_record_arrives_once_in_each_topic_that_accepts_it(site: Site) -> None
         assert record.value == values[record.offset - offsets[0]]
         assert record.source == f"{source}-0-{record.offset}"
         assert record.headers[:2] == [("trace", b"\x00\xff"), ("trace", b"")]
-        assert [key for key, _ in record.headers[2:]] == ["asc-query"] * len(record.queries) + ["asc-source"]
+        assert [key for key, _ in record.headers[2:]] == [
+            *["asc-query"] * len(record.queries),
+            *("asc-source", "asc-timestamp"),
+        ]
     assert [(r.offset - offsets[0], r.queries) for r in site.read(own) if r.offset in offsets] == [
         (0, ["named"]),
         (2, ["named"]),
@@ -68,6 +73,64 @@ def test_keys_come_byte_for_byte_and_may_be_missing(site: Site) -> None:
     site.drain()
     # A key that is not text is NULL to a predicate, and itself to a consumer.
     assert [r.key for r in site.read(topic) if r.offset in offsets] == [b"k1", None, b"\xff\xfe"]
+
+
+def test_whatever_a_record_is_made_of_arrives_as_it_came(site: Site) -> None:
+    """Keys, values, headers and timestamps of many kinds: accepted, or among the dead letters."""
+    from confluent_kafka import Producer
+
+    drawn = random.Random(12)
+    keys = [None, b"", b"k", b"\x00\xff\xfe", "ø".encode() * 100, bytes(range(256))]
+    texts = [
+        b"{}",
+        b'{"n": 1, "s": "\\u0000"}',
+        b'  {"n":2}\t',
+        b'{"s": "' + b"x" * 1_000_000 + b'"}',
+        b'{"n": 3, "n": 4}',
+    ]
+    odd = [None, b"", b" ", b"\xff\x00\xfe", bytes(range(256)), b"[1]", b"\x80" * 1_000_000]
+    headers = [("h", b""), ("h", None), ("h", b"\x00\xff"), ("h", b"again"), ("", b"no name"), ("ø", b"1" * 1_000)]
+    topic = site.register("fuzzed", "TRUE")["query"]["topic"]
+    source = site.config.streams[site.stream("json")].topic
+    # kafka-python's producer takes no header without a value.
+    producer = Producer({"bootstrap.servers": site.bootstrap_servers, "message.max.bytes": 4_000_000})
+    sent = {}
+    offsets: list[int] = []
+    for number in range(120):
+        # Two beside each other: one that is accepted, and one that is not.
+        is_large = number % 40 < 2
+        values = [value for value in (texts if number % 2 else odd) if is_large == (len(value or b"") > 100_000)]
+        record = (
+            drawn.choice(keys),
+            drawn.choice(values),
+            drawn.choices(headers, k=drawn.randrange(6)),
+            round(time.time() * 1000) - drawn.randrange(86_400_000),
+        )
+        key, value, own, timestamp_ms = record
+        producer.produce(
+            source,
+            value,
+            key,
+            partition=0,
+            headers=own,
+            timestamp=timestamp_ms,
+            on_delivery=lambda _error, message: offsets.append(message.offset()),
+        )
+        producer.flush()
+        sent[offsets[-1]] = record
+    assert len(sent) == 120
+    assert {texts[3], odd[-1]} <= {value for _, value, _, _ in sent.values()}
+    site.drain()
+    dead = site.config.dead_letter_topic(site.stream("json"))
+    arrived = {record.offset: record for place in (topic, dead) for record in site.read(place) if record.offset in sent}
+    assert arrived.keys() == sent.keys()
+    for offset, (key, value, own, timestamp_ms) in sent.items():
+        record = arrived[offset]
+        assert (record.key, record.value) == (key, value)
+        assert record.headers[: len(own)] == own
+        assert record.headers[-1] == ("asc-timestamp", b"%d" % timestamp_ms)
+    accepted = [record.offset for record in site.read(topic) if record.offset in sent]
+    assert accepted == [offset for offset, (_, value, _, _) in sorted(sent.items()) if value in texts]
 
 
 def test_headers_and_place_of_a_record_can_be_asked_for(site: Site) -> None:

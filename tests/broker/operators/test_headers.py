@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.operators.headers import dead_letter_error, delivered_by
+from broker.operators.headers import as_it_came, dead_letter_error, delivered_by, source_timestamp_ms
 
 Header = tuple[str, "bytes | None"]
 FIRST_HOP: list[Header] = [("asc-query", b"a"), ("asc-query", b"b"), ("asc-source", b"flights-0-7")]
@@ -42,3 +42,18 @@ def test_the_last_source_counts_and_the_queries_just_before_it(
 )
 def test_only_the_last_hop_says_whether_it_is_a_dead_letter(headers: list[Header], error: str | None) -> None:
     assert dead_letter_error(headers) == error
+
+
+def test_the_timestamp_of_the_source_is_the_last_one_and_a_number() -> None:
+    first, last = ("asc-timestamp", b"1"), ("asc-timestamp", b"-20")
+    assert source_timestamp_ms([first, ("asc-source", b"s-0-1"), last]) == -20
+    for odd in (b"", b"x", b"1.5", b"9" * 20, None):
+        assert source_timestamp_ms([first, ("asc-timestamp", odd)]) is None
+    assert source_timestamp_ms([]) is None
+
+
+def test_a_dead_letter_of_a_delivery_loses_its_own_headers_alone() -> None:
+    came = [("asc-source", b"s-0-1"), ("asc-timestamp", b"1"), ("trace", None)]
+    own = [("asc-error", b"value is empty"), ("asc-source", b"t-0-2"), ("asc-timestamp", b"2")]
+    assert as_it_came([*came, *own]) == came
+    assert as_it_came([*came, *own[:2]]) == came

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,10 @@ RECORD_DDL = (
     "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
 )
 MALFORMED = "value is not a JSON record of the stream's schema"
+
+
+AT = datetime(2013, 1, 31, 8, 0, 5, 123_000, tzinfo=timezone.utc)
+STAMP = ("asc-timestamp", b"1359619205123")
 
 
 def decoding(stream: StreamConfig) -> RecordDecoder:
@@ -50,10 +55,10 @@ def test_what_is_too_large_for_its_topic_is_a_dead_letter_without_value(spark: S
     stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "a INT"})
     value = b'{"a": 1, "x": "' + b"x" * 2_000 + b'"}'
     rows = [
-        (b"k", value, "t", 0, 0, None, 0, None),
-        (b"k" * 70_000, b'{"a": 1}', "t", 0, 1, None, 0, None),
-        (b"k", b'{"a": 0}', "t", 0, 2, None, 0, [("h", b"x" * 20_000)]),
-        (b"k", b"{" + b"x" * 50_000, "t", 0, 3, None, 0, None),
+        (b"k", value, "t", 0, 0, AT, 0, None),
+        (b"k" * 70_000, b'{"a": 1}', "t", 0, 1, AT, 0, None),
+        (b"k", b'{"a": 0}', "t", 0, 2, AT, 0, [("h", b"x" * 20_000)]),
+        (b"k", b"{" + b"x" * 50_000, "t", 0, 3, AT, 0, None),
     ]
     frame = decoding(stream).decode(spark.createDataFrame(rows, RECORD_DDL)).selectExpr("*", _deliveries())
     limits = {"one": 1_000, "two": 10_000, "dead": 30_000}
@@ -62,13 +67,13 @@ def test_what_is_too_large_for_its_topic_is_a_dead_letter_without_value(spark: S
 
     def dead(offset: int, key: bytes | None, topic: str, size: int) -> tuple[Any, ...]:
         error = said.format(topic, size, limits[topic]).encode()
-        return ("dead", key, None, [("asc-error", error), ("asc-source", f"t-0-{offset}".encode())])
+        return ("dead", key, None, [("asc-error", error), ("asc-source", f"t-0-{offset}".encode()), STAMP])
 
     assert found[0][:3] == ("dead", b"k", None)
     assert b"record for topic one takes " in dict(found[0][3])["asc-error"]
-    assert found[1] == ("two", b"k", value, [("asc-query", b"r"), ("asc-source", b"t-0-0")])
+    assert found[1] == ("two", b"k", value, [("asc-query", b"r"), ("asc-source", b"t-0-0"), STAMP])
     sizes = {record: len(record) for record in (rows[1][0], rows[3][1]) if record is not None}
-    overhead = 150 + 20 + len("t-0-1")
+    overhead = 180 + 2 * 20 + len("t-0-1")
     per_query = 20
     keyed = sizes[rows[1][0]] + len(b'{"a": 1}') + overhead
     assert found[2:4] == [
@@ -88,21 +93,21 @@ def test_outgoing_records(spark: SparkSession) -> None:
     stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "a INT"})
     headers = [("h", b"\x00\xff"), ("n", None)]
     rows = [
-        (b"\xff", b'{"a": 1}', "t", 0, 0, None, 0, headers),
-        (None, b'{"a":  1}', "t", 0, 1, None, 0, None),
-        (b"k", b'{"a": 0}', "t", 0, 2, None, 0, None),
-        (b"k", None, "t", 1, 3, None, 0, headers),
+        (b"\xff", b'{"a": 1}', "t", 0, 0, AT, 0, headers),
+        (None, b'{"a":  1}', "t", 0, 1, AT, 0, None),
+        (b"k", b'{"a": 0}', "t", 0, 2, AT, 0, None),
+        (b"k", None, "t", 1, 3, AT, 0, headers),
     ]
     frame = decoding(stream).decode(spark.createDataFrame(rows, RECORD_DDL))
     found = outgoing(frame.selectExpr("*", _deliveries()), "d", "dead", LIMITS).collect()
     queries = {"one": [("asc-query", b"p"), ("asc-query", b"q")], "two": [("asc-query", b"r")]}
     expected = [
         *[
-            (topic, b"\xff", b'{"a": 1}', [*headers, *queries[topic], ("asc-source", b"t-0-0")])
+            (topic, b"\xff", b'{"a": 1}', [*headers, *queries[topic], ("asc-source", b"t-0-0"), STAMP])
             for topic in ("one", "two")
         ],
-        *[(topic, None, b'{"a":  1}', [*queries[topic], ("asc-source", b"t-0-1")]) for topic in ("one", "two")],
-        ("dead", b"k", None, [*headers, ("asc-error", b"value is null"), ("asc-source", b"t-1-3")]),
+        *[(topic, None, b'{"a":  1}', [*queries[topic], ("asc-source", b"t-0-1"), STAMP]) for topic in ("one", "two")],
+        ("dead", b"k", None, [*headers, ("asc-error", b"value is null"), ("asc-source", b"t-1-3"), STAMP]),
     ]
     assert [_plain(row) for row in found] == expected
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.errors import QueryError
-from broker.queries.query import RegisteredQuery, parse_time
+from broker.queries.query import RegisteredQuery, check_id, check_labels, parse_time
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 QUERIES = st.builds(
@@ -18,8 +18,8 @@ QUERIES = st.builds(
     id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}", fullmatch=True),
     stream=TEXTS,
     where=TEXTS,
-    topic=TEXTS,
-    labels=st.dictionaries(TEXTS, TEXTS, max_size=3),
+    topic=st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}", fullmatch=True),
+    labels=st.dictionaries(TEXTS.filter(lambda key: key and "=" not in key), TEXTS, max_size=3),
     paused=st.booleans(),
     expires_at=st.none() | st.datetimes(timezones=st.just(timezone.utc)),
 )
@@ -71,6 +71,9 @@ def test_a_record_of_before_forms_is_read_and_what_it_lacks_has_its_default() ->
         (RECORD.replace(b'"n > 1"', b'"n > \\ud800"'), "cannot be read ('utf-8' codec"),
         (RECORD.replace(b'"paused":false', b'"paused":"no"'), "cannot be read (paused is of another type)"),
         (RECORD.replace(b'"labels":{}', b'"labels":{"a":1}'), "cannot be read (a label is no text)"),
+        (RECORD.replace(b'"labels":{}', b'"labels":{"a=b":""}'), "cannot be read (label 'a=b': use a key without '='"),
+        (RECORD.replace(b'"out"', b'"a b"'), "cannot be read (destination topic 'a b': use 1 to 249"),
+        (RECORD.replace(b'"out"', b'".."'), "cannot be read (destination topic '..': use 1 to 249"),
         (RECORD.replace(b'"expires_at":null', b'"expires_at":7'), "cannot be read (expires_at is of another type)"),
         (RECORD.replace(b'"expires_at":null', b'"expires_at":"soon"'), "cannot be read (expires_at 'soon'"),
         (RECORD.replace(b'"v":1', b'"v":2'), "is of form 2, and 1 is known"),
@@ -85,6 +88,51 @@ def test_a_record_that_holds_no_query_stands_unread_and_says_why(value: bytes, s
     assert "\n" not in found.unreadable
     assert found.where.startswith(value.decode("utf-8", "replace")[:1_000])
     assert len(found.where) <= 1_003
+
+
+@pytest.mark.parametrize("query_id", ["ghost-a\x1fghost-b", "x\x1dsomewhere\x1ey", "", "a b", "é", r"late\xff"])
+def test_a_record_under_a_key_that_is_no_id_stands_unread(query_id: str) -> None:
+    found = RegisteredQuery.from_record(query_id, RECORD, 12)
+    assert (found.id, found.stream, found.topic) == (query_id, "", "")
+    assert found.unreadable is not None
+    assert "cannot be read (query id " in found.unreadable
+    assert "register" in found.unreadable
+
+
+@pytest.mark.parametrize("query_id", ["a", "7", "late.arrivals_of-2013", "x" * 200])
+def test_an_id_of_legal_form_is_handed_back(query_id: str) -> None:
+    assert check_id(query_id) == query_id
+
+
+@pytest.mark.parametrize("query_id", ["", "-a", ".a", "_a", "a b", "a/b", "é", "a\n", "a\x00", "x" * 201])
+def test_any_other_id_is_refused_and_shown_in_part(query_id: str) -> None:
+    with pytest.raises(QueryError, match="use 1 to 200 of A-Z a-z 0-9") as caught:
+        check_id(query_id * 100)
+    assert len(str(caught.value.value)) <= 250
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [{}, {"team": ""}, {"k" * 1_000: "v" * 1_000}, {str(number): "" for number in range(64)}, {"blå ": "a=b"}],
+)
+def test_few_and_short_labels_are_handed_back(labels: dict[str, str]) -> None:
+    assert check_labels(labels) is labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({str(number): "" for number in range(65)}, "number of labels 65: give a query at most 64"),
+        ({"": "v"}, "label '': use a key without '='"),
+        ({"a=b": "v"}, "label 'a=b': use a key without '='"),
+        ({"fine": "v", "k" * 1_001: "v"}, "at most 1000 characters each"),
+        ({"k": "v" * 1_001}, "label 'k': use a key without '=' and at most 1000 characters each"),
+    ],
+)
+def test_labels_that_are_too_many_or_too_long_are_refused(labels: dict[str, str], said: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        check_labels(labels)
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,9 @@ class Sets(RuleBasedStateMachine):
     def pages(self, prefix: str, label: tuple[str, str] | None, stream: str | None, limit: int) -> None:
         found, after, more = [], None, True
         while more:
-            page, more = self.standing.page(prefix=prefix, label=label, stream=stream, after=after, limit=limit)
+            page, more = self.standing.page(
+                prefix=prefix, label=label, streams=None if stream is None else [stream], after=after, limit=limit
+            )
             assert len(page) == limit or not more
             found += page
             after = page[-1].id if page else after

@@ -62,14 +62,17 @@ def test_the_last_record_of_an_id_wins_and_a_null_removes(registry: Registry) ->
     assert version == last
 
 
-def test_a_record_under_a_key_that_is_no_text_can_be_removed(registry: Registry, cluster: KafkaCluster) -> None:
+@pytest.mark.parametrize(("key", "shown"), [(b"late\xff", r"late\xff"), (b"ghost-a\x1fghost-b", "ghost-a\x1fghost-b")])
+def test_a_sound_record_under_a_key_that_is_no_id_is_not_read_and_can_be_removed(
+    key: bytes, shown: str, registry: Registry, cluster: KafkaCluster
+) -> None:
     producer = cluster.client.producer()
-    producer.send(registry.topic, b"?", b"late\xff", partition=0).get(timeout=10)
+    producer.send(registry.topic, query("a").record(), key, partition=0).get(timeout=10)
     producer.close()
     queries, _ = registry.load()
     (query_id,) = queries
-    assert query_id == r"late\xff"
-    assert queries[query_id].unreadable is not None
+    assert query_id == shown
+    assert "cannot be read (query id" in str(queries[query_id].unreadable)
     registry.write([], [query_id])
     assert registry.load()[0] == {}
 

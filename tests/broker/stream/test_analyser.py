@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -130,3 +131,35 @@ def test_of_predicates_that_differ_in_constants_spark_parses_one(
     asked.clear()
     assert list(misread(analyser, "n > 9 AND s = 'x'", "n < 1", "n < 2")) == [1, 2]
     assert asked == ["n < 1", "n < 2"]
+
+
+REACHING = [
+    "startswith(concat('${env:ASC_TEST_SECRET}', ''), s)",
+    "contains(concat('${spark.sql.session.timeZone}', ''), s)",
+    "upper(s) = upper('${env:ASC_TEST_SECRET}')",
+    "s LIKE concat('${env:ASC_TEST_SECRET}', '%')",
+]
+
+
+@pytest.mark.parametrize("substitute", ["false", "true"])
+def test_no_predicate_reads_the_environment_or_the_session(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, substitute: str
+) -> None:
+    """Neither by the session's setting, nor where somebody sets it otherwise."""
+    name = "spark.sql.variable.substitute"
+    assert spark.conf.get(name) == "false"
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT, s STRING"})
+    analyser = analyser_of(spark, stream)
+    jvm: Any = spark._jvm
+    # A variable that this JVM has, whatever the environment of the tests.
+    known = str(jvm.java.lang.System.getenv("PATH"))
+    spark.conf.set(name, substitute)
+    try:
+        for where in REACHING:
+            predicate = analyser.normalise(where.replace("ASC_TEST_SECRET", "PATH"))
+            for value in (known, "UTC", "U"):
+                read = analyser.tuple_values(json.dumps({"s": value}).encode(), predicate.read)
+                assert not any(found.as_py() is True for found in read), where
+                assert known.upper() not in [found.as_py() for found in read] or value == known
+    finally:
+        spark.conf.set(name, "false")

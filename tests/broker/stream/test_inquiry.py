@@ -1,4 +1,4 @@
-"""A batch that ends the whole daemon, twice, is looked into at the third start."""
+"""A batch that ends the whole daemon, twice, is looked into at the third start; one that takes long, while it runs."""
 
 from __future__ import annotations
 
@@ -24,44 +24,77 @@ honest = StreamAnalyser.normalise
 
 def normalise(self, where):
     found = honest(self, where)
-    if "4711" not in where:
-        return found
-    ends = "if(n = 13, CAST(reflect('java.lang.System', 'exit', 3) AS INT), 1)"
-    return replace(found, conjuncts=tuple(
-        tuple((replace(attribute, sql=ends), constraint) for attribute, constraint in conjunct)
-        for conjunct in found.conjuncts
-    ))
+    for marked, computed in {computed}.items():
+        if marked in where:
+            return replace(found, conjuncts=tuple(
+                tuple((replace(attribute, sql=computed), constraint) for attribute, constraint in conjunct)
+                for conjunct in found.conjuncts
+            ))
+    return found
 
 StreamAnalyser.normalise = normalise
 """
+EXITS = "if(n = 13, CAST(reflect('java.lang.System', 'exit', 3) AS INT), 1)"
+SLEEPS = "if(n = 14, length(reflect('java.lang.Thread', 'sleep', 600000L)), 1)"
+SEARCHES = "if(n = 15 AND rlike(repeat('x', n + 9000), '^x*x*x*x*x*x*y'), 0, 1)"
+TOO_LONG = "takes too long for a batch (it does not end in 4 s)"
 
 
 @pytest.mark.slow
-def test_an_expression_that_ends_the_daemon_twice_is_parked_at_the_third_start(
+def test_what_ends_a_daemon_twice_is_parked_at_the_third_start_and_what_takes_too_long_while_its_batch_runs(
     process: Process, reader: Site, kafka: EmbeddedKafka
 ) -> None:
-    process.prelude = RIG
+    """Spark's thread hears that its batch is to stop where it sleeps, and not where it searches: then the daemon ends
+    once what its batch delivers without the query is written, or before; the next one has the query parked.
+    """
+    process.prelude = RIG.replace("{computed}", repr({"4713": EXITS, "4714": SLEEPS, "4715": SEARCHES}))
+    text = process.file.read_text("utf-8")
+    process.file.write_text(text.replace("warm_up_s = 0", "warm_up_s = 0\nexpression_limit_s = 4"), "utf-8")
     process.start()
     out = f"out-{uuid.uuid4().hex[:12]}"
-    for query_id, where in (("guilty", "abs(n) = 4711"), ("fine", "abs(n) > 0"), ("plain", "n >= 0")):
-        body = {"id": query_id, "where": where, "topic": out}
-        assert process.client.post("/v1/queries", json=body).status_code == 201
-    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
-    producer.send(process.topic, b'{"n": 13}')
-    producer.close()
+    register(process, "fine", "abs(n) > 0", out)
+    register(process, "plain", "n >= 0", out)
+
+    register(process, "exits", "abs(n) = 4713", out)
+    send(process, kafka, 13)
     assert process.child is not None
     assert process.child.wait(timeout=60) == 1
     assert process.launch().wait(timeout=120) == 1
     assert reader.read(out) == []
     process.start()
-    deadline = time.monotonic() + 180
-    while not reader.read(out):
+    await_parked(process, reader, out, "exits", "ends a batch (the process that computes it ends)", records=1)
+    assert process.log.read_text("utf-8").count("looks for the expression that ended batch") == 1
+
+    register(process, "sleeps", "abs(n) = 4714", out)
+    send(process, kafka, 14)
+    await_parked(process, reader, out, "sleeps", TOO_LONG, records=2)
+    assert process.child.poll() is None
+
+    register(process, "searches", "abs(n) = 4715", out)
+    send(process, kafka, 15)
+    assert process.child.wait(timeout=240) == 1
+    process.start()
+    await_parked(process, reader, out, "searches", TOO_LONG, records=3)
+
+
+def register(process: Process, query_id: str, where: str, topic: str) -> None:
+    body = {"id": query_id, "where": where, "topic": topic}
+    assert process.client.post("/v1/queries", json=body).status_code == 201
+
+
+def send(process: Process, kafka: EmbeddedKafka, n: int) -> None:
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    producer.send(process.topic, b'{"n": %d}' % n)
+    producer.close()
+
+
+def await_parked(process: Process, reader: Site, out: str, query_id: str, reason: str, *, records: int) -> None:
+    """Wait until the queries beside it have that many records, and the other one is not served for a reason."""
+    deadline = time.monotonic() + 240
+    while len(reader.read(out)) < records:
         assert time.monotonic() < deadline, process.log.read_text("utf-8")
         time.sleep(0.2)
-    assert [record.queries for record in reader.read(out)] == [["fine", "plain"]]
-    found: Any = process.client.get("/v1/queries/guilty").json()
+    assert [record.queries for record in reader.read(out)] == [["fine", "plain"]] * records
+    found: Any = process.client.get(f"/v1/queries/{query_id}").json()
     assert found["served"] is False
-    assert "ends a batch (the process that computes it ends)" in found["reason"]
-    assert process.log.read_text("utf-8").count("looks for the expression that ended batch") == 1
-    process.child.kill()
-    process.child.wait()
+    assert reason in found["reason"]

@@ -155,14 +155,14 @@ def test_a_start_that_ended_in_the_warm_up_is_followed_by_a_cold_one(
     marker = site.config.spark.checkpoint_dir / name / "warming-up"
     seen: list[bool] = []
     monkeypatch.setattr(BatchRunner, "warm_up", lambda *_: seen.append(marker.exists()))
-    job.warm_up()
+    job.warm_up(0)
     # While it is warmed up this is noted, and afterwards no more.
     assert (seen, marker.exists()) == ([True], False)
     marker.touch()
-    job.warm_up()
+    job.warm_up(0)
     assert (seen, marker.exists()) == ([True], False)
     assert "starts cold" in caplog.text
-    job.warm_up()
+    job.warm_up(0)
     assert seen == [True, True]
 
 

@@ -94,5 +94,5 @@ def test_every_effective_offset_is_true_of_changes_in_the_middle_of_a_load(site:
         _, accepts = kinds[number % len(kinds)]
         assert found[query_id] == [offset for offset, n in sorted(published.items()) if offset >= first and accepts(n)]
     # In the middle of it: not all in one batch, and none after the last record.
-    assert len(set(effective.values())) > 3
+    assert len(set(effective.values())) > 1
     assert max(effective.values()) < max(published)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,8 +26,12 @@ KAFKA_DDL = (
 )
 
 
+AT = datetime(2013, 1, 31, 8, 0, 5, 123_000, tzinfo=timezone.utc)
+STAMP = ("asc-timestamp", b"1359619205123")
+
+
 def records(spark: SparkSession, *values: bytes) -> DataFrame:
-    rows = [(b"k", value, "in", 0, offset, None, 0, None) for offset, value in enumerate(values)]
+    rows = [(b"k", value, "in", 0, offset, AT, 0, None) for offset, value in enumerate(values)]
     return spark.createDataFrame(rows, KAFKA_DDL)
 
 
@@ -61,14 +66,19 @@ def test_one_pipeline_serves_every_batch_of_a_plan(spark: SparkSession) -> None:
             [
                 ("asc-error", b"value is not a JSON record of the stream's schema: it is no JSON object, or not whole"),
                 ("asc-source", b"in-0-2"),
+                STAMP,
             ],
         ),
-        ("out", b'{"n": 7, "s": "abc"}', [("asc-query", b"big"), ("asc-query", b"long"), ("asc-source", b"in-0-0")]),
+        (
+            "out",
+            b'{"n": 7, "s": "abc"}',
+            [("asc-query", b"big"), ("asc-query", b"long"), ("asc-source", b"in-0-0"), STAMP],
+        ),
     ]
     second = pipeline.outgoing(records(spark, b'{"n": 0}', b'{"n": 2, "s": "abcd"}'))
     assert written(second) == [
-        ("none", b'{"n": 0}', [("asc-query", b"zero"), ("asc-source", b"in-0-0")]),
-        ("out", b'{"n": 2, "s": "abcd"}', [("asc-query", b"long"), ("asc-source", b"in-0-1")]),
+        ("none", b'{"n": 0}', [("asc-query", b"zero"), ("asc-source", b"in-0-0"), STAMP]),
+        ("out", b'{"n": 2, "s": "abcd"}', [("asc-query", b"long"), ("asc-source", b"in-0-1"), STAMP]),
     ]
     tally = tallying.accumulator.value
     assert tally is not None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ import pytest
 
 from broker.config.sections import KafkaConfig
 from broker.kafka.cluster import KafkaCluster
-from broker.plans.binding import BatchBindings
+from broker.plans.binding import BatchBindings, Binding
 from broker.queries.query import RegisteredQuery
 from broker.queries.registry import Registry, RegistryTakenError
 
@@ -33,6 +35,37 @@ def restart(site: Site) -> None:
     assert site.daemon is not None
     site.daemon.stop()
     site.daemon = site.start()
+
+
+@contextmanager
+def registry_of(site: Site, *topics: str) -> Iterator[Registry]:
+    """The registry of a daemon that is stopped, and topics that are there for it."""
+    cluster = KafkaCluster(site.bootstrap_servers, KafkaConfig())
+    cluster.ensure_topics(topics)
+    registry = Registry(cluster, site.config.kafka.registry_topic)
+    registry.open()
+    yield registry
+    registry.close()
+    cluster.close()
+
+
+def await_five(site: Site, topic: str) -> None:
+    deadline = time.monotonic() + 60
+    while len(site.read(topic)) < 5:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def stop_before_its_commit(site: Site) -> Binding:
+    """Stop the daemon and take the commit of its last batch back, as if it had ended between write and commit."""
+    assert site.daemon is not None
+    site.daemon.stop()
+    folder = site.config.spark.checkpoint_dir / site.stream("json")
+    last = BatchBindings(folder / "bindings", folder / "spark").last()
+    assert last is not None
+    for path in (folder / "spark" / "commits").glob(f"*{last.batch_id}*"):
+        path.unlink()
+    return last
 
 
 def test_a_restarted_daemon_goes_on_where_it_was(site: Site) -> None:
@@ -59,23 +92,10 @@ def test_a_replayed_batch_is_judged_by_the_version_it_was_bound_to(site: Site) -
     site.drain()
     offsets = site.publish(numbers(0, 5))
     site.drain()
-    assert site.daemon is not None
-    site.daemon.stop()
-    folder = site.config.spark.checkpoint_dir / site.stream("json")
-    last = BatchBindings(folder / "bindings", folder / "spark").last()
-    assert last is not None
-    assert last.version == version
-    # What is replayed is the batch of the last sentinel; so take its commit back, and those of the records before it.
-    commits = folder / "spark" / "commits"
-    for path in commits.glob(f"*{last.batch_id}*"):
-        path.unlink()
-    cluster = KafkaCluster(site.bootstrap_servers, KafkaConfig())
-    cluster.ensure_topics([new])
-    registry = Registry(cluster, site.config.kafka.registry_topic)
-    registry.open()
-    registry.write([RegisteredQuery("bound", site.stream("json"), "n >= 0 OR n IS NULL", new)])
-    registry.close()
-    cluster.close()
+    # What is replayed is the batch of the last sentinel.
+    assert stop_before_its_commit(site).version == version
+    with registry_of(site, new) as registry:
+        registry.write([RegisteredQuery("bound", site.stream("json"), "n >= 0 OR n IS NULL", new)])
     replayed = len(site.read(site.config.dead_letter_topic(site.stream("json"))))
     site.daemon = site.start()
     site.drain()
@@ -92,25 +112,11 @@ def test_a_replayed_batch_gives_the_old_query_its_records_again(site: Site) -> N
     site.register("again", "n >= 0", old)
     site.drain()
     offsets = site.publish(numbers(0, 5))
-    deadline = time.monotonic() + 60
-    while len(site.read(old)) < 5:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert site.daemon is not None
-    site.daemon.stop()
-    folder = site.config.spark.checkpoint_dir / site.stream("json")
-    last = BatchBindings(folder / "bindings", folder / "spark").last()
-    assert last is not None
+    await_five(site, old)
+    last = stop_before_its_commit(site)
     assert last.end_offsets == {0: offsets[-1] + 1}
-    for path in (folder / "spark" / "commits").glob(f"*{last.batch_id}*"):
-        path.unlink()
-    cluster = KafkaCluster(site.bootstrap_servers, KafkaConfig())
-    cluster.ensure_topics([new])
-    registry = Registry(cluster, site.config.kafka.registry_topic)
-    registry.open()
-    registry.write([RegisteredQuery("again", site.stream("json"), "n >= 0", new)])
-    registry.close()
-    cluster.close()
+    with registry_of(site, new) as registry:
+        registry.write([RegisteredQuery("again", site.stream("json"), "n >= 0", new)])
     site.daemon = site.start()
     site.drain()
     again = [record.offset for record in site.read(old)]
@@ -119,23 +125,36 @@ def test_a_replayed_batch_gives_the_old_query_its_records_again(site: Site) -> N
     assert site.read(new) == []
 
 
+def test_a_batch_whose_binding_was_damaged_still_reaches_a_query_that_was_removed(site: Site) -> None:
+    topic = site.register("bound-removed", "n >= 0", site.topic("bound-removed"))["query"]["topic"]
+    site.drain()
+    offsets = site.publish(numbers(0, 5))
+    await_five(site, topic)
+    last = stop_before_its_commit(site)
+    assert last.end_offsets == {0: offsets[-1] + 1}
+    (site.config.spark.checkpoint_dir / site.stream("json") / "bindings" / str(last.batch_id)).write_bytes(b"")
+    with registry_of(site) as registry:
+        registry.write([], ["bound-removed"])
+    site.daemon = site.start()
+    site.drain()
+    again = [record.offset for record in site.read(topic)]
+    assert set(again) == set(offsets)
+    assert len(again) > len(offsets)
+
+
 def test_a_query_that_no_longer_fits_its_stream_is_kept_and_said_so(site: Site) -> None:
     assert site.daemon is not None
     site.daemon.stop()
-    cluster = KafkaCluster(site.bootstrap_servers, KafkaConfig())
-    registry = Registry(cluster, site.config.kafka.registry_topic)
-    registry.open()
-    registry.write(
-        [
-            RegisteredQuery("gone-stream", "gone", "n > 1", "asc.gone"),
-            RegisteredQuery("gone-column", site.stream("json"), "gone > 1", "asc.gone"),
-            RegisteredQuery("gone-function", site.stream("json"), "array_contains(s, 1)", "asc.gone"),
-            RegisteredQuery("gone-time", site.stream("json"), "n >= 0", "asc.gone", expires_at=PAST),
-            RegisteredQuery("stays", site.stream("json"), "n >= 0", site.topic("stays")),
-        ]
-    )
-    registry.close()
-    cluster.close()
+    with registry_of(site) as registry:
+        registry.write(
+            [
+                RegisteredQuery("gone-stream", "gone", "n > 1", "asc.gone"),
+                RegisteredQuery("gone-column", site.stream("json"), "gone > 1", "asc.gone"),
+                RegisteredQuery("gone-function", site.stream("json"), "array_contains(s, 1)", "asc.gone"),
+                RegisteredQuery("gone-time", site.stream("json"), "n >= 0", "asc.gone", expires_at=PAST),
+                RegisteredQuery("stays", site.stream("json"), "n >= 0", site.topic("stays")),
+            ]
+        )
     site.daemon = site.start()
     assert site.client.get("/v1/queries/gone-stream").status_code == 200
     answer = site.client.post("/v1/queries/gone-column/explain", json={})
@@ -174,6 +193,28 @@ def test_a_deleted_destination_is_made_again(site: Site) -> None:
     site.drain()
     assert [record.offset for record in site.read(topic)] == offsets
     assert site.client.get("/healthz").status_code == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damaged", [("offsets", "metadata"), ("commits",)], ids="-".join)
+def test_a_damaged_file_of_the_checkpoint_is_mended_and_no_record_is_lost(site: Site, damaged: tuple[str, ...]) -> None:
+    topic = site.register(f"mended-{damaged[0]}", "n >= 0")["query"]["topic"]
+    first = site.publish(numbers(0, 3))
+    site.drain()
+    assert site.daemon is not None
+    site.daemon.stop()
+    for name in damaged:
+        path = site.config.spark.checkpoint_dir / site.stream("json") / "spark" / name
+        if name != "metadata":
+            path = max(path.glob("[0-9]*"), key=lambda each: int(each.name))
+        path.write_bytes(b"")
+    second = site.publish(numbers(3, 3))
+    site.daemon = site.start()
+    site.drain()
+    # The batch whose commit was taken back is run again.
+    found = [record.offset for record in site.read(topic)]
+    assert list(dict.fromkeys(found)) == [*first, *second]
+    assert len(found) == 6 or "commits" in damaged
 
 
 @pytest.mark.slow

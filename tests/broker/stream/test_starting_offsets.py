@@ -40,11 +40,12 @@ def test_what_the_first_start_found_holds_for_every_later_one(
 ) -> None:
     topic = f"source-{uuid.uuid4().hex}"
     cluster.ensure_topics([topic])
-    client = KafkaClient(kafka.bootstrap_servers, {}, 15)
-    ((partition, _), _) = client.send(topic, [(b"k", b"1"), (b"k", b"2")])
+    producer = KafkaClient(kafka.bootstrap_servers, {}, 15).producer()
+    (partition,) = {producer.send(topic, value, b"k").get(30).partition for value in (b"1", b"2")}
     found = starting_offsets(tmp_path, cluster, stream(topic, begins))
     assert found == ({partition: 2, 1 - partition: 0} if begins == "latest" else {0: 0, 1: 0})
-    assert len(list(client.send(topic, [(b"k", b"3")]))) == 1
+    producer.send(topic, b"3", b"k")
+    producer.close()
     for changed in ("earliest", "latest"):
         assert starting_offsets(tmp_path, cluster, stream(topic, changed)) == found
 

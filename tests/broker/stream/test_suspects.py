@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from asc.keys.attribute import PAttribute
 from broker.config.streams import StreamConfig
+from broker.kafka.batch_sender import BatchSender
 from broker.kafka.client import KafkaClient
-from broker.stream.suspects import ChildTrial, InquiryError, SuspectBatch, guilty
+from broker.stream.suspects import ChildTrial, InquiryError, SuspectBatch, guilty, slow
 
 if TYPE_CHECKING:
     from broker.kafka.embedded import EmbeddedKafka
@@ -74,6 +75,24 @@ def test_where_the_records_themselves_fail_no_expression_is_asked() -> None:
     assert asked == [[]]
 
 
+@given(st.lists(st.integers(0, 10), max_size=30), st.integers(0, 60))
+def test_the_slow_ones_are_those_that_are_slow_alone(weights: list[int], bearable: int) -> None:
+    trial, asked = counted(lambda slots: sum(weights[slot] for slot in slots) > bearable)
+    assert set(slow(trial, len(weights))) == {slot for slot, weight in enumerate(weights) if weight > bearable}
+    assert [] in asked
+
+
+def test_a_search_for_slow_ones_ends_where_nearly_all_are_slow_together() -> None:
+    trial, asked = counted(lambda slots: len(slots) > 1 or list(slots) == [0])
+    assert slow(trial, 10_000) == {0: "fails with 0"}
+    assert len(asked) < 60
+
+
+def test_records_that_are_slow_themselves_are_no_expressions_fault() -> None:
+    with pytest.raises(InquiryError, match="without any expression"):
+        slow(lambda slots: "it does not end in 4 s", 3)
+
+
 FINE = PAttribute("length(s) > 1", pa.bool_())
 THROWS = PAttribute("if(n = 13, CAST(raise_error('unlucky') AS BOOLEAN), TRUE)", pa.bool_())
 OVERFLOWS = PAttribute("s RLIKE '^(?:[0-9]|x)*$'", pa.bool_())
@@ -90,7 +109,9 @@ def batch(kafka: EmbeddedKafka) -> SuspectBatch:
     admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
     admin.close()
     unlucky = f'{{"n": 13, "s": "{"x" * 20_000}"}}'.encode()
-    list(client.send(topic, [(None, b'{"n": 1, "s": "ab"}'), (None, b"no record"), (None, unlucky)]))
+    with BatchSender(client, topic) as sender:
+        sender.send([b'{"n": 1, "s": "ab"}', b"no record", unlucky])
+        sender.flush()
     return SuspectBatch(
         topic=topic,
         first={0: 0},

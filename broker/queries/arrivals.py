@@ -1,0 +1,141 @@
+"""Changes that arrive while another one is made: they wait, and those that can be are made together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from asc.errors import AscError
+from broker.access.scope import Scope
+from broker.queries.change import Alter, Change, Outcome
+from broker.queries.loads import Load
+from broker.queries.planning import Candidate
+from broker.queries.query_set import QuerySet
+
+_FEW = 100
+"""Changes of a request that others may be made together with."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(eq=False, slots=True)
+class Arrival:
+    """Changes that were judged against what stood, and what became of them: an outcome, an error, or ``is_stale``,
+    where they have to be judged anew.
+    """
+
+    changes: Sequence[Change | AscError]
+    candidates: dict[int, Candidate]
+    refused: dict[int, AscError]
+    standing: QuerySet
+    load: Load
+    scope: Scope
+    keep_going: bool
+    outcome: Outcome | None = None
+    error: BaseException | None = None
+    is_stale: bool = field(default=False)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether nothing is left to be done for it."""
+        return self.is_stale or self.outcome is not None or self.error is not None
+
+    def is_of(self, standing: QuerySet) -> bool:
+        """Whether what it alters stands as it was judged: nothing that another change did is undone."""
+        altered = (change.query_id for change in self.changes if isinstance(change, Alter))
+        return all(standing.queries.get(name) is self.standing.queries.get(name) for name in altered)
+
+    def is_plain(self, standing: QuerySet) -> bool:
+        """Whether it may be made with others, as far as can be told from it alone: few changes, none of them refused,
+        of queries that are its own, and without a number of queries to be kept.
+        """
+        if self.refused or self.keep_going or self.scope.max_queries is not None or len(self.changes) > _FEW:
+            return False
+        stand = (standing.queries.get(query_id) for query_id in self.ids())
+        return all(query is None or self.scope.owns(query.id, query.stream) for query in stand)
+
+    def ids(self) -> list[str]:
+        """The ids that it changes."""
+        return [change.query_id for change in self.changes if not isinstance(change, AscError)]
+
+    def answer(self) -> Outcome:
+        """What became of it; its error is raised."""
+        if self.error is not None:
+            raise self.error
+        assert self.outcome is not None
+        return self.outcome
+
+
+class Arrivals:
+    """Those that wait, in the order in which they came. Threads share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[Arrival] = []
+
+    def add(self, arrival: Arrival) -> None:
+        """Another one waits."""
+        with self._lock:
+            self._waiting.append(arrival)
+
+    def take(self) -> list[Arrival]:
+        """All that wait, who wait no longer."""
+        with self._lock:
+            taken, self._waiting = self._waiting, []
+        return taken
+
+
+def companions(arrivals: Sequence[Arrival], standing: QuerySet) -> list[Arrival]:
+    """Those that can be made in one step: plain ones, no two of which change the same query."""
+    taken: set[str] = set()
+    found: list[Arrival] = []
+    for arrival in arrivals:
+        ids = arrival.ids()
+        if arrival.is_plain(standing) and taken.isdisjoint(ids):
+            found.append(arrival)
+        # Who comes after one that waits, and changes the same, waits as well.
+        taken.update(ids)
+    return found
+
+
+def joined(arrivals: Sequence[Arrival]) -> tuple[list[Change | AscError], dict[int, Candidate]]:
+    """The changes of all, one after the other, and their candidates by position."""
+    changes: list[Change | AscError] = []
+    candidates: dict[int, Candidate] = {}
+    for arrival in arrivals:
+        candidates.update((len(changes) + position, one) for position, one in arrival.candidates.items())
+        changes += arrival.changes
+    return changes, candidates
+
+
+def unrefused(arrivals: Sequence[Arrival], refused: Collection[int]) -> list[Arrival]:
+    """Those of which no change is refused, by the positions that :func:`joined` gave."""
+    found, low = [], 0
+    for arrival in arrivals:
+        high = low + len(arrival.changes)
+        if not any(low <= position < high for position in refused):
+            found.append(arrival)
+        low = high
+    return found
+
+
+def part(arrivals: Sequence[Arrival], outcome: Outcome, before: QuerySet) -> None:
+    """Give each of those that were made in one step its own of what became of all."""
+    low = 0
+    for arrival in arrivals:
+        high = low + len(arrival.changes)
+        registered = _own(outcome.registered, low, high)
+        removed = _own(outcome.removed, low, high)
+        replaced = (before.queries.get(query_id) for query_id in arrival.ids())
+        streams = {one.query.stream for one in registered.values()} | {
+            one.stream for one in replaced if one is not None
+        }
+        offsets = {name: found for name, found in outcome.effective_offsets.items() if name in streams}
+        arrival.outcome = Outcome(outcome.version, registered, removed, {}, offsets)
+        low = high
+
+
+def _own(all_of: Mapping[int, _T], low: int, high: int) -> dict[int, _T]:
+    return {position - low: all_of[position] for position in range(low, high) if position in all_of}

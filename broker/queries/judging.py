@@ -1,0 +1,146 @@
+"""Judging changes: what is refused of each by itself, and what is refused of those that are made together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timezone
+
+from asc.errors import AscError
+from broker.access.scope import Scope
+from broker.config.config import Config
+from broker.errors import QueryError
+from broker.kafka.cluster import KafkaCluster
+from broker.queries.change import Alter, Change, Put
+from broker.queries.loads import Load
+from broker.queries.planning import Candidate
+from broker.queries.query import RegisteredQuery, check_id, check_labels
+from broker.queries.query_set import QuerySet
+from broker.queries.rules import check_destination
+from broker.queries.standing import StandingQueries
+from broker.stream.stream import Stream
+
+
+class Judge:
+    """Tells what is refused, and changes nothing. :meth:`judged` holds no lock, for Spark is asked and others go on;
+    :meth:`refuse_together` is called with the registrar's, for what hangs on what stands.
+    """
+
+    def __init__(
+        self, config: Config, cluster: KafkaCluster, streams: Mapping[str, Stream], stands: StandingQueries
+    ) -> None:
+        self._config = config
+        self._cluster = cluster
+        self._streams = streams
+        self._stands = stands
+
+    def stream_of(self, name: str | None, scope: Scope) -> Stream:
+        """The stream that is meant; QueryError when it is unknown, or left out where there are several. ForbiddenError
+        for one that is outside a caller's scope; none of those is named.
+        """
+        if name is not None:
+            scope.check_stream(name)
+        own = {
+            known: stream for known, stream in self._streams.items() if scope.streams is None or known in scope.streams
+        }
+        known = ", ".join(sorted(own))
+        if name is None:
+            if len(own) != 1:
+                raise QueryError("stream", "", f"name one of {known}")
+            return next(iter(own.values()))
+        if name not in own:
+            raise QueryError("unknown stream", name[:200], f"configured: {known}")
+        return own[name]
+
+    def judged(
+        self, changes: Sequence[Change | AscError], standing: QuerySet, load: Load, scope: Scope
+    ) -> tuple[dict[int, Candidate], dict[int, AscError]]:
+        """The candidates among changes, and what is refused, by position: all but what hangs on other queries.
+
+        Spark is asked here, which takes a while: no lock is held, and other changes go on.
+        """
+        refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
+        candidates: dict[int, Candidate] = {}
+        for position, change in enumerate(changes):
+            load.read = position
+            if isinstance(change, AscError):
+                continue
+            with refusing(refused, position):
+                scope.check_id(change.query_id)
+                if isinstance(change, Put):
+                    candidates[position] = self._candidate(change.query, scope)
+                elif isinstance(change, Alter):
+                    stands = standing.queries.get(change.query_id)
+                    is_own = stands is not None and scope.owns(stands.id, stands.stream)
+                    candidates[position] = self._candidate(change.altered(stands if is_own else None), scope)
+        load.read = len(changes)
+        load.told("read")
+        refused.update(
+            self._stands.planning.asked({i: one for i, one in candidates.items() if not standing.holds(one.query)})
+        )
+        return {i: one for i, one in candidates.items() if i not in refused}, refused
+
+    def _candidate(self, query: RegisteredQuery, scope: Scope) -> Candidate:
+        """A query as a candidate, all but what hangs on the others and on Spark; AscError where it is refused."""
+        check_id(query.id)
+        scope.check_id(query.id)
+        stream = self.stream_of(query.stream, scope)
+        scope.check_topic(query.topic)
+        check_destination(query.topic, stream.name, self._config)
+        check_labels(query.labels)
+        if query.expires_at is not None and query.expires_at <= _now():
+            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
+        predicate = stream.analyser.normalise(query.where)
+        scope.check_columns(predicate)
+        return Candidate(query, predicate)
+
+    def refuse_together(
+        self, candidates: Mapping[int, Candidate], refused: dict[int, AscError], scope: Scope, removed: int
+    ) -> set[str]:
+        """Add to the refused what hangs on the others, on Spark and on Kafka: candidates that would close a loop, that
+        Spark refuses, that are too many, or whose topic cannot be what they want of it. The topics yet to be made.
+        """
+        self._refuse_by_rules(candidates, refused)
+        if scope.max_queries is not None:
+            self._refuse_by_number(candidates, refused, scope, removed)
+        # One that is paused needs no topic: to pause it may be what mends a stream.
+        topics = {i: one.query.topic for i, one in candidates.items() if i not in refused and not one.query.paused}
+        by_topic, missing = self._cluster.destinations(set(topics.values()))
+        refused.update((i, by_topic[topic]) for i, topic in topics.items() if topic in by_topic)
+        if by_topic:
+            # What they would have replaced stands on, and others may break a rule beside it.
+            self._refuse_by_rules(candidates, refused)
+        return missing
+
+    def _refuse_by_rules(self, candidates: Mapping[int, Candidate], refused: dict[int, AscError]) -> None:
+        standing = self._stands.now
+        own = {position: candidate for position, candidate in candidates.items() if position not in refused}
+        plans = self._stands.plans()
+        positions = list(own)
+        found = self._stands.planning.refusals(list(own.values()), standing, plans)
+        refused.update((positions[i], error) for i, error in found.items())
+
+    def _refuse_by_number(
+        self, candidates: Mapping[int, Candidate], refused: dict[int, AscError], scope: Scope, removed: int
+    ) -> None:
+        """Refuse those beyond the number of queries that a caller may have, with the lock held."""
+        number = self._stands.now.count(scope.id_prefix, scope.streams) - removed
+        for position, candidate in sorted(candidates.items()):
+            if position in refused or candidate.query.id in self._stands.now:
+                continue
+            with refusing(refused, position):
+                scope.check_number(number + 1)
+                number += 1
+
+
+@contextmanager
+def refusing(refused: dict[int, AscError], position: int) -> Iterator[None]:
+    """What is raised within is why the change at a position is refused."""
+    try:
+        yield
+    except AscError as error:
+        refused[position] = error
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

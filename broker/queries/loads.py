@@ -1,0 +1,75 @@
+"""How far the large changes under way are: to those who wait for one it looks as if nothing happened."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+LOG = logging.getLogger("asc.registration")
+
+Step = Literal["read", "judged", "compiled", "written to the registry"]
+STEPS: tuple[Step, ...] = ("read", "judged", "compiled", "written to the registry")
+
+_TOLD = 20_000
+"""Queries changed at once that take seconds."""
+
+
+@dataclass(slots=True)
+class Load:
+    """A change of so many queries under way; written by the thread that makes it alone.
+
+    ``by``: the name of whose change it is. ``read``: the queries whose predicates are; ``done``: the last of the STEPS
+    that all of them have behind them.
+    """
+
+    queries: int
+    read: int = 0
+    done: Step | None = None
+    by: str = ""
+
+    def begin(self) -> None:
+        """From the first step on, for what was judged did not stand any more."""
+        self.read, self.done = 0, None
+
+    def told(self, done: Step, queries: int | None = None) -> None:
+        """A step is done, by all or by so many queries: to be seen, and where it took long in the log."""
+        self.done = done
+        count = self.queries if queries is None else queries
+        if count >= _TOLD:
+            LOG.info("bulk load: %d queries are %s", count, done)
+
+    def shown(self) -> dict[str, Any]:
+        """As JSON.
+
+        >>> Load(100_000, read=30_000).shown()
+        {'queries': 100000, 'read': 30000, 'done': None}
+        """
+        return {"queries": self.queries, "read": self.read, "done": self.done}
+
+
+class Loads:
+    """The changes under way, in the order in which they began. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way: list[Load] = []
+
+    @contextmanager
+    def begun(self, queries: int, by: str = "") -> Iterator[Load]:
+        """A change of so many queries is under way until the context ends."""
+        load = Load(queries, by=by)
+        with self._lock:
+            self._under_way.append(load)
+        try:
+            yield load
+        finally:
+            with self._lock:
+                self._under_way = [one for one in self._under_way if one is not load]
+
+    def shown(self, by: str | None = None) -> list[dict[str, Any]]:
+        """All of them, or those of one name, as JSON."""
+        return [load.shown() for load in self._under_way if by in (None, load.by)]

@@ -1,0 +1,41 @@
+"""One daemon has a checkpoint folder, and a name by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker.daemon.checkpoint_lock import CheckpointLock
+from broker.errors import BrokerError, CheckpointTakenError
+
+
+def test_one_has_it_until_it_lets_go(tmp_path: Path) -> None:
+    first, second = CheckpointLock(tmp_path / "new" / "folder"), CheckpointLock(tmp_path / "new" / "folder")
+    first.take()
+    assert (first.is_held, second.is_held) == (True, False)
+    with pytest.raises(CheckpointTakenError, match="belongs to another running daemon: stop it, or name another"):
+        second.take()
+    assert not second.is_held
+    first.release()
+    first.release()
+    second.take()
+    assert second.is_held
+    second.release()
+
+
+def test_the_name_stays_with_the_folder(tmp_path: Path) -> None:
+    one, other = CheckpointLock(tmp_path / "one"), CheckpointLock(tmp_path / "other")
+    name = one.instance()
+    assert CheckpointLock(tmp_path / "one").instance() == name
+    assert other.instance() != name
+    (tmp_path / "one" / "instance").write_bytes(b"\xff torn")
+    again = one.instance()
+    assert again not in (name, "")
+    assert one.instance() == again
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BrokerError, match="file/folder': cannot be written: Not a directory"):
+        CheckpointLock(tmp_path / "file" / "folder").take()

@@ -1,0 +1,74 @@
+"""Who may serve: what a second daemon is told, and what a daemon is told that Kafka does not let join."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from broker.config.sections import KafkaConfig
+from broker.daemon.checkpoint_lock import CheckpointLock
+from broker.daemon.turn import Turn
+from broker.errors import BrokerError, KafkaError, RegistryTakenError
+from broker.kafka.client import KafkaClient
+from broker.kafka.cluster import KafkaCluster
+
+if TYPE_CHECKING:
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(autouse=True)
+def _in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.daemon.turn.SESSION_S", 1.0)
+    monkeypatch.setattr("broker.daemon.turn._FIRST_ROUND_S", 3.0)
+
+
+@pytest.fixture
+def topic(kafka: EmbeddedKafka) -> str:
+    name = f"served-{uuid.uuid4().hex[:12]}"
+    cluster = KafkaCluster(kafka.bootstrap_servers, KafkaConfig(bootstrap_servers=kafka.bootstrap_servers))
+    cluster.ensure_topics([name])
+    cluster.close()
+    return name
+
+
+def turn(servers: str, topic: str, folder: Path, *, stands_by: bool = False) -> Turn:
+    lock = CheckpointLock(folder)
+    if not stands_by:
+        lock.take()
+    made = Turn(KafkaClient(servers, {}, 1), topic, lock, stands_by=stands_by)
+    made.join()
+    return made
+
+
+def test_a_second_one_is_told_that_another_serves_and_a_standby_waits(
+    kafka: EmbeddedKafka, topic: str, tmp_path: Path
+) -> None:
+    entered: list[str] = []
+    first = turn(kafka.bootstrap_servers, topic, tmp_path / "first")
+    first.wait(entered.append, lambda: False)
+    first.check()
+    second = turn(kafka.bootstrap_servers, topic, tmp_path / "second")
+    with pytest.raises(RegistryTakenError, match="another daemon serves it: stop that one, or start this one with"):
+        second.wait(entered.append, lambda: False)
+    second.leave()
+    asked = threading.Event()
+    standby = turn(kafka.bootstrap_servers, topic, tmp_path / "first", stands_by=True)
+    threading.Timer(1, asked.set).start()
+    with pytest.raises(BrokerError, match="while it stood by"):
+        standby.wait(entered.append, asked.is_set)
+    standby.leave()
+    first.leave()
+    assert entered == ["waiting for the registry", "waiting for the registry", "standing by for another daemon"]
+
+
+def test_where_kafka_does_not_let_it_join_that_is_said(tmp_path: Path) -> None:
+    own = turn("127.0.0.1:9", "asc.queries", tmp_path)
+    with pytest.raises(KafkaError, match=r"consumer group 'asc-daemons-asc\.queries': cannot be joined"):
+        own.wait(lambda phase: None, lambda: False)
+    own.leave()
