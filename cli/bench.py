@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,7 +19,7 @@ QUICK_SCALE = 0.1
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 _QUICK = click.option("--quick", is_flag=True, help="Small sizes: to see that it runs, not to measure.")
-_TENTH = click.option("--quick", is_flag=True, help="A tenth of the full size.")
+_TENTH = click.option("--quick", is_flag=True, help="A tenth of the full size, three seeds.")
 _SCALE = click.option(
     "--scale", type=click.FloatRange(0, 1, min_open=True), default=1.0, hidden=True, help="Share of the full size."
 )
@@ -29,6 +30,13 @@ _OUTPUT = click.option(
     default=RESULTS,
     show_default=True,
     help="Folder for the result as JSON, and its plot.",
+)
+
+_DATA = click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    envvar="ASC_DATA_DIR",
+    help="Folder of recorded tuples (ASC_DATA_DIR): flights, kddcup99 and census in it; without it what is packaged.",
 )
 
 
@@ -56,7 +64,7 @@ def benchmark(
     """
 
     def command(described: Callable[[], None]) -> click.Command:
-        def work(output_dir: Path, as_json: bool, quick: bool, scale: float | None = None, **more: int | None) -> None:
+        def work(output_dir: Path, as_json: bool, quick: bool, scale: float | None = None, **more: Any) -> None:
             size = {"quick": quick} if scale is None else {"scale": QUICK_SCALE * scale if quick else scale}
             measured = import_module(module)
             result = measured.run(output_dir=output_dir, **size, **more)
@@ -97,23 +105,48 @@ def match() -> None:
     """The executor alone: tuples a second, bytes a query and build time for 10 to 10,000 queries."""
 
 
-@benchmark("bench.scale", "asc bench scale", "asc bench scale --quick --output /tmp/results")
+@benchmark(
+    "bench.scale",
+    "asc bench scale --data recorded",
+    "asc bench scale --quick --output /tmp/results",
+    options=(_DATA, _QUICK),
+)
 def scale() -> None:
     """The executor with 1,000 to 1,000,000 queries, where few and where many accept a tuple.
 
-    As pairs of row and query and as ids, in large and small batches, on one core and on all; beside it a scan of every
-    query that ends at the first predicate which fails, and vectorised brute force.
+    Over tuples that are made, and over recorded ones: flights, network connections (KDD Cup 99) and the census, with
+    constants drawn from them. As pairs of row and query and as ids, in large and small batches, on one core and on all;
+    beside it a scan of every query that ends at the first predicate which fails, and vectorised brute force.
     """
 
 
 @benchmark("bench.spark", "asc bench spark", "asc bench spark --quick --output /tmp/results")
 def spark() -> None:
-    """A Parquet input through broker.match, beside what Spark alone would do and the bare transport."""
+    """A Parquet input through broker.match, beside what Spark alone would do and the bare transport.
+
+    Beyond 1,000 predicates beside the bare transport alone, with up to 100,000.
+    """
 
 
-@benchmark("bench.monitor", "asc bench monitor", "asc bench monitor --quick")
+_PART = click.option(
+    "--part",
+    type=click.Choice(["cost", "gain"]),
+    help="What the monitor costs, or what it gains, not both.",
+)
+
+
+@benchmark(
+    "bench.monitor",
+    "asc bench monitor",
+    "asc bench monitor --part gain --quick",
+    options=(_PART, _QUICK),
+)
 def monitor() -> None:
-    """What the side monitor costs: batches through Spark with it and without it, in turns."""
+    """What the side monitor costs, and what it gains where data changes slowly.
+
+    The cost: batches through Spark with it and without it, in turns. The gain: 1,000 to 100,000 alerts over streams
+    that drift, through the executor alone, in turns with orders that stay.
+    """
 
 
 @benchmark(
@@ -147,6 +180,23 @@ def stream() -> None:
     """
 
 
+@benchmark("bench.cluster", "asc bench cluster", "asc bench cluster --quick --output /tmp/results")
+def cluster() -> None:
+    """A backlog of 2,000,000 records through executors on a standalone cluster: records a second with 1 and 2 workers.
+
+    The cluster, Kafka and the daemon share this machine; beside the figures stand what limits them and the processor
+    time of each kind of process. And predicates divided over two executors. Takes about half an hour.
+    """
+
+
+@benchmark("bench.patterns", "asc bench patterns", "asc bench patterns --quick --output /tmp/results")
+def patterns() -> None:
+    """LIKE patterns, 100 to 100,000 of them, over log lines that are made.
+
+    Beside a compiled search for each query, and a join with the patterns as a table in DuckDB.
+    """
+
+
 @benchmark("bench.peers", "asc bench peers", "asc bench peers --quick --output /tmp/results")
 def peers() -> None:
     """The same predicates over the same file through DuckDB, Polars, Spark and compiled loops.
@@ -163,6 +213,19 @@ def standing() -> None:
     """
 
 
+@benchmark("bench.publish", "asc bench publish", "asc bench publish --quick --output /tmp/results")
+def publish() -> None:
+    """A CSV file of 1,000,000 rows sent to Kafka: 'asc publish', a loop in Python, and librdkafka alone."""
+
+
+@benchmark("bench.recovery", "asc bench recovery", "asc bench recovery --quick --output /tmp/results")
+def recovery() -> None:
+    """How long records wait when the daemon is killed: it is started again, or a standby takes its place.
+
+    10,000 and 100,000 queries, 500 records a second. Takes about fifteen minutes.
+    """
+
+
 @benchmark("bench.latency", "asc bench latency", "asc bench latency --quick --output /tmp/results")
 def latency() -> None:
     """How long a record takes through a daemon, from the producer's clock to the consumer's, from the start on.
@@ -172,18 +235,23 @@ def latency() -> None:
     """
 
 
+_RATIOS = click.option("--ratios", is_flag=True, help="The table of Hybrid / SEQ_best, no figure.")
+
+
 @benchmark(
     "bench.synthetic",
     "asc bench synthetic",
     "asc bench synthetic --figure 7 --quick",
     "asc bench synthetic --figure 6 --queries 1000 --output /tmp/results",
-    options=(_figure(6, 8), _QUERIES, _TENTH, _SCALE),
+    "asc bench synthetic --ratios",
+    options=(_figure(6, 8), _RATIOS, _QUERIES, _TENTH, _SCALE),
 )
 def synthetic() -> None:
     """Figures 6, 7 and 8 of the paper: evaluated constructs a tuple on uniform and on skewed, correlated tuples.
 
     SEQ_best and SEQ_worst, Ticket Routing, Macro and Hybrid, with the time of the batch executor beside them, and the
-    paper's claims, confirmed or refuted.
+    paper's claims, confirmed, refuted or left open by the intervals over the seeds. And a table of Hybrid / SEQ_best
+    over the numbers of queries and of p-attributes.
     """
 
 

@@ -7,6 +7,7 @@ import ipaddress
 import json
 import os
 import re
+import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from urllib.parse import quote
 
 import click
 
-from cli.arguments import EXISTING_FILE
+from cli.arguments import EXISTING_FILE, config_option
 from cli.failure import CommandError
 from cli.schema_file import read_text
 
@@ -60,12 +61,16 @@ class Client:
     """A connection to one daemon; every method is one request and returns the JSON it answers.
 
     The proxies of the environment are used, but not for a loopback address: they could not reach it.
+    Over https it trusts the certificates in ``ca_file``, a PEM file, or those that the system trusts.
     Errors: `CommandError` where no daemon answers, `ServerError` where it refuses.
     """
 
-    def __init__(self, server: str, token: str | None = None) -> None:
+    def __init__(
+        self, server: str, token: str | None = None, ca_file: Path | None = None, *, config_file: Path | None = None
+    ) -> None:
         import httpx
 
+        self._config_file = config_file
         if token and not _HEADER_TEXT.fullmatch(token):
             remedy = "an HTTP header takes only visible ASCII characters, without spaces: choose another token"
             raise CommandError("bearer token", "********", remedy)
@@ -77,6 +82,7 @@ class Client:
                 headers=headers,
                 timeout=TIMEOUT_S,
                 trust_env=not is_loopback(httpx.URL(self.server).host),
+                verify=_trusted(ca_file) if httpx.URL(self.server).scheme == "https" else True,
             )
         except httpx.InvalidURL as error:
             raise CommandError("server address", server, f"{error}; write it as {DEFAULT_SERVER}") from None
@@ -105,11 +111,18 @@ class Client:
         return self.request("GET", "/v1/streams")
 
     def kafka(self) -> KafkaClient:
-        """A client of the Kafka that the daemon uses; without TLS and SASL."""
+        """A client of the Kafka that the daemon uses, with TLS and SASL as the file of ``--config`` says."""
+        from broker.config.config import load_kafka_options
         from broker.kafka.client import KafkaClient, quiet_client_log
 
         quiet_client_log()
-        return KafkaClient(self.streams()["kafka"]["bootstrap_servers"], {}, KAFKA_ANSWERS_WITHIN_S)
+        options = {} if self._config_file is None else load_kafka_options(self._config_file)
+        asked = self.streams()["kafka"]
+        protocol = asked.get("security_protocol", "PLAINTEXT")
+        if protocol != "PLAINTEXT" and self._config_file is None:
+            remedy = f"is spoken to by {protocol}: name the file that has its [kafka.options] with --config"
+            raise CommandError("Kafka", asked["bootstrap_servers"], remedy)
+        return KafkaClient(asked["bootstrap_servers"], options, KAFKA_ANSWERS_WITHIN_S)
 
     def stream(self, name: str | None) -> Json:
         """The stream of that name, or the only one."""
@@ -138,6 +151,11 @@ class Client:
             headers={"Content-Type": "application/x-ndjson", **_condition(replaces)},
             timeout=10 * TIMEOUT_S,
         )
+
+    def loads(self) -> list[Json]:
+        """How far the changes are that are under way; asked while something else is waited for, so for two seconds."""
+        found = self.request("GET", "/v1/loads", timeout=2.0).get("loads")
+        return found if isinstance(found, list) else []
 
     def queries(self, **filters: str | None) -> list[Json]:
         """The registered queries that pass the filters, page after page."""
@@ -180,7 +198,14 @@ class Client:
 
         try:
             return self._http.request(method, path, **options)
-        except (httpx.ConnectError, httpx.ConnectTimeout):
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                reason = str(error).partition("failed: ")[2].partition(" (_ssl")[0] or str(error)
+                remedy = f"{reason}: name its certificate, or its CA's, with --ca-file (ASC_CA_FILE)"
+                raise CommandError("the certificate is not trusted of", self.server, remedy) from None
+            if "SSL" in str(error):
+                remedy = "is it http://? An address without TLS has no s"
+                raise CommandError("no TLS is spoken at", self.server, remedy) from None
             remedy = "start one with 'asc serve', or name another with --server"
             raise NoAnswerError("no daemon answers at", self.server, remedy) from None
         except httpx.TimeoutException:
@@ -189,7 +214,7 @@ class Client:
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
             raise CommandError("server address", self.server, f"write it as {DEFAULT_SERVER}") from None
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
-            remedy = f"{type(error).__name__}: {error}"
+            remedy = f"{type(error).__name__}: {error}; where the API has a certificate, the address begins with https"
             raise NoAnswerError("the connection ends without an answer, server", self.server, remedy) from None
         except httpx.HTTPError as error:
             remedy = f"{type(error).__name__}: {error}"
@@ -222,9 +247,11 @@ def is_loopback(host: str) -> bool:
 
 
 @contextmanager
-def connected(server: str, token_file: Path | None) -> Iterator[Client]:
+def connected(
+    server: str, token_file: Path | None, ca_file: Path | None, config_file: Path | None = None
+) -> Iterator[Client]:
     """A client, closed at the end."""
-    client = Client(server, read_token(token_file))
+    client = Client(server, read_token(token_file), ca_file, config_file=config_file)
     try:
         yield client
     finally:
@@ -235,15 +262,35 @@ def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that name the daemon; the command is called with a `Client` as ``client``."""
 
     @functools.wraps(command)
-    def with_client(server: str, token_file: Path | None, **arguments: Any) -> Any:
-        with connected(server, token_file) as client:
+    def with_client(server: str, token_file: Path | None, ca_file: Path | None, **arguments: Any) -> Any:
+        with connected(server, token_file, ca_file) as client:
             return command(client=client, **arguments)
 
     return address_options(with_client)
 
 
+def kafka_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same options for a command that talks to Kafka as well, and the file with Kafka's."""
+
+    @functools.wraps(command)
+    def with_client(
+        server: str, token_file: Path | None, ca_file: Path | None, config_file: Path | None, **arguments: Any
+    ) -> Any:
+        with connected(server, token_file, ca_file, config_file) as client:
+            return command(client=client, **arguments)
+
+    help_text = "The daemon's configuration file, or one with its [kafka.options] alone: Kafka's TLS and SASL."
+    return config_option(help_text)(address_options(with_client))
+
+
 def address_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same options for a command that may do without a daemon: its ``server`` and ``token_file``."""
+    """The same options for a command that may do without a daemon: its ``server``, ``token_file`` and ``ca_file``."""
+    authority = click.option(
+        "--ca-file",
+        envvar="ASC_CA_FILE",
+        type=EXISTING_FILE,
+        help="PEM file of the certificates to trust over https, instead of the system's (ASC_CA_FILE).",
+    )
     token = click.option(
         "--token-file",
         type=EXISTING_FILE,
@@ -252,7 +299,7 @@ def address_options(command: Callable[..., Any]) -> Callable[..., Any]:
     address = click.option(
         "--server", envvar="ASC_SERVER", default=DEFAULT_SERVER, show_default=True, help="The daemon (ASC_SERVER)."
     )
-    return address(token(command))
+    return address(token(authority(command)))
 
 
 def read_token(token_file: Path | None) -> str | None:
@@ -263,6 +310,18 @@ def read_token(token_file: Path | None) -> str | None:
     if not token:
         raise CommandError("token file", str(token_file), "is empty: write the daemon's bearer token into it")
     return token
+
+
+def _trusted(ca_file: Path | None) -> ssl.SSLContext:
+    import truststore
+
+    if ca_file is None:
+        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except (ssl.SSLError, OSError) as error:
+        remedy = f"holds no certificate in PEM form: {getattr(error, 'reason', None) or error}"
+        raise CommandError("CA file", str(ca_file), remedy) from None
 
 
 def _condition(replaces: bool) -> dict[str, str]:

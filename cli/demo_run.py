@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from broker.consuming.consume import delivery_of
 from cli.client import Client
 from cli.output import table_text
 from cli.received import record_json
@@ -60,7 +61,7 @@ def _config(folder: Path) -> Any:
 
     return parse_config(
         {
-            "kafka": {"data_dir": str(folder / "kafka")},
+            "kafka": {"data_dir": str(folder / "kafka"), "partitions": 1},
             "api": {"port": 0},
             "spark": {"checkpoint_dir": str(folder / "checkpoint"), "time_zone": "UTC"},
             "streams": {
@@ -84,11 +85,12 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
     with kafka.reading(topics.values(), from_beginning=True) as messages:
         _say(f"publishing {sample_path().name} into topic {stream['topic']} ...")
         started = time.monotonic()
-        places = _publish(kafka, stream)
+        rows = _publish(kafka, stream)
         published = time.monotonic()
         _say("receiving from every topic ...")
         received, last = _receive(messages, topics.values(), sum(map(len, expected.values())))
-    row_of = {f"{stream['topic']}-{partition}-{offset}": row for row, (partition, offset) in enumerate(places)}
+    # One partition, new, and written in order.
+    row_of = {f"{stream['topic']}-0-{row}": row for row in range(rows)}
     found = {query_id: compare(received[topic], row_of, expected[query_id]) for query_id, topic in topics.items()}
     shown = received[topics[SHOWN_QUERY]][:SHOWN_RECORDS]
     explanation = client.explain(SHOWN_QUERY, json.loads(shown[0]["value"]), whole=True)["text"] if shown else ""
@@ -101,11 +103,11 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
         ],
         "shown": {"query": SHOWN_QUERY, "records": shown, "explanation": explanation},
         "throughput": {
-            "records": len(places),
+            "records": rows,
             "deliveries": sum(map(len, received.values())),
             "publishing_s": round(published - started, 3),
             "until_last_delivery_s": round(elapsed_s, 3),
-            "records_per_s": round(len(places) / elapsed_s),
+            "records_per_s": round(rows / elapsed_s),
         },
     }
 
@@ -140,16 +142,18 @@ def compare(records: Iterable[dict[str, Any]], row_of: Mapping[str, int], expect
     return {"received": received.total(), "expected": expected.total(), "agrees": received == expected}
 
 
-def _publish(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[tuple[int, int]]:
+def _publish(kafka: KafkaClient, stream: Mapping[str, Any]) -> int:
+    """Send the packaged sample, in order; the number of its rows."""
     from tqdm import tqdm
 
     from asc.schema import Schema
-    from cli.records import Target, read_records
+    from broker.kafka.batch_sender import BatchSender
+    from cli.records import Target, read_batches
 
     path = sample_path()
     target = Target(stream["format"], Schema.from_ddl(stream["schema"]))
     with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="publishing", disable=None) as bar:
-        records = read_records(
+        batches = read_batches(
             path,
             "csv",
             target,
@@ -157,7 +161,11 @@ def _publish(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[tuple[int, i
             advance=lambda done: bar.update(done - bar.n),
             on_columns=lambda _columns, _by_case: None,
         )
-        return list(kafka.send(stream["topic"], records))
+        with BatchSender(kafka, stream["topic"]) as sender:
+            for values, keys in batches:
+                sender.send(values, keys)
+            sender.flush()
+            return sender.acknowledged
 
 
 def _receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics, float]:
@@ -170,7 +178,7 @@ def _receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topic
     while time.monotonic() - last < (QUIET_S if count >= expected else PATIENCE_S):
         for batch in messages.poll(timeout_ms=200).values():
             for message in batch:
-                received[message.topic].append(record_json(message))
+                received[message.topic].append(record_json(delivery_of(message)))
                 count += 1
                 last = time.monotonic()
     return received, last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -41,6 +42,9 @@ def schema_of_file(path: Path, rows_max: int) -> FileSchema:
 
     fields, notes = [], []
     for field, guess in guesses.items():
+        if any(unicodedata.category(char) == "Cc" for char in field):
+            remedy = f"a column would be named {field[:20]!r}: is it {name.upper()} in UTF-8?"
+            raise CommandError("control characters instead of names in file", str(path), remedy)
         if not field:
             notes.append("a column without a name: left out")
             continue

@@ -85,11 +85,13 @@ def read_lines(path: Path, advance: Advance) -> Iterator[bytes]:
 
 
 def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes]:
-    """Whole lines of a text file, about so many bytes at a time; costs the memory of some of them."""
+    """Whole lines of a text file, about so many bytes at a time, of standard input as they come; in bounded memory."""
     try:
         with _opened(path) as (told, content):
             rest = b""
-            while part := content.read(size_bytes):
+            # Of a pipe, what has come so far: nobody knows when the next line does.
+            read = content.read1 if path == STDIN else content.read  # type: ignore[attr-defined]  # as every stdin has it
+            while part := read(size_bytes):
                 advance(told())
                 end = part.rfind(b"\n") + 1
                 if end:
@@ -97,6 +99,7 @@ def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes
                     rest = part[end:]
                 else:
                     rest += part
+            advance(told())
             if rest:
                 yield rest
     except (gzip.BadGzipFile, EOFError) as error:
@@ -130,9 +133,14 @@ def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
                 yield {name: value or None for name, value in zip(header, row, strict=True)}
             advance(told())
     except (csv.Error, UnicodeDecodeError) as error:
-        raise CommandError("not readable as CSV, file", str(path), f"after line {line}: {error}") from None
+        raise CommandError("not readable as CSV, file", str(path), f"after line {line}: {why_no_csv(error)}") from None
     except (gzip.BadGzipFile, EOFError) as error:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
+
+
+def why_no_csv(error: Exception) -> str:
+    """What is wrong with a text that is to be CSV."""
+    return f"is it CSV in UTF-8? {error}" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:

@@ -7,6 +7,7 @@ import click
 from cli.bench import bench
 from cli.command import examples
 from cli.config import config
+from cli.dead_letter import dead_letter
 from cli.demo import demo
 from cli.failure import FailureGroup
 from cli.functions import functions
@@ -19,6 +20,7 @@ from cli.schema import schema
 from cli.serve import serve
 from cli.status import status
 from cli.subscribe import subscribe
+from cli.token import token
 from cli.version import version, version_option
 
 
@@ -31,6 +33,7 @@ from cli.version import version, version_option
         'asc query add late --where "arr_delay > 60"',
         "asc publish --stream flights flights.csv.gz",
         "asc subscribe late --from-beginning",
+        "asc dead-letter list",
         "asc help query add",
     ),
 )
@@ -41,8 +44,8 @@ def main(debug: bool) -> None:
 
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
-    query, publish, subscribe and status ask the daemon that 'asc serve' runs, wherever it is. No daemon is needed for
-    demo, match, schema, bench, config, functions, runtime, version and 'query check --schema'.
+    query, publish, subscribe, dead-letter and status ask the daemon that 'asc serve' runs, wherever it is. No daemon
+    is needed for demo, match, schema, bench, config, functions, runtime, token, version and 'query check --schema'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
@@ -54,6 +57,7 @@ for command in (
     query,
     publish,
     subscribe,
+    dead_letter,
     match,
     schema,
     bench,
@@ -61,6 +65,7 @@ for command in (
     functions,
     runtime,
     status,
+    token,
     version,
     help_command,
 ):

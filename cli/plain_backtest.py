@@ -22,8 +22,8 @@ def why_spark(queries: Sequence[Query]) -> str | None:
     """Why queries cannot be matched without Spark: what the first of them has it compute; None where they can be."""
     for query in queries:
         for attribute in query.predicate.p_attributes:
-            if attribute.path is None:
-                return f"query {query.id!r} has Spark compute {attribute.sql}"
+            if attribute.is_computed:
+                return f"query {query.id!r} has Spark compute {attribute.read.sql}"
     return None
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.client import Client, server_options
+from cli.client import Client, kafka_options
 from cli.command import Command, examples
 from cli.output import counted, json_option, print_json
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from asc.schema import Schema
-    from broker.kafka.client import KafkaClient, Record
+    from broker.kafka.client import KafkaClient
+    from cli.records import RecordBatch
 
 
 @click.command(
@@ -36,8 +41,14 @@ if TYPE_CHECKING:
     help="The format of FILE, where its name does not say it; of standard input ndjson, unless this says csv.",
 )
 @click.option("--force", is_flag=True, help="Publish also a file that shares no column with the stream's schema.")
+@click.option(
+    "--skip",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Leave out the first so many records: those that are there already, as an interrupted publish says.",
+)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@server_options
+@kafka_options
 @json_option
 def publish(
     *,
@@ -46,6 +57,7 @@ def publish(
     key: str | None,
     format_name: str | None,
     force: bool,
+    skip: int,
     file: Path,
     as_json: bool,
 ) -> None:
@@ -53,16 +65,16 @@ def publish(
 
     They are sent in order, each in the stream's format, times of CSV and Parquet by the patterns of its options.
     FILE is CSV with a header (an empty field is NULL), NDJSON or Parquet, by the end of its name; .gz may follow. - is
-    standard input, line by line as it comes, until it ends or Ctrl-C.
+    standard input, line by line as it comes, until it ends, or Ctrl-C or SIGTERM.
 
-    Kafka's address comes from the daemon; the connection to it is without TLS and SASL.
+    Kafka's address comes from the daemon; where it asks for TLS or SASL, --config names the file that has them.
     """
     from tqdm import tqdm
 
     from asc.schema import Schema
     from cli.failure import CommandError
     from cli.input_files import STDIN, file_format
-    from cli.records import Target, read_records
+    from cli.records import Target, read_batches
 
     if file == STDIN and format_name == "parquet":
         raise CommandError("--format", "parquet", "is read from its end: name a file, not standard input")
@@ -72,23 +84,37 @@ def publish(
     target = Target(found["format"], schema, found.get("options", {}), found.get("time_zone", "UTC"))
     kafka = client.kafka()
     size_bytes = None if file == STDIN else file.stat().st_size
-    with tqdm(total=size_bytes, unit="B", unit_scale=True, desc=file.name, disable=_no_bar(file)) as bar:
-        records = read_records(
+    with (
+        _ended_by_sigterm_as_by_ctrl_c(),
+        tqdm(total=size_bytes, unit="B", unit_scale=True, desc=file.name, disable=_no_bar(file)) as bar,
+    ):
+        batches = read_batches(
             file,
             own_format,
             target,
             key,
             advance=lambda done: bar.update(done - bar.n),
             on_columns=_judge(file, schema, warned=own_format != "ndjson", force=force),
+            on_odd_line=_judge_line(file, found["dead_letter"], force=force),
         )
-        count, interrupted = _sent(kafka, found["topic"], records)
+        count, interrupted = _sent(kafka, found["topic"], _from(batches, skip), skip, bar)
     if as_json:
         print_json({"stream": found["name"], "topic": found["topic"], "records": count})
     else:
         click.echo(f"{counted(count, 'record')} published to {found['topic']}")
     if interrupted and file != STDIN:
-        click.echo("interrupted: the rest of the file was not published", err=True)
+        remedy = f"'--skip {skip + count}' goes on with it"
+        click.echo(f"interrupted: the rest of the file was not published, {remedy}", err=True)
         raise click.exceptions.Exit(130)
+
+
+@contextmanager
+def _ended_by_sigterm_as_by_ctrl_c() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _no_bar(file: Path) -> bool | None:
@@ -113,14 +139,44 @@ def _judge(file: Path, schema: Schema, *, warned: bool, force: bool) -> Callable
     return judge
 
 
-def _sent(kafka: KafkaClient, topic: str, records: Iterator[Record]) -> tuple[int, bool]:
+def _judge_line(file: Path, dead_letters: str, *, force: bool) -> Callable[[int, bool], None]:
+    """What is said of lines that are no JSON objects; refused where none of the first is one."""
+    from cli.failure import CommandError
+    from cli.input_files import STDIN
+
+    def judge(line: int, is_all: bool) -> None:
+        if is_all and not force and file != STDIN:
+            remedy = f"line {line} is none: name its --format; --force publishes it nevertheless"
+            raise CommandError("no JSON object in file", str(file), remedy)
+        click.echo(f"warning: line {line} is no JSON object: such lines end up in {dead_letters}", err=True)
+
+    return judge
+
+
+def _from(batches: Iterable[RecordBatch], skip: int) -> Iterator[RecordBatch]:
+    """The batches without the first records of all."""
+    from cli.records import RecordBatch
+
+    for values, keys in batches:
+        if skip < len(values):
+            yield RecordBatch(values[skip:], keys and keys[skip:])
+        skip = max(0, skip - len(values))
+
+
+def _sent(
+    kafka: KafkaClient, topic: str, batches: Iterator[RecordBatch], skipped: int, bar: tqdm[Any]
+) -> tuple[int, bool]:
     """How many records Kafka has, and whether Ctrl-C ended them."""
+    from broker.errors import KafkaError
+    from broker.kafka.batch_sender import BatchSender
+    from cli.failure import CommandError
+
     interrupted = False
 
-    def until_interrupted() -> Iterator[Any]:
+    def until_interrupted() -> Iterator[RecordBatch]:
         nonlocal interrupted
         try:
-            yield from records
+            yield from batches
         except KeyboardInterrupt:
             # What was read is on its way: it is waited for.
             interrupted = True
@@ -129,12 +185,27 @@ def _sent(kafka: KafkaClient, topic: str, records: Iterator[Record]) -> tuple[in
         with suppress(OSError):
             click.echo(f"Kafka {kafka.bootstrap_servers} does not answer yet, still trying", err=True)
 
-    count = 0
-    try:
-        for _ in kafka.send(topic, until_interrupted(), on_silence=say_silent):
-            count += 1
-    except KeyboardInterrupt:
-        interrupted = True
-        click.echo(f"interrupted: {counted(count, 'record')} acknowledged, later ones may have arrived", err=True)
-        raise click.exceptions.Exit(130) from None
-    return count, interrupted
+    begun = time.monotonic()
+    with BatchSender(kafka, topic, on_silence=say_silent) as sender:
+
+        def going_on() -> str:
+            first = skipped + sender.acknowledged_first
+            return f"; '--skip {first}' goes on behind the first {first:,}" if first else ""
+
+        try:
+            for batch in until_interrupted():
+                sender.send(*batch)
+                rate = sender.acknowledged / (time.monotonic() - begun)
+                bar.set_postfix_str(f"{rate:,.0f} records/s", refresh=False)
+            sender.flush()
+        except KeyboardInterrupt:
+            done = counted(sender.acknowledged, "record")
+            click.echo(f"interrupted: {done} acknowledged, later ones may have arrived{going_on()}", err=True)
+            raise click.exceptions.Exit(130) from None
+        except KafkaError as error:
+            raise KafkaError(error.subject, error.value, f"{error.remedy}{going_on()}") from error
+        except CommandError as error:
+            # What is wrong with the file: the records before it are on their way.
+            sender.flush()
+            raise CommandError(error.subject, error.value, f"{error.remedy}{going_on()}") from None
+        return sender.acknowledged, interrupted

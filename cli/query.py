@@ -10,6 +10,7 @@ import click
 from cli.arguments import query_ids_argument, where_option
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
+from cli.load_bar import load_bar
 from cli.output import json_option, print_json
 from cli.queries_file import FORMATS, as_ndjson, form_of
 from cli.query_views import check, explain, list_queries, show
@@ -128,7 +129,8 @@ def apply(*, client: Client, file: Any, keep_going: bool, replaces: bool, form: 
     name = str(getattr(file, "name", "<stdin>"))
     ndjson, places = as_ndjson(content, form or form_of(name, content), name)
     try:
-        answer = client.apply(ndjson, keep_going=keep_going, replaces=replaces)
+        with load_bar(client, len(places)):
+            answer = client.apply(ndjson, keep_going=keep_going, replaces=replaces)
         refused = answer.get("errors") or []
     except ServerError as error:
         if not error.lines:
@@ -144,6 +146,8 @@ def apply(*, client: Client, file: Any, keep_going: bool, replaces: bool, form: 
                 click.echo(f"warning: {query_id}: {text}", err=True)
     for line in refused:
         click.echo(refused_line(line, places), err=True)
+    if refused and not keep_going:
+        click.echo("nothing was registered: mend what is refused, or register the rest with --keep-going", err=True)
     if refused:
         click.get_current_context().exit(1)
 

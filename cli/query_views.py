@@ -153,6 +153,7 @@ def check(
     time_zone: str | None,
     server: str,
     token_file: Path | None,
+    ca_file: Path | None,
     as_json: bool,
 ) -> None:
     """Show what a predicate becomes, and whether it would be taken.
@@ -162,12 +163,14 @@ def check(
     With --stream the daemon is asked: it has the stream's schema, limits and time zone, and Spark checks what only
     Spark can compute. With --schema no daemon is needed, no Kafka and no Java; what only Spark can compute is named.
     """
-    if (schema_file is None) == (stream is None):
+    if schema_file is not None and stream is not None:
+        raise click.UsageError("give --stream or --schema, not both: a stream has a schema of its own")
+    if schema_file is None and stream is None:
         raise click.UsageError("give --stream, or --schema to check without a daemon")
     if stream is not None and time_zone is not None:
         raise click.UsageError("--time-zone goes with --schema: the daemon has its own")
     if schema_file is None:
-        with connected(server, token_file) as client:
+        with connected(server, token_file, ca_file) as client:
             found = client.check(where, stream)
     else:
         found = _checked(where, schema_file, time_zone or "UTC")

@@ -5,37 +5,38 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from broker.operators.headers import dead_letter_error, delivered_by
+from broker.consuming.consume import Delivery
+from broker.operators.headers import dead_letter_error
+from cli.output import plain
 
 
-def record_json(message: Any) -> dict[str, Any]:
+def record_json(delivery: Delivery) -> dict[str, Any]:
     """A consumed record as a JSON object, with the queries that accepted it and the source it came from."""
-    headers = message.headers or ()
-    queries, source = delivered_by(headers)
-    error = dead_letter_error(headers)
+    error = dead_letter_error(delivery.headers)
     return {
-        "topic": message.topic,
-        "partition": message.partition,
-        "offset": message.offset,
-        "timestamp_ms": message.timestamp,
-        **_text_member("key", message.key),
-        **_text_member("value", message.value),
-        "queries": queries,
-        "source": source,
+        "topic": delivery.topic,
+        "partition": delivery.partition,
+        "offset": delivery.offset,
+        "timestamp_ms": delivery.timestamp_ms,
+        **text_member("key", delivery.key),
+        **text_member("value", delivery.value),
+        "queries": list(delivery.queries),
+        "source": delivery.source,
+        "source_timestamp_ms": delivery.source_timestamp_ms,
         **({} if error is None else {"error": error}),
     }
 
 
-def record_line(message: Any) -> str:
+def record_line(delivery: Delivery) -> str:
     """A consumed record in one line: the queries or, of a dead letter, the error, then the key, the value."""
-    shown = record_json(message)
+    shown = record_json(delivery)
     key = shown.get("key") or shown.get("key_base64")
     value = shown.get("value") or shown.get("value_base64") or ""
     why = f"error: {shown['error']}" if "error" in shown else ", ".join(shown["queries"])
-    return f"[{why}] {f'{key} ' if key else ''}{value}"
+    return plain(f"[{why}] {f'{key} ' if key else ''}{value}")
 
 
-def _text_member(name: str, value: bytes | None) -> dict[str, str | None]:
+def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
     """Bytes as text, or in base64 under another name where they are not UTF-8."""
     if value is None:
         return {name: None}

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from cli.client import Client, NoAnswerError, server_options
+from cli.client import Client, NoAnswerError, ServerError, server_options
 from cli.command import Command, examples
-from cli.output import json_option, print_json, print_table
+from cli.output import counted, json_option, print_json, print_table
 
 _EVENTS_SHOWN = 3
 _SHOWN = 4
@@ -46,18 +46,24 @@ def status(client: Client, as_json: bool, wait_s: float) -> None:
     """
     ready = _awaited(client, wait_s)
     found = {"server": client.server, **ready}
-    if ready.get("ready"):
+    try:
         answer = client.streams()
         plans = client.plan()["streams"]
         found["kafka"] = answer["kafka"]
         found["streams"] = [{**stream, "plan": plans.get(stream["name"], {})} for stream in answer["streams"]]
+    except ServerError:
+        # One that starts, or stands by, has no streams yet; one whose stream failed has them all.
+        if ready.get("ready"):
+            raise
     if as_json:
         print_json(found)
-    elif ready.get("ready"):
-        click.echo(f"ready at {client.server}, Kafka at {found['kafka']['bootstrap_servers']}")
-        _print_streams(found["streams"])
     else:
-        click.echo(f"not ready at {client.server}: {ready.get('reason') or 'no reason given'}")
+        if ready.get("ready"):
+            click.echo(f"ready at {client.server}, Kafka at {found['kafka']['bootstrap_servers']}")
+        else:
+            click.echo(f"not ready at {client.server}: {ready.get('reason') or 'no reason given'}")
+        if "streams" in found:
+            _print_streams(found["streams"])
     if not ready.get("ready"):
         click.get_current_context().exit(1)
 
@@ -98,6 +104,9 @@ def _print_streams(streams: list[dict[str, Any]]) -> None:
         if others := reasons[_REASONS_SHOWN:]:
             count = sum(reason["count"] for reason in others)
             click.echo(f"{stream['name']}: {_counted(count)} of {len(others)} other reasons: --json has them")
+        if errors := stream["plan"].get("evaluation_errors"):
+            told = f"{counted(errors, 'evaluation error')}, each NULL to its query: 'asc query show ID' has the query's"
+            click.echo(f"{stream['name']}: {told}")
         if phases := stream["plan"].get("phases"):
             told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
             click.echo(f"{stream['name']}: ms of a batch by phase: {told}")

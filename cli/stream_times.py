@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from broker.formats.record_format import DATE_PATTERNS
-from broker.formats.spelling import respelling
+from broker.formats.spelling import respelling, spelled
 from broker.formats.time_pattern import TimePattern
 from cli.failure import CommandError
 from cli.spellings import DATE, TIME
@@ -21,30 +21,35 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _ISO = re.compile(f"{DATE}(?:{TIME}(?:Z|[+-][0-9]{{2}}:[0-9]{{2}})?)?", re.ASCII)
-_Rewrite = Callable[[Any], Any]
+Rewrite = Callable[[Any], Any]
+"""A value, not None, as the stream reads it."""
 
 
-def times_rewritten(
-    schema: Schema, options: Mapping[str, str], time_zone: str, columns: list[str], *, texts: bool
-) -> Callable[[Row], Row]:
-    """Gives rows with those columns their times as the stream's patterns have them; a stream without patterns reads
-    ISO 8601, as they are written else.
+def time_rewrites(
+    schema: Schema, options: Mapping[str, str], time_zone: str, columns: Sequence[str], *, texts: bool
+) -> Mapping[str, Rewrite]:
+    """By field, of those that are among the columns, how its times are written by the stream's patterns; a stream
+    without patterns reads ISO 8601, as they are written else.
 
     ``texts``: of CSV, where a text in ISO 8601 is rewritten unless it looks like the pattern, and any other sent as it
     stands. Raises CommandError for a pattern that cannot be written.
     """
     if not DATE_PATTERNS.keys() & options.keys():
-        return lambda row: row
+        return {}
     zone = _zone(options.get("timeZone", time_zone))
-    respelled = respelling(schema)
-    present = respelled(dict.fromkeys(columns))
-    rewrites = {
+    present = spelled(columns, schema)
+    return {
         field.name: rewrite
         for field in schema.arrow
         if field.name in present and (rewrite := _rewrite(field.type, options, zone, texts=texts)) is not None
     }
+
+
+def times_rewritten(schema: Schema, rewrites: Mapping[str, Rewrite]) -> Callable[[Row], Row]:
+    """Gives rows their times anew, by :func:`time_rewrites`."""
     if not rewrites:
         return lambda row: row
+    respelled = respelling(schema)
 
     def rewritten(row: Row) -> Row:
         own = respelled(row)
@@ -64,7 +69,7 @@ def _zone(name: str) -> ZoneInfo:
         raise CommandError("time zone of the stream", name, remedy) from None
 
 
-def _rewrite(data_type: pa.DataType, options: Mapping[str, str], zone: ZoneInfo, *, texts: bool) -> _Rewrite | None:
+def _rewrite(data_type: pa.DataType, options: Mapping[str, str], zone: ZoneInfo, *, texts: bool) -> Rewrite | None:
     """What becomes of a value of a type; None where it stays as it is."""
     import pyarrow as pa
 
@@ -91,13 +96,13 @@ def _rewrite(data_type: pa.DataType, options: Mapping[str, str], zone: ZoneInfo,
     return written if not texts else _of_text(written, options[option], options)
 
 
-def _in_struct(value: Any, inner: Mapping[str, _Rewrite]) -> Any:
+def _in_struct(value: Any, inner: Mapping[str, Rewrite]) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {name: inner[name](item) if name in inner and item is not None else item for name, item in value.items()}
 
 
-def _written_by(option: str, options: Mapping[str, str], zone: ZoneInfo) -> _Rewrite:
+def _written_by(option: str, options: Mapping[str, str], zone: ZoneInfo) -> Rewrite:
     pattern = _pattern(option, options)
 
     def written(value: Any) -> Any:
@@ -116,7 +121,7 @@ def _written_by(option: str, options: Mapping[str, str], zone: ZoneInfo) -> _Rew
     return written
 
 
-def _of_text(written: _Rewrite, pattern_text: str, options: Mapping[str, str]) -> _Rewrite:
+def _of_text(written: Rewrite, pattern_text: str, options: Mapping[str, str]) -> Rewrite:
     pattern = TimePattern.of(pattern_text, options.get("locale", "en-US"))
 
     def rewritten(text: str) -> Any:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.client import Client, Json, ServerError, server_options
+from cli.client import Client, Json, ServerError, kafka_options
 from cli.command import Command, examples
 
 if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
 
-_NOT_FOUND = 404
+_NOT_ONE_S_OWN = (403, 404)
+"""A token with a prefix may not ask for ids without it, as the names of most topics are."""
 
 
 @click.command(
@@ -31,7 +32,7 @@ _NOT_FOUND = 404
 @click.option("--exit", "to_end", is_flag=True, help="Begin with the oldest record, stop at what is the end by now.")
 @click.option("--group", help="Consume in this group, which goes on where it left off.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line.")
-@server_options
+@kafka_options
 def subscribe(
     *,
     client: Client,
@@ -48,32 +49,32 @@ def subscribe(
     and a query of one name, the topic.
 
     A line is: the queries that accepted it in brackets (of a dead letter, what is wrong with it), the key if there is
-    one, the value.
+    one, the value; a dot stands for each control character, which --json has as it is. What a fault had the broker
+    deliver twice is printed once, and a group's place is noted after a record is printed. With --exit, a member of a
+    group reads the partitions that it is given, and stops at once where the other members have all of them.
 
-    Kafka's address comes from the daemon; the connection to it is without TLS and SASL.
+    Kafka's address comes from the daemon; where it asks for TLS or SASL, --config names the file that has them.
     """
+    from broker.consuming.consume import receive
     from cli.received import record_json, record_line
 
     kafka = client.kafka()
     topic = _topic_of(name, _query_of(client, name), kafka)
-    with (
-        contextlib.suppress(KeyboardInterrupt),
-        kafka.reading([topic], from_beginning=from_beginning or to_end, group=group, to_end=to_end) as messages,
-    ):
-        for count, message in enumerate(messages, 1):
+    found = receive(kafka, [topic], group=group, from_beginning=from_beginning or to_end, to_end=to_end, most=limit)
+    with contextlib.suppress(KeyboardInterrupt), contextlib.closing(found):
+        for delivery in found:
             if as_json:
-                click.echo(json.dumps(record_json(message), ensure_ascii=False))
+                click.echo(json.dumps(record_json(delivery), ensure_ascii=False))
             else:
-                click.echo(record_line(message))
-            if count == limit:
-                break
+                click.echo(record_line(delivery))
 
 
 def _query_of(client: Client, name: str) -> Json | None:
+    """The query of that id; None where the caller has none."""
     try:
         return client.query(name)
     except ServerError as error:
-        if error.status != _NOT_FOUND:
+        if error.status not in _NOT_ONE_S_OWN:
             raise
         return None
 

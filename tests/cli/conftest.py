@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from broker.kafka.embedded import EmbeddedKafka
 
-VARIABLES = ("ASC_TOKEN", "ASC_SERVER", "ASC_DEBUG")
+VARIABLES = ("ASC_TOKEN", "ASC_CA_FILE", "ASC_SERVER", "ASC_DEBUG")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -71,6 +71,12 @@ class Asc:
 
 
 @pytest.fixture(scope="session")
+def asc_at() -> type[Asc]:
+    """The command line, for a daemon of the test's own."""
+    return Asc
+
+
+@pytest.fixture(scope="session")
 def asc(spark: SparkSession, kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asc]:
     """One daemon with a JSON and a CSV stream, for all modules of this folder."""
     from broker.daemon.daemon import Daemon
@@ -112,7 +118,10 @@ def schema_file(tmp_path: Path) -> Path:
     return path
 
 
-STREAM = {"name": "s", "topic": "s", "format": "json", "schema": "n INT", "queries": 0}
+STREAM = {
+    **{"name": "s", "topic": "s", "format": "json", "schema": "n INT", "queries": 0},
+    "dead_letter": "s.dead-letter",
+}
 STREAMS = {"streams": [STREAM], "kafka": {"bootstrap_servers": "127.0.0.1:9"}}
 
 

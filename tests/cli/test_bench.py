@@ -31,7 +31,7 @@ def test_results_go_where_they_are_kept(run: Run) -> None:
 
 
 def test_one_figure_as_text_and_as_json(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bench.costs.SEEDS", (1,))
+    monkeypatch.setattr("bench.experiment.SEEDS", (1,))
     monkeypatch.setattr("bench.census.ATTRIBUTES", (4, 5))
     arguments = ["bench", "census", "--figure", "7", "--queries", "3", "--output", tmp_path]
     text = run(*arguments, "--scale", "0.01")
@@ -42,6 +42,21 @@ def test_one_figure_as_text_and_as_json(run: Run, tmp_path: Path, monkeypatch: p
     assert printed == {"census-figure-7": json.loads((tmp_path / "census-figure-7.json").read_text("utf-8"))}
     assert printed["census-figure-7"]["scale"] == pytest.approx(0.01)  # a tenth
     assert not (tmp_path / "census-figure-6.json").exists()
+
+
+def test_recorded_tuples_come_from_a_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Path | None] = []
+    monkeypatch.delenv("ASC_DATA_DIR", raising=False)
+    monkeypatch.setattr("bench.scale.run", lambda **options: given.append(options["data"]))
+    monkeypatch.setattr("bench.scale.table", lambda _: "measured")
+    assert run("bench", "scale", "--data", tmp_path).exit_code == 0
+    assert run("bench", "scale").exit_code == 0
+    monkeypatch.setenv("ASC_DATA_DIR", str(tmp_path))
+    assert run("bench", "scale").exit_code == 0
+    assert given == [tmp_path, None, tmp_path]
+    missing = run("bench", "scale", "--data", tmp_path / "nowhere")
+    assert missing.exit_code == 2
+    assert "does not exist" in missing.output
 
 
 @pytest.mark.parametrize(

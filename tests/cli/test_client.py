@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
+from broker.config.config import parse_config
+from broker.daemon.daemon import Daemon
+from broker.http.server import ApiServer
 from cli.client import Client, NoAnswerError, ServerError
 from cli.failure import CommandError
 from cli.main import main
@@ -140,3 +145,55 @@ def test_an_address_that_is_none_is_one_line(run: Run, server: str) -> None:
     result = run("query", "list", "--server", server)
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
     assert "unexpected" not in result.stderr
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A daemon that has not started, over TLS, and its certificate."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not on this machine")
+    folder = tmp_path_factory.mktemp("tls")
+    made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key", "-out", "pem"]
+    named = ["-subj", "/CN=asc", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
+    subprocess.run(["openssl", "req", "-x509", *made, *named], cwd=folder, check=True, capture_output=True)
+    config = parse_config(
+        {
+            "api": {"port": 0, "tls_cert_file": str(folder / "pem"), "tls_key_file": str(folder / "key")},
+            "spark": {"checkpoint_dir": str(folder)},
+            "streams": {"s": {"topic": "s", "format": "json", "schema": "n INT"}},
+        }
+    )
+    server = ApiServer(config, Daemon(config))
+    yield server.start(), folder / "pem"
+    server.stop()
+
+
+def test_over_tls_the_daemon_is_asked_where_its_certificate_is_trusted(tls: tuple[str, Path]) -> None:
+    server, certificate = tls
+    result = listed(server, "--ca-file", certificate)
+    assert result.stderr.startswith("error: daemon not ready, it is 'starting'")
+    command = ["query", "list", "--server", server]
+    result = CliRunner().invoke(main, command, env={"ASC_CA_FILE": str(certificate)})
+    assert result.stderr.startswith("error: daemon not ready")
+
+
+def test_what_is_wrong_with_tls_is_one_line(tls: tuple[str, Path], tmp_path: Path) -> None:
+    server, certificate = tls
+    no_pem = tmp_path / "no.pem"
+    no_pem.write_text("nothing")
+    port = server.rpartition(":")[2]
+    for arguments, said in (
+        ((server,), f"error: the certificate is not trusted of '{server}': "),
+        ((f"https://localhost:{port}", "--ca-file", certificate), "error: the certificate is not trusted of"),
+        ((server, "--ca-file", no_pem), "error: CA file '"),
+        ((f"http://127.0.0.1:{port}",), "begins with https"),
+    ):
+        result = listed(*arguments)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
+        assert said in result.stderr
+
+
+def test_an_address_without_tls_is_told_so(address: Address) -> None:
+    result = listed(f"https{address.url.removeprefix('http')}")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+    assert "no TLS is spoken at" in result.stderr

@@ -12,6 +12,7 @@ import pytest
 
 from asc.errors import AscError
 from asc.schema import Schema
+from cli.failure import CommandError
 from cli.file_schema import schema_of_file
 
 
@@ -70,3 +71,20 @@ def test_a_file_without_a_schema_is_one_line(tmp_path: Path, name: str, content:
     with pytest.raises(AscError, match=said) as caught:
         schema_of_file(tmp_path / name, 10)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows.csv", b"\x00\x01,b\n1,2\n", "a column would be named '\\x00\\x01': is it CSV in UTF-8?"),
+        ("rows.csv", b"\x89PNG\r\n\x1a\n", "is it CSV in UTF-8? 'utf-8' codec"),
+        ("rows.ndjson", b"\x89PNG\r\n\x1a\n", "record 1 is not; mend or remove it"),
+        ("rows.parquet", b"\x89PNG\r\n\x1a\n", "not readable as Parquet"),
+    ],
+)
+def test_what_is_no_such_file_is_one_line(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(CommandError) as raised:
+        schema_of_file(path, 10)
+    assert said in str(raised.value)

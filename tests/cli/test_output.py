@@ -17,6 +17,16 @@ def test_cells_in_words() -> None:
     assert [cell.strip() for cell in text.splitlines()[1].split("  ")] == ["yes", "no", "1,234,567", "two lines", "0.5"]
 
 
+def test_no_cell_is_obeyed_by_a_terminal() -> None:
+    row = ["\x1b[2J", "\u202egnp.exe", "می\u200cخواهم", "Zürich 🚀"]
+    assert table_text(list("abcd"), [row]).splitlines()[1].split("  ") == [
+        "·[2J",
+        "·gnp.exe",
+        "می\u200cخواهم",
+        "Zürich 🚀",
+    ]
+
+
 def test_only_columns_of_numbers_alone_stand_right() -> None:
     lines = table_text(["n", "mixed"], [[1, 20], [1000, None]]).splitlines()
     assert lines == ["    n  mixed", "    1  20", "1,000"]

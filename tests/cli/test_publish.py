@@ -84,9 +84,10 @@ def test_standard_input(asc: Asc) -> None:
     assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1)
 
 
-def test_a_line_of_a_pipe_is_sent_as_it_comes_and_ctrl_c_ends_it(asc: Asc) -> None:
-    where = "flight = 4711"
-    assert asc("query", "add", "piped", "--stream", "flights", "--topic", "piped", "--where", where).exit_code == 0
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_line_of_a_pipe_is_sent_as_it_comes_and_a_signal_ends_it(asc: Asc, signum: signal.Signals) -> None:
+    where, topic = "flight = 4711", f"piped-{signum.name}"
+    assert asc("query", "add", topic, "--stream", "flights", "--topic", topic, "--where", where).exit_code == 0
     code = "from cli.main import main; main(prog_name='asc')"
     publishing = subprocess.Popen(
         [sys.executable, "-c", code, "publish", "--stream", "flights", "--server", asc.server, "-"],
@@ -98,8 +99,8 @@ def test_a_line_of_a_pipe_is_sent_as_it_comes_and_ctrl_c_ends_it(asc: Asc) -> No
         assert publishing.stdin is not None
         publishing.stdin.write(b'{"flight": 4711}\n')
         publishing.stdin.flush()
-        assert len(asc.received("piped", 1)) == 1  # while the pipe is open
-        publishing.send_signal(signal.SIGINT)
+        assert len(asc.received(topic, 1)) == 1  # while the pipe is open
+        publishing.send_signal(signum)
         stdout, stderr = publishing.communicate(timeout=60)
     assert (publishing.returncode, stdout, stderr) == (0, b"1 record published to cli-flights\n", b"")
 
@@ -116,6 +117,39 @@ def test_publishing_what_cannot_be_published_is_one_line(asc: Asc, flights: Path
         result = asc("publish", *arguments)
         assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
         assert said in result.stderr
+
+
+def test_what_is_wrong_with_a_file_comes_after_the_rows_before_it_and_says_how_to_go_on(
+    asc: Asc, tmp_path: Path
+) -> None:
+    where = "flight BETWEEN 8100 AND 8199"
+    assert asc("query", "add", "skips", "--stream", "flights", "--topic", "skips", "--where", where).exit_code == 0
+    rows = tmp_path / "rows.csv"
+    rows.write_text("flight,delay,dest\n8100,1,A\n8101,2,B\n8102,3\n8103,4,D\n", encoding="utf-8")
+    broken = asc("publish", "--stream", "flights", rows)
+    assert (broken.exit_code, broken.stdout) == (1, "")
+    assert broken.stderr == (
+        f"error: uneven row in file '{rows}': line 4 has 2 fields, the header 3; mend or remove it; "
+        "'--skip 2' goes on behind the first 2\n"
+    )
+    rows.write_text("flight,delay,dest\n8100,1,A\n8101,2,B\n8102,3,C\n8103,4,D\n", encoding="utf-8")
+    assert asc("publish", "--stream", "flights", "--skip", 2, rows).stdout == "2 records published to cli-flights\n"
+    found = [json.loads(record["value"])["flight"] for record in asc.received("skips", 4)]
+    assert found == [8100, 8101, 8102, 8103]
+
+
+def test_lines_that_are_no_json_are_told_by_their_number(asc: Asc, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.ndjson"
+    rows.write_text('{"flight": 8200}\n\n{"flight": 8201\n[8202]\n', encoding="utf-8")
+    published = asc("publish", "--stream", "flights", rows)
+    assert published.stdout == "3 records published to cli-flights\n"
+    assert published.stderr == "warning: line 3 is no JSON object: such lines end up in flights.dead-letter\n"
+    rows.write_bytes(b"\n" + bytes(range(256)))
+    refused = asc("publish", "--stream", "flights", rows)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    said = "line 2 is none: name its --format; --force publishes it nevertheless"
+    assert refused.stderr == f"error: no JSON object in file '{rows}': {said}\n"
+    assert asc("publish", "--stream", "flights", "--force", rows).exit_code == 0
 
 
 @pytest.mark.usefixtures("impatient")

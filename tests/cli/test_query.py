@@ -55,8 +55,9 @@ def test_a_bulk_file_is_all_or_none_or_goes_on(asc: Asc, tmp_path: Path) -> None
     )
     refused = asc("query", "apply", path)
     assert refused.exit_code == 1
-    errors = refused.stderr.splitlines()
+    *errors, hint = refused.stderr.splitlines()
     assert [line.split(":")[1] for line in errors] == [" line 2 (bulk-b)", " line 3 (bulk-a)"]
+    assert hint == "nothing was registered: mend what is refused, or register the rest with --keep-going"
     assert "did you mean 'delay'?" in errors[0]
     assert "duplicate id" in errors[1]
     assert asc.json("query", "list", "--prefix", "bulk-") == []

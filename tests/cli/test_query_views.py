@@ -231,7 +231,7 @@ def test_the_daemon_checks_by_the_schema_of_its_stream(asc: Asc, schema_file: Pa
     ("options", "said"),
     [
         ([], "give --stream, or --schema to check without a daemon"),
-        (["--schema", "{schema}", "--stream", "flights"], "give --stream, or --schema"),
+        (["--schema", "{schema}", "--stream", "flights"], "give --stream or --schema, not both"),
         (["--stream", "flights", "--time-zone", "UTC"], "--time-zone goes with --schema"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from broker.consuming.consume import delivery_of
 from cli.received import record_json, record_line
 
 Header = tuple[str, "bytes | None"]
@@ -34,18 +35,19 @@ DEAD: list[Header] = [*FIRST_HOP, ("asc-error", b"value is empty"), ("asc-source
         (Message(b"SFO", "Zürich".encode(), FIRST_HOP), "[a, b] SFO Zürich"),
         (Message(b"\xff", b"\xfe", None), "[] /w== /g=="),
         (Message(b"k", None, FIRST_HOP), "[a, b] k "),
+        (Message(b"\x1b]0;x\x07", b"two\nlines \x1b[2J", FIRST_HOP), "[a, b] ·]0;x· two·lines ·[2J"),
         (Message(b"", b"", DEAD), "[error: value is empty] "),
     ],
 )
 def test_a_record_in_a_line(message: Message, line: str) -> None:
-    assert record_line(message) == line
+    assert record_line(delivery_of(message)) == line
 
 
 def test_a_record_as_json_tells_text_from_bytes_and_nothing_from_empty() -> None:
-    found = record_json(Message(b"\xff", None, FIRST_HOP))
+    found = record_json(delivery_of(Message(b"\xff", None, FIRST_HOP)))
     assert (found["key_base64"], found["value"], found["queries"]) == ("/w==", None, ["a", "b"])
     assert "key" not in found
     assert "error" not in found
-    found = record_json(Message(None, b"", DEAD))
+    found = record_json(delivery_of(Message(None, b"", DEAD)))
     assert (found["key"], found["value"], found["error"]) == (None, "", "value is empty")
     assert (found["queries"], found["source"]) == ([], "asc.a-0-3")

@@ -15,7 +15,7 @@ import pytest
 from asc.schema import Schema
 from cli.failure import CommandError
 from cli.input_files import file_format
-from cli.records import Target, read_records
+from cli.records import Target, read_batches
 
 SCHEMA = Schema.from_ddl(
     "n INT, price DECIMAL(10,2), ok BOOLEAN, name STRING, at TIMESTAMP, place STRUCT<city: STRING>"
@@ -27,10 +27,10 @@ def records(path: Path, stream_format: str = "json", key: str | None = None) -> 
 
 
 def sent(path: Path, target: Target, key: str | None = None) -> list[tuple[bytes | None, bytes]]:
-    found = read_records(
+    found = read_batches(
         path, file_format(path), target, key, advance=lambda _: None, on_columns=lambda _columns, _by_case: None
     )
-    return list(found)
+    return [record for values, keys in found for record in zip(keys or [None] * len(values), values, strict=True)]
 
 
 def written(tmp_path: Path, name: str, text: str) -> Path:
@@ -189,7 +189,7 @@ def test_columns_are_told_before_the_first_record(
 
     with pytest.raises(StopAsyncIteration):
         next(
-            read_records(
+            read_batches(
                 path, file_format(path), Target(target, SCHEMA), None, advance=lambda _: None, on_columns=on_columns
             )
         )
@@ -201,3 +201,36 @@ def test_a_csv_stream_that_would_not_read_the_lines_is_refused(tmp_path: Path) -
     with pytest.raises(CommandError, match="option sep of the stream ';'"):
         sent(path, Target("csv", SCHEMA, {"sep": ";"}))
     assert sent(path, Target("csv", SCHEMA, {"sep": ",", "nullValue": "NA"})) == [(None, b"1,,,,,")]
+
+
+@pytest.mark.parametrize(
+    ("odd", "told"),
+    [({}, []), ({3: '{"n": }', 140: "x"}, [(4, False)]), ({140: "[1]", 141: "x"}, [(141, False)])],
+)
+def test_the_first_line_that_is_no_object_is_told_once(
+    tmp_path: Path, odd: dict[int, str], told: list[tuple[int, bool]]
+) -> None:
+    """Of the first lines by reading them, of later ones by how they begin and end."""
+    lines = [odd.get(place, '{"n": 1}') for place in range(150)]
+    found: list[tuple[int, bool]] = []
+    batches = read_batches(
+        written(tmp_path, "rows.ndjson", "\n".join(lines)),
+        "ndjson",
+        Target("json", SCHEMA),
+        None,
+        advance=lambda _: None,
+        on_columns=lambda _columns, _by_case: None,
+        on_odd_line=lambda line, is_all: found.append((line, is_all)),
+    )
+    assert sum(len(values) for values, _ in batches) == 150
+    assert found == told
+
+
+def test_records_before_a_line_that_is_none_are_given(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.ndjson", '{"n": 1}\n[2]\n')
+    found = read_batches(
+        path, "ndjson", Target("csv", SCHEMA), None, advance=lambda _: None, on_columns=lambda *_: None
+    )
+    assert next(found).values == [b"1,,,,,"]
+    with pytest.raises(CommandError, match="record 2"):
+        next(found)

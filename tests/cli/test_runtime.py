@@ -85,3 +85,21 @@ def test_show_says_what_is_there_and_no_password(bundle: Path, closed: Path) -> 
     table = run("runtime", "show").stdout.splitlines()
     assert table[0].split() == ["part", "state", "place"]
     assert len(table) == 1 + len(before)
+
+
+def test_packages_are_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Path(__file__)
+    monkeypatch.setattr("broker.runtime.packed.packed_files", lambda: {"asc/one.py": source, "asc/two.py": source})
+    path, bytes_ = tmp_path / "packages.tar", 2 * source.stat().st_size
+    packed = run("runtime", "pack", path, "--json")
+    assert packed.stderr == f"Packing 2 files into {path} ...\n"
+    assert json.loads(packed.stdout) == {
+        "file": str(path),
+        "size_bytes": path.stat().st_size,
+        "files": 2,
+        "bytes": bytes_,
+    }
+    again = run("runtime", "pack", path)
+    assert again.exit_code == 1
+    assert again.stderr == f"error: archive '{path}': exists; name another file, or have it replaced with --force\n"
+    assert run("runtime", "pack", "--force", path).stdout == f"{path}: 0 MB, 0 MB unpacked\n"

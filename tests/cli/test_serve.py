@@ -13,15 +13,20 @@ from click.testing import Result
 STREAM = '[streams.flights]\ntopic = "flights"\nformat = "json"\nschema = "delay INT"\n'
 
 
-def serve(folder: Path, text: str) -> str:
-    """The one line on stderr that is an error; asserts that there is no other, no stack trace, and exit code 1."""
+def said(folder: Path, text: str) -> list[str]:
+    """The lines on stderr; asserts that there is no stack trace, and exit code 1."""
     path = folder / "asc.toml"
     path.write_text(text, encoding="utf-8")
     code = f"from cli.main import main\nmain(['serve', '--config', {str(path)!r}])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    return done.stderr.splitlines()
+
+
+def serve(folder: Path, text: str) -> str:
+    """The one line that is an error; asserts that there is no other."""
+    (line,) = [line for line in said(folder, text) if line.startswith("error: ")]
     return line
 
 
@@ -42,6 +47,16 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 def test_a_kafka_that_does_not_answer(tmp_path: Path) -> None:
     line = serve(tmp_path, f'[kafka]\nbootstrap_servers = "127.0.0.1:9"\ntimeout_s = 1\n[api]\nport = 0\n{STREAM}')
     assert "127.0.0.1:9" in line
+
+
+def test_a_token_that_others_can_read_is_told(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef0123456789abcdef", "utf-8")
+    token.chmod(0o644)
+    kafka = '[kafka]\nbootstrap_servers = "127.0.0.1:9"\ntimeout_s = 1\n'
+    lines = said(tmp_path, f'{kafka}[api]\nport = 0\ntoken_file = "{token}"\n{STREAM}')
+    (line,) = [line for line in lines if str(token) in line]
+    assert line.endswith(f"file of a secret '{token}': every user of this machine can read it: chmod 600")
 
 
 def test_an_outside_address_without_a_token(tmp_path: Path) -> None:

@@ -19,10 +19,22 @@ READY = (200, json.dumps({"ready": True, "reason": None}))
 
 def test_a_daemon_that_is_not_ready_says_why(run: Run, address: Address) -> None:
     address.answers["/readyz"] = [NOT_READY]
+    address.answers["/v1/streams"] = [(503, json.dumps({"error": {"message": "daemon not ready"}}))]
     result = run("status", "--server", address.url)
     assert (result.exit_code, result.stdout) == (1, f"not ready at {address.url}: starting\n")
     result = run("status", "--json", "--server", address.url)
     assert (result.exit_code, json.loads(result.stdout)["ready"]) == (1, False)
+
+
+def test_a_daemon_whose_stream_failed_says_what_it_runs_all_the_same(run: Run, address: Address) -> None:
+    address.answers["/readyz"] = [(503, json.dumps({"ready": False, "reason": "stream 's': started again"}))]
+    result = run("status", "--server", address.url)
+    assert result.exit_code == 1
+    said, _, row = result.stdout.splitlines()
+    assert said == f"not ready at {address.url}: stream 's': started again"
+    assert row.split()[:3] == ["s", "s", "json"]
+    found = json.loads(run("status", "--json", "--server", address.url).stdout)
+    assert [stream["name"] for stream in found["streams"]] == ["s"]
 
 
 def test_waiting_goes_on_where_nothing_answers_or_the_daemon_starts(run: Run, address: Address) -> None:
@@ -69,6 +81,7 @@ def test_dead_letters_and_queries_that_are_not_served_are_shown(run: Run, addres
     ]
     plan = {"dead_letters": {"total": 1_234, "reasons": reasons}, "monitor": {"tuples": 5_000, "evaluated": 5_000}}
     plan["phases"] = {"bind": 0.002, "run": 0.1504}
+    plan["evaluation_errors"] = 1_300
     address.answers["/readyz"] = [READY]
     address.answers["/v1/streams"] = [
         (200, json.dumps({"streams": [stream], "kafka": {"bootstrap_servers": "127.0.0.1:9"}}))
@@ -78,11 +91,12 @@ def test_dead_letters_and_queries_that_are_not_served_are_shown(run: Run, addres
     assert result.exit_code == 0, result.stderr
     assert "not served" in result.stdout
     assert "records since start  dead letters" in result.stdout
-    assert result.stdout.splitlines()[-7:] == [
+    assert result.stdout.splitlines()[-8:] == [
         "s: 1,200 dead letters: value is not a JSON record, column 'n'",
         "s: 1 dead letter: value is empty",
         *(f"s: {number} dead letters: reason {number}" for number in (9, 8, 7)),
         "s: 11 dead letters of 2 other reasons: --json has them",
+        "s: 1,300 evaluation errors, each NULL to its query: 'asc query show ID' has the query's",
         "s: ms of a batch by phase: bind 2, run 150",
     ]
 

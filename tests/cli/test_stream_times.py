@@ -9,18 +9,20 @@ import pytest
 
 from asc.schema import Schema
 from cli.failure import CommandError
-from cli.stream_times import times_rewritten
+from cli.stream_times import time_rewrites, times_rewritten
 
 SCHEMA = Schema.from_ddl("at TIMESTAMP, days ARRAY<DATE>, n INT")
 
 
 def rewritten(row: dict[str, Any], options: dict[str, str], *, texts: bool = False) -> dict[str, Any]:
-    return dict(times_rewritten(SCHEMA, options, "Europe/Oslo", list(row), texts=texts)(row))
+    rewrites = time_rewrites(SCHEMA, options, "Europe/Oslo", list(row), texts=texts)
+    return dict(times_rewritten(SCHEMA, rewrites)(row))
 
 
 def test_without_patterns_a_row_is_given_back_itself() -> None:
     row = {"at": datetime(2013, 1, 1), "N": 1}
-    assert times_rewritten(SCHEMA, {"nullValue": "x"}, "UTC", list(row), texts=False)(row) is row
+    rewrites = time_rewrites(SCHEMA, {"nullValue": "x"}, "UTC", list(row), texts=False)
+    assert times_rewritten(SCHEMA, rewrites)(row) is row
 
 
 def test_a_zone_in_the_pattern_says_utc() -> None:

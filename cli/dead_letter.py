@@ -1,0 +1,260 @@
+"""``asc dead-letter``: the records that could not be decoded, looked at and sent again."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.client import Client, Json, kafka_options
+from cli.command import Command, Group, examples
+from cli.failure import CommandError
+from cli.output import json_option, plain, print_json, print_table
+
+if TYPE_CHECKING:
+    from broker.kafka.client import KafkaClient, WholeRecord
+
+_SHOWN_CHARS = 60
+_PLACE = re.compile(r"([0-9]{1,9})-([0-9]{1,18})")
+
+Place = tuple[int, int]
+"""Partition and offset of a dead letter."""
+
+_stream_option = click.option("--stream", help="The stream; may be left out where there is only one.")
+_reason_option = click.option("--reason", metavar="TEXT", help="Only those whose reason has this text in it.")
+
+
+@click.group(
+    "dead-letter",
+    cls=Group,
+    epilog=examples("asc dead-letter list", "asc dead-letter show 0-17", "asc dead-letter replay --reason delay"),
+)
+def dead_letter() -> None:
+    """Records that could not be decoded: list them, look at one, send them again.
+
+    They are in the topic STREAM.dead-letter, named here by their place in it, PARTITION-OFFSET.
+    """
+
+
+@dead_letter.command(
+    "list",
+    cls=Command,
+    epilog=examples(
+        "asc dead-letter list",
+        "asc dead-letter list --stream flights --reason 'no INT' --max 20",
+        "asc dead-letter list --json",
+    ),
+)
+@_stream_option
+@_reason_option
+@click.option(
+    "--max", "limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="The newest so many."
+)
+@kafka_options
+@json_option
+def list_letters(*, client: Client, stream: str | None, reason: str | None, limit: int, as_json: bool) -> None:
+    """List the newest dead letters of a stream, the oldest of them first, and count all of them by reason."""
+    from broker.consuming.consume import delivery_of
+    from cli.received import record_json
+
+    # By time, for partitions are read one after the other; of each only what is shown is kept.
+    newest: list[tuple[int, int, int, Json]] = []
+    reasons: Counter[str] = Counter()
+    with _letters(client.kafka(), client.stream(stream), reason) as letters:
+        for message in letters:
+            # Numbers tell records apart, not reasons.
+            reasons[re.sub(r"[0-9]+", "N", _why(message))] += 1
+            place = message.timestamp, message.partition, message.offset
+            if len(newest) < limit:
+                heapq.heappush(newest, (*place, record_json(delivery_of(message))))
+            elif place > newest[0][:3]:
+                heapq.heapreplace(newest, (*place, record_json(delivery_of(message))))
+    listed = [shown for *_, shown in sorted(newest, key=lambda each: each[:3])]
+    if as_json:
+        print_json({"dead_letters": listed, "reasons": dict(reasons.most_common())})
+        return
+    print_table(["place", "source", "time", "reason", "value"], [_row(each) for each in listed])
+    if listed:
+        click.echo("")
+        print_table(["records", "reason"], [[f"{count:,}", plain(why)] for why, count in reasons.most_common()])
+
+
+@dead_letter.command(
+    cls=Command, epilog=examples("asc dead-letter show 0-17", "asc dead-letter show 0-17 --stream flights --json")
+)
+@click.argument("place")
+@_stream_option
+@kafka_options
+@json_option
+def show(*, client: Client, place: str, stream: str | None, as_json: bool) -> None:
+    """Show one dead letter whole: why it is one, where it came from, key, value and headers.
+
+    PLACE is PARTITION-OFFSET, as 'asc dead-letter list' has it.
+    """
+    from broker.consuming.consume import delivery_of
+    from cli.received import record_json, text_member
+
+    found = client.stream(stream)
+    with _letters(client.kafka(), found, None, _checked([place])) as letters:
+        message = next(letters, None)
+    if message is None:
+        raise CommandError("dead letter", place, f"is not in '{found['dead_letter']}': see 'asc dead-letter list'")
+    shown = record_json(delivery_of(message))
+    headers = [{"name": name, **text_member("value", value)} for name, value in message.headers or ()]
+    if as_json:
+        print_json({**shown, "headers": headers})
+        return
+    named = {"place": place, "reason": _why(message), "source": shown["source"], "time": _time(shown)}
+    for name, text in named.items():
+        click.echo(f"{name}: {plain(text)}")
+    for header in headers:
+        click.echo(f"header {plain(header['name'])}: {plain(_text(header, 'value'))}")
+    click.echo(f"key: {plain(_text(shown, 'key'))}")
+    click.echo(f"value: {plain(_text(shown, 'value'))}")
+
+
+@dead_letter.command(
+    cls=Command,
+    epilog=examples(
+        "asc dead-letter replay 0-17 0-18",
+        "asc dead-letter replay --stream flights --reason 'delay'",
+        "asc dead-letter replay --all",
+    ),
+)
+@click.argument("places", nargs=-1)
+@_stream_option
+@_reason_option
+@click.option("--all", "everything", is_flag=True, help="All that there are.")
+@kafka_options
+@json_option
+def replay(
+    *,
+    client: Client,
+    places: tuple[str, ...],
+    stream: str | None,
+    reason: str | None,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Send dead letters to the source topic again, as they came: after the stream's schema or options were mended.
+
+    Key, value, headers and partition are those of the original. They stay among the dead letters, and what still
+    cannot be decoded becomes another one; to send one twice has it judged twice. What stands for a record that was too
+    large for a destination has not all of it: it is left out, and named.
+    """
+    chosen = [bool(places), reason is not None, everything]
+    if sum(chosen) != 1:
+        raise click.UsageError("say which: PLACE ..., --reason TEXT or --all")
+    from broker.kafka.batch_sender import BatchSender
+    from broker.operators.headers import is_whole
+
+    found = client.stream(stream)
+    topic = str(found["topic"])
+    wanted = _checked(places)
+    seen: set[Place] = set()
+    left_out: list[str] = []
+
+    def records(letters: Iterator[Any], partitions: int) -> Iterator[WholeRecord]:
+        for message in letters:
+            seen.add(_place(message))
+            if is_whole(message.headers or ()):
+                yield _original(message, partitions)
+            else:
+                left_out.append(_place_text(_place(message)))
+
+    kafka = client.kafka()
+    with _letters(kafka, found, reason, wanted) as letters, BatchSender(kafka, topic) as sender:
+        for record in records(letters, kafka.partition_count(topic)):
+            sender.send_whole(record)
+        sender.flush()
+        sent = sender.acknowledged
+    missing = [_place_text(place) for place in sorted(wanted - seen)]
+    if as_json:
+        print_json({"topic": topic, "sent": sent, "left_out": left_out, "missing": missing})
+    else:
+        click.echo(f"{sent:,} sent to {topic}")
+        if left_out:
+            named = f"{', '.join(left_out[:10])}{', ...' if len(left_out) > 10 else ''}"
+            click.echo(f"{len(left_out):,} left out, for they have not all of the record: {named}", err=True)
+        if reason is not None and not seen:
+            click.echo(f"no dead letter's reason has {reason!r} in it: see 'asc dead-letter list'", err=True)
+    if missing:
+        raise CommandError("dead letters", ", ".join(missing[:10]), "are not there: see 'asc dead-letter list'")
+
+
+@contextlib.contextmanager
+def _letters(
+    kafka: KafkaClient, stream: Json, reason: str | None, places: frozenset[Place] = frozenset()
+) -> Iterator[Iterator[Any]]:
+    """The dead letters of a stream that there are by now, those of some places, or whose reason has a text in it."""
+    topic = str(stream["dead_letter"])
+    if places:
+        with contextlib.closing(kafka.records_at(topic, places)) as letters:
+            yield letters
+        return
+    with kafka.reading([topic], from_beginning=True, to_end=True) as messages:
+        yield (message for message in messages if (reason or "").lower() in _why(message).lower())
+
+
+def _checked(texts: Sequence[str]) -> frozenset[Place]:
+    """The places that texts name."""
+    places: set[Place] = set()
+    for text in texts:
+        found = _PLACE.fullmatch(text)
+        if found is None:
+            raise CommandError("place of a dead letter", text, "write PARTITION-OFFSET, as 0-17")
+        places.add((int(found[1]), int(found[2])))
+    return frozenset(places)
+
+
+def _why(message: Any) -> str:
+    from broker.operators.headers import dead_letter_error
+
+    return dead_letter_error(message.headers or ()) or "no reason is given"
+
+
+def _place(message: Any) -> Place:
+    return message.partition, message.offset
+
+
+def _place_text(place: Place) -> str:
+    return f"{place[0]}-{place[1]}"
+
+
+def _original(message: Any, partitions: int) -> WholeRecord:
+    """The record that became a dead letter, for the partition it came from while that is there."""
+    from broker.kafka.client import WholeRecord
+    from broker.operators.headers import as_it_came, delivered_by
+
+    _, source = delivered_by(message.headers or ())
+    came_from = (source or "").split("-")[-2:-1]
+    partition = int(came_from[0]) if came_from and came_from[0].isdecimal() else partitions
+    return WholeRecord(
+        message.key,
+        message.value,
+        as_it_came(message.headers or ()),
+        partition if partition < partitions else None,
+    )
+
+
+def _row(shown: Json) -> list[str]:
+    text = _text(shown, "value")
+    cut = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
+    place = f"{shown['partition']}-{shown['offset']}"
+    return [place, plain(str(shown["source"])), _time(shown), plain(shown.get("error", "")), plain(cut)]
+
+
+def _text(shown: Json, name: str) -> str:
+    encoded = shown.get(f"{name}_base64")
+    return f"base64 {encoded}" if encoded else str(shown.get(name) or "")
+
+
+def _time(shown: Json) -> str:
+    at = datetime.fromtimestamp(shown["timestamp_ms"] / 1000, timezone.utc)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

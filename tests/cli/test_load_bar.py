@@ -1,0 +1,114 @@
+"""The bar of a large load, as somebody sees it who looks at a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tqdm import tqdm
+
+from broker.queries.loads import STEPS, Loads
+from cli.client import NoAnswerError, ServerError
+from cli.load_bar import follow, load_bar
+
+if TYPE_CHECKING:
+    from conftest import Asc
+
+QUERIES = 6_000
+
+
+class Scripted:
+    """A daemon's answers, one after the other; after the last one the load is over."""
+
+    def __init__(self, answers: list[Any], over: threading.Event) -> None:
+        self._answers, self._over = iter(answers), over
+
+    def loads(self) -> list[dict[str, Any]]:
+        answer = next(self._answers, None)
+        if answer is None:
+            self._over.set()
+            return []
+        if isinstance(answer, Exception):
+            raise answer
+        found: list[dict[str, Any]] = answer
+        return found
+
+
+@pytest.fixture(autouse=True)
+def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.load_bar._EACH_S", 0.001)
+
+
+def drawn(answers: list[Any]) -> Iterator[str]:
+    """What the bar shows, one state after the other."""
+    shown, over = io.StringIO(), threading.Event()
+    with tqdm(total=QUERIES, desc="sending", file=shown, mininterval=0, leave=False, ncols=80) as bar:
+        follow(Scripted(answers, over), bar, over)  # type: ignore[arg-type]
+    return (state.strip() for state in shown.getvalue().split("\r") if state.strip())
+
+
+def test_each_step_is_shown_as_the_daemon_tells_it() -> None:
+    loads = Loads()
+    with loads.begun(QUERIES) as load, loads.begun(3):
+        load.read = 1_500
+        answers = [loads.shown()]
+        for step in STEPS:
+            load.told(step)
+            answers.append(loads.shown())
+    states = list(drawn(answers))
+    assert states[1].startswith("reading:  25%")
+    words = [state.split(":")[0] for state in states]
+    assert words == ["sending", "reading", "judging", "compiling", "writing", "putting in place"]
+
+
+def test_a_daemon_that_is_slow_is_asked_again_and_one_that_does_not_know_is_not() -> None:
+    own = [{"queries": QUERIES, "read": 9, "done": None}]
+    silent, unknown = NoAnswerError("daemon", "", "does not answer"), ServerError(404, {})
+    words = [state.split(":")[0] for state in drawn([silent, [], own, unknown, [{**own[0], "done": "judged"}]])]
+    assert words == ["sending", "reading", "registering"]
+
+
+def test_a_small_file_has_no_bar() -> None:
+    with load_bar(None, 4_999):  # type: ignore[arg-type]
+        assert not [thread for thread in threading.enumerate() if thread.name == "asc-load-bar"]
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_on_a_terminal_a_large_load_has_a_bar_and_elsewhere_nothing(asc: Asc, tmp_path: Path) -> None:
+    file = tmp_path / "many.ndjson"
+    one = {"stream": "flights", "topic": "many", "paused": True}
+    lines = [{"id": f"bar-{i}", "where": f"delay = {i}", **one} for i in range(QUERIES)]
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    program = "from cli.main import main; main()"
+    command = [sys.executable, "-c", program, "query", "apply", str(file), "--server", asc.server]
+    own, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    with (
+        os.fdopen(own, "rb", buffering=0) as shown,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True) as applied,
+    ):
+        os.close(terminal)
+        written = b""
+        # To read from a terminal that its last process has left is an error.
+        while applied.poll() is None or written == b"":
+            try:
+                written += shown.read(4_096)
+            except OSError:
+                break
+        answer = applied.communicate()[0]
+    assert (applied.returncode, answer[:16]) == (0, "6,000 registered")
+    assert "sending" in written.decode()
+    elsewhere = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (elsewhere.stdout[:15], elsewhere.stderr) == ("6,000 unchanged", "")
