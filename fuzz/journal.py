@@ -1,0 +1,85 @@
+"""What a process is trying, in a file that outlives it."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+_HEAD = struct.Struct("<QQQQ4Q")
+_ROOM_BYTES = 8 << 20
+_PIDS_MAX = 4
+_TOLD_CHARS = 2_000
+
+
+class Entry(NamedTuple):
+    """``tried``: inputs that are done with. ``busy_s``: how long the present one has taken so far, 0 between two.
+    ``slowest_s``: of those that are done with. ``pids``: the processes to weigh, empty before the first input.
+    """
+
+    tried: int
+    busy_s: float
+    slowest_s: float
+    pids: tuple[int, ...]
+
+
+class Journal:
+    """The present input, how many there were, and what was found: a mapped file, written by the process that tries and
+    read by the one that watches it, also when the first is gone.
+
+    Invariant: the input is there in full before it is said to be tried. Cost: a copy of each input, no system call.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._found = path.with_suffix(".found")
+        if not path.exists():
+            with path.open("wb") as file:
+                file.truncate(_HEAD.size + _ROOM_BYTES)
+        with path.open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), 0)
+        self._tried = self._slowest_ns = 0
+        self._pids: tuple[int, ...] = (0,) * _PIDS_MAX
+
+    def weigh(self, pids: Sequence[int]) -> None:
+        """From now on these processes are weighed."""
+        self._pids = (*pids, *(0,) * _PIDS_MAX)[:_PIDS_MAX]
+        self._write(0, 0)
+
+    def begin(self, given: bytes) -> None:
+        """An input is tried from now on. ValueError where it has more than 8 MiB."""
+        if len(given) > _ROOM_BYTES:
+            raise ValueError(f"an input of {len(given)} bytes: make it {_ROOM_BYTES} at most")
+        self._map[_HEAD.size : _HEAD.size + len(given)] = given
+        self._write(time.monotonic_ns(), len(given))
+
+    def end(self) -> None:
+        """The input is done with."""
+        _, begun_ns, _, length, *_ = _HEAD.unpack_from(self._map)
+        self._tried += 1
+        self._slowest_ns = max(self._slowest_ns, time.monotonic_ns() - begun_ns)
+        self._write(0, length)
+
+    def find(self, what: str) -> None:
+        """Say what is wrong with the last input."""
+        self._found.write_text(what[:_TOLD_CHARS], "utf-8", "backslashreplace")
+
+    def entry(self) -> Entry:
+        """What it says now."""
+        tried, begun_ns, slowest_ns, _, *pids = _HEAD.unpack_from(self._map)
+        busy_s = (time.monotonic_ns() - begun_ns) / 1e9 if begun_ns else 0.0
+        return Entry(tried, max(0.0, busy_s), slowest_ns / 1e9, tuple(pid for pid in pids if pid))
+
+    def given(self) -> bytes:
+        """The last input."""
+        length = _HEAD.unpack_from(self._map)[3]
+        return self._map[_HEAD.size : _HEAD.size + length]
+
+    def found(self) -> str | None:
+        """What was found, None where nothing was."""
+        return self._found.read_text("utf-8") if self._found.exists() else None
+
+    def _write(self, begun_ns: int, length: int) -> None:
+        _HEAD.pack_into(self._map, 0, self._tried, begun_ns, self._slowest_ns, length, *self._pids)

@@ -1,0 +1,61 @@
+"""What is fuzzed: inputs made at random, and what must hold of each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+    from typing_extensions import Self
+
+
+class Violation(Exception):
+    """An input on which something that was promised does not hold; ``str()`` of it says what, in one line.
+
+    ``given``: a smaller input that shows the same, where one is known.
+    """
+
+    def __init__(self, what: str, given: bytes | None = None) -> None:
+        super().__init__(what)
+        self.given = given
+
+
+class Target(ABC):
+    """One part of the project with all that it needs, from ``with`` on until its end.
+
+    An input is bytes, so that it can be kept in a file and tried again, whatever made it.
+    """
+
+    name: ClassVar[str]
+
+    input_s: ClassVar[float]
+    """An input that takes longer is taken for a hang."""
+
+    growth_mb: ClassVar[int]
+    """By how much the processes may grow once they are warm."""
+
+    is_shrunk: ClassVar[bool] = True
+    """Whether smaller inputs of the same kind are looked for where one fails."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        return None
+
+    def weighed(self) -> list[int]:
+        """The processes whose memory counts beside the one that makes the inputs."""
+        return []
+
+    @abstractmethod
+    def inputs(self) -> SearchStrategy[bytes]:
+        """What inputs are drawn from; repeatable by Hypothesis' seed."""
+
+    @abstractmethod
+    def check(self, given: bytes) -> None:
+        """Try one input. Violation where what was promised does not hold; any other exception is one as well."""
+
+    def settle(self) -> None:  # noqa: B027 (most have nothing to do)
+        """Between two rounds: put back what the inputs have changed. Violation where that is not as it should be."""
