@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup demo check test lint bench lock clean
+.PHONY: help setup demo check test lint soak fuzz bench audit lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -48,22 +48,43 @@ lint: .venv/.dev  ## ruff, mypy --strict, import-linter
 check: lint  ## the checks of lint, then, on all cores, every test that starts neither a JVM nor Kafka
 	@$(BIN)/python -m pytest -m "not spark and not kafka" --numprocesses auto --dist worksteal --durations=10
 
-# Two processes, each with a Spark session and a Kafka node of its own (3 GB), whatever the machine has: most tests wait
-# for others' processes. Whole files go to one of them, so that what a file shares is set up once.
+# Three processes, each with a Spark session and a Kafka node of its own (3 GB), whatever the machine has: most tests
+# wait for others' processes. Whole files go to one of them, so that what a file shares is set up once; in the order of
+# tests/conftest.py, slow ones first, so that none is left for the end.
 test: setup .venv/.dev lint  ## the checks of lint, then every test; the ten slowest are told
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations=10
+	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations=10
+
+soak: MINUTES ?= 30
+soak: setup .venv/.dev  ## random faults in a broker under load for MINUTES, and the books of what it delivered
+	@$(BIN)/python -m faults.soak --minutes $(MINUTES)
+
+fuzz: MINUTES ?= 10
+fuzz: setup .venv/.dev  ## random inputs for parser, plain reader, API and decoder, each for MINUTES
+	@$(BIN)/python -m fuzz --minutes $(MINUTES)
 
 bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results
 	@$(BIN)/asc bench match
 	@$(BIN)/asc bench spark
+	@$(BIN)/asc bench scale
+	@$(BIN)/asc bench patterns
 	@$(BIN)/asc bench monitor
 	@$(BIN)/asc bench registration
 	@$(BIN)/asc bench judging
+	@$(BIN)/asc bench standing
 	@$(BIN)/asc bench stream
 	@$(BIN)/asc bench latency
+	@$(BIN)/asc bench publish
+	@$(BIN)/asc bench recovery
+	@$(BIN)/asc bench cluster
 	@$(BIN)/asc bench synthetic
 	@$(BIN)/asc bench census
 	@$(BIN)/asc bench adaptation
+	@$(BIN)/asc bench peers
+
+# Arguments, as of records that were downloaded where there is no network: make audit AUDIT="--osv FOLDER".
+AUDIT ?=
+audit: setup .venv/.dev  ## licences and known vulnerabilities of packages and jars; the SBOM is dist/sbom.cdx.json
+	@$(BIN)/python -m audit $(AUDIT)
 
 lock:  ## resolve the locked versions anew (needs uv)
 	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt pyproject.toml -o requirements.lock

@@ -67,6 +67,66 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
 
 
 @dataclass(frozen=True)
+class SecureKafka:
+    """A Kafka that demands SASL_SSL at one of its ports, and what it takes to get in."""
+
+    bootstrap_servers: str
+    options: Mapping[str, str]
+    other_ca: str
+    plain_servers: str
+    """Another port, that asks for nothing."""
+
+
+@pytest.fixture(scope="session")
+def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKafka]:
+    """A node whose certificate a CA made for this run has signed, with one user; login by PLAIN or SCRAM-SHA-512."""
+    import contextlib
+    import socket
+
+    import trustme
+    from cryptography.hazmat.primitives import serialization
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+    folder = tmp_path_factory.mktemp("secure-kafka")
+    ca, other = trustme.CA(), trustme.CA()
+    ca.cert_pem.write_to_path(str(folder / "ca.pem"))
+    other.cert_pem.write_to_path(str(folder / "other.pem"))
+    issued = ca.issue_cert("127.0.0.1")
+    # Java reads keys in PKCS 8 alone.
+    key = serialization.load_pem_private_key(issued.private_key_pem.bytes(), None).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (folder / "server.pem").write_bytes(key + b"".join(each.bytes() for each in issued.cert_chain_pems))
+    with contextlib.ExitStack() as held:
+        servers = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+        plain, controller, secure = (server.getsockname()[1] for server in servers)
+    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_asc="se\\"cret";'
+    settings = {
+        "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+        "listeners": f"PLAINTEXT://127.0.0.1:{plain},CONTROLLER://127.0.0.1:{controller},SASL_SSL://127.0.0.1:{secure}",
+        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{plain},SASL_SSL://127.0.0.1:{secure}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL",
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(folder / "server.pem"),
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+        "listener.name.sasl_ssl.plain.sasl.jaas.config": login.replace("\\", "\\\\"),
+        "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": (
+            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        ),
+    }
+    options = {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "sasl.plain.username": "asc",
+        "sasl.plain.password": 'se"cret',
+        "ssl.cafile": str(folder / "ca.pem"),
+    }
+    with EmbeddedKafka(folder / "node", port=plain, settings=settings):
+        yield SecureKafka(f"127.0.0.1:{secure}", options, str(folder / "other.pem"), f"127.0.0.1:{plain}")
+
+
+@dataclass(frozen=True)
 class WorkedExample:
     """The paper's four queries over four attributes, and the tuples of its examples by name.
 

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench")
+PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench", "faults", "audit", "fuzz")
 
 WITHOUT_TESTS = {
     "broker/plans/offsets.py": "names a type, and does nothing",
+    **dict.fromkeys(
+        ("faults/broker_process.py", "faults/node.py", "faults/rig.py", "faults/soak.py"),
+        "is what tests/faults/test_faults.py runs on",
+    ),
+    **dict.fromkeys(("fuzz/child.py", "fuzz/target.py"), "is what tests/fuzz/test_watch.py runs on"),
 }
 
 
