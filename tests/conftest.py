@@ -16,6 +16,7 @@ from asc.keys.constraint import Constraint, Interval
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate.normal_form import Predicate
+from broker.kafka.client import quiet_client_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,6 +31,8 @@ ListsOf = Callable[[Matches, pa.Array], list[list[str]]]
 
 def pytest_configure() -> None:
     os.environ.setdefault("JDK_JAVA_OPTIONS", _QUICK_JAVA)
+    # A client that outlives the node of its test logs each reconnection, into the log that a later test reads.
+    quiet_client_log()
 
 
 @pytest.fixture(scope="session")
