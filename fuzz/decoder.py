@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import accumulate
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,9 @@ STREAMS = {
 """Streams by what is said of them: every type, both formats, options that make a parser take more."""
 
 _BATCH = 400
+_BATCH_BYTES = 1_300_000
+"""Of a batch's values together: the largest value alone has less, and the journal has room for six times as many."""
+
 _HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
 """A heap that has its size from the start: what grows is something else."""
 
@@ -168,7 +172,9 @@ def fault_of(value: bytes | None, error: str | None, number: int, reasons: tuple
 def _batch(name: str, rng: random.Random) -> bytes:
     stream = STREAMS[name]
     columns = stream.fields().arrow.names
-    return _encoded(name, batch_of(rng, stream.format, columns, str(stream.options.get("sep", ",")), _BATCH))
+    values = batch_of(rng, stream.format, columns, str(stream.options.get("sep", ",")), _BATCH)
+    size_bytes = accumulate(len(value or b"") for value in values)
+    return _encoded(name, [value for value, size in zip(values, size_bytes, strict=True) if size <= _BATCH_BYTES])
 
 
 def _encoded(name: str, values: list[bytes | None]) -> bytes:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import find
 from pyspark.sql import functions as sf
 
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.text_format import TextFormat
 from fuzz.decoder import STREAMS, DecoderTarget, fault_of
+from fuzz.journal import Journal
 from fuzz.target import Violation
 from fuzz.trials import generate_round
 
@@ -69,3 +72,10 @@ def test_the_record_that_fails_a_batch_is_found(target: DecoderTarget, monkeypat
         target.check(batch)
     assert json.loads(caught.value.given or b"") == {"stream": "json", "values": ["bad"]}
     assert set(STREAMS) > {"json"}
+
+
+def test_a_batch_of_the_largest_values_has_room_in_a_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    largest = [b"\0" * 1_200_000] * 400
+    monkeypatch.setattr("fuzz.decoder.batch_of", lambda *_: largest)
+    Journal(tmp_path / "journal").begin(given := find(DecoderTarget().inputs(), bool))
+    assert json.loads(given)["values"]
