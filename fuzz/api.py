@@ -153,6 +153,9 @@ class ApiCalls:
         }
         headers = {key: value for key, value in dict(sent.get("headers") or {}).items() if _can_be_sent(key, value)}
         try:
+            if "json" in known:
+                # NaN and infinities as well, which a client may send and this one's library will not.
+                known["data"], known["headers"] = json.dumps(known.pop("json")), {"Content-Type": "application/json"}
             prepared = requests.Request(**known).prepare()
         except (ValueError, UnicodeError):
             return _plain(name, "/v1/queries", {}, b"", whose)

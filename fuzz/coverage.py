@@ -54,8 +54,8 @@ def follow(journal_path: Path, seconds: float, seed: int) -> None:
         "max_len": _BYTES_MAX,
         "dict": words,
         "artifact_prefix": f"{folder}/",
-        # Whoever watches this process sees to both.
-        "timeout": 0,
+        # Whoever watches this process sees to both. No time at all would be a second of it.
+        "timeout": 1_000_000,
         "rss_limit_mb": 0,
         "verbosity": 0,
     }

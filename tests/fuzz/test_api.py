@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +53,14 @@ def test_made_requests_are_answered_as_described(calls: ApiCalls) -> None:
     target._calls = calls
     generate_round(target, target.check, inputs=150, seed=1)
     target.settle()
+
+
+def test_what_is_no_number_in_json_is_sent(calls: ApiCalls) -> None:
+    name = "POST /v1/check"
+    case = calls._operations[name].Case(body={"where": float("nan")}, media_type="application/json")
+    given = calls._encoded(name, case, None, "right")
+    assert json.loads(given)["body"] == '{"where": NaN}'
+    calls.check(given)
 
 
 DESCRIBED = {"responses": {"200": {}, "401": {}, "500": {}}, "security": [{"bearer": []}]}
