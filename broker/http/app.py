@@ -217,7 +217,8 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
 
         return registered(permitted, Alter(query_id, altered, replaces), "change", response)
 
-    @router.delete("/{query_id}", response_model=RemovedModel)
+    # What else was written into the registry's topic is removed by its key, which may have a slash.
+    @router.delete("/{query_id:path}", response_model=RemovedModel)
     def delete(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """Remove a query. Answered when no later record can reach it."""
         outcome = permitted.apply([Remove(query_id)], "remove").raised()

@@ -224,6 +224,12 @@ def test_if_none_match_replaces_nothing(site: Site) -> None:
     assert site.client.delete("/v1/queries/once").status_code == 200
 
 
+def test_a_key_with_a_slash_is_removed_by_it(site: Site) -> None:
+    answer = site.client.delete("/v1/queries/a%2Fb")
+    assert (answer.status_code, answer.json()["error"]["value"]) == (404, "a/b")
+    assert set(site.client.get("/openapi.json").json()["paths"]["/v1/queries/{query_id}"]) == {"get", "put", "delete"}
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
