@@ -143,6 +143,8 @@ def _properties(
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # PySpark's work for a column of a batch costs as much as that for some thousand values.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        # A worker takes seven times as much for a batch of long texts; 256 MB are the default.
+        "spark.sql.execution.arrow.maxBytesPerBatch": "32m",
         "spark.sql.shuffle.partitions": "4",
         # An executor with a task that does not end when it is told to is replaced; not so the driver, which is local.
         "spark.task.reaper.enabled": str(not master.startswith("local")).lower(),

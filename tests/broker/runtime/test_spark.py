@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
+from pyspark.sql import functions as sf
 
 from broker.errors import RuntimeMissingError
 from broker.runtime.spark import spark_session
@@ -45,6 +47,16 @@ def test_the_kafka_connector_is_there(spark: SparkSession) -> None:
 def test_workers_run_the_python_of_the_driver(spark: SparkSession) -> None:
     executable = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.executable).first()
     assert executable == sys.executable
+
+
+def test_of_long_texts_fewer_go_to_a_worker_at_a_time(spark: SparkSession) -> None:
+    def sizes(texts: pd.Series[str]) -> pd.Series[int]:
+        return pd.Series([len(texts)] * len(texts))
+
+    sizes.__annotations__ = {"texts": pd.Series, "return": pd.Series}
+    texts = spark.range(100, numPartitions=1).select(sf.repeat(sf.lit("x"), sf.lit(1_000_000)).alias("text"))
+    (row,) = texts.select(sf.pandas_udf(sizes, "bigint")("text").alias("size")).agg(sf.max("size")).collect()
+    assert row[0] < 50
 
 
 @pytest.mark.slow
