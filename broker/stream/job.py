@@ -43,6 +43,9 @@ _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
 """How long a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
 
+_EARLIEST = -2
+"""Spark's offset for the first record that there is."""
+
 _LOOK_S = 0.25
 _IDLE_S = 0.5
 """How much longer than a trigger's interval a query has to wait for data before it is taken to be well."""
@@ -188,11 +191,13 @@ class StreamJob:
     # -- the query and its supervision
 
     def _start_query(self) -> None:
+        # Spark wants all partitions named; those that came since the stream's first start are read from their start.
+        starting = {**dict.fromkeys(self._cluster.partitions(self._stream.topic), _EARLIEST), **self._starting}
         source = (
             self._spark.readStream.format("kafka")
             .options(**_CONSUMER | self._cluster.client.spark_options())
             .option("subscribe", self._stream.topic)
-            .option("startingOffsets", json.dumps({self._stream.topic: {str(p): o for p, o in self._starting.items()}}))
+            .option("startingOffsets", json.dumps({self._stream.topic: {str(p): o for p, o in starting.items()}}))
             .option("maxOffsetsPerTrigger", self._config.spark.max_records_per_batch)
             .option("includeHeaders", "true")
             # Records of transactions that were aborted never were.

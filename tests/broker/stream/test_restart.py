@@ -229,6 +229,29 @@ def test_without_its_checkpoint_a_daemon_begins_anew(site: Site) -> None:
     assert [record.offset for record in site.read(topic)] == offsets
 
 
+@pytest.mark.slow
+def test_a_stream_that_was_stopped_before_its_first_batch_takes_partitions_that_were_added_since(site: Site) -> None:
+    from kafka import KafkaProducer
+    from kafka.admin import KafkaAdminClient, NewPartitions
+
+    stream = site.stream("csv")
+    source, folder = site.config.streams[stream].topic, site.config.spark.checkpoint_dir / stream
+    topic = site.register("added", "n >= 0", stream="csv")["query"]["topic"]
+    assert site.daemon is not None
+    site.daemon.stop()
+    # What the first start writes before Spark does.
+    shutil.rmtree(folder / "spark")
+    admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
+    admin.create_partitions({source: NewPartitions(total_count=2)})
+    admin.close()
+    producer = KafkaProducer(bootstrap_servers=site.bootstrap_servers)
+    producer.send(source, b"7,a", partition=1).get(30)
+    producer.close()
+    site.daemon = site.start()
+    site.drain("csv")
+    assert [record.source for record in site.read(topic)] == [f"{source}-1-0"]
+
+
 def test_a_daemon_whose_registry_was_taken_over_ends(site: Site) -> None:
     assert site.daemon is not None
     site.daemon.check_processes()
