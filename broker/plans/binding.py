@@ -46,9 +46,13 @@ class BatchBindings:
             self._again.unlink(missing_ok=True)
 
     def last(self) -> Binding | None:
-        """The binding of the last batch that was bound."""
-        ids = self._ids()
-        return self._read(ids[-1]) if ids else None
+        """The binding of the last batch that was bound. Where that is lost and the batch done, nothing is asked for but
+        where it ended, which Spark's log says as well: its version is given as -1.
+        """
+        bound, done = max(self._ids(), default=-1), max(ids_in(self._commit_log), default=-1)
+        if done > bound and (self._offsets_log / str(done)).exists():
+            return Binding(done, -1, self._planned_end(done))
+        return self._read(bound) if bound >= 0 else None
 
     def is_committed(self, batch_id: int) -> bool:
         """Whether Spark has noted a batch as done: it never runs it again."""

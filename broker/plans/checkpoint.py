@@ -6,8 +6,8 @@ import json
 import time
 import uuid
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
+from zlib import crc32
 
 from broker.errors import BrokerError
 from broker.plans.binding import Binding, binding_text, copy_of, ids_in, parsed_binding, write_durably
@@ -16,7 +16,10 @@ from broker.plans.offsets import Offsets
 _LAST = 2
 """Entries of the log of offsets that Spark reads at a start, and bindings that are kept."""
 
-_REMEDY = "stop the daemon and remove {folder}, and the stream begins at its starting_offsets"
+
+def begin_anew(folder: Path) -> str:
+    """What to do where nothing else helps."""
+    return f"stop the daemon and remove {folder}, and the stream begins at its starting_offsets"
 
 
 def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
@@ -36,6 +39,10 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
     spark, bindings = folder / "spark", folder / "bindings"
     offsets, commits = spark / "offsets", spark / "commits"
     yield from _mended_identity(spark / "metadata")
+    begin = spark / "sources" / "0" / "0"
+    if begin.exists() and not _is_whole(begin, lines=2):
+        _remove(begin)
+        yield f"{begin} is damaged: where the stream begins is read from {folder / 'starting-offsets.json'}"
     for path in _newest_first(commits):
         if _is_whole(path, lines=2):
             break
@@ -47,17 +54,21 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
             break
         _remove(path)
         yield f"{path} is damaged: batch {path.name} is planned anew"
-    for path in islice(_newest_first(offsets), _LAST):
-        if _is_whole(path, lines=3):
+    last = max(ids_in(offsets), default=-1)
+    # What a batch was bound to is on the disk for sure, the entry before it maybe not.
+    last += last >= 0 and (bindings / str(last + 1)).exists()
+    for path in (offsets / str(batch_id) for batch_id in range(last, max(last - _LAST, -1), -1)):
+        state = "damaged" if path.exists() else "gone"
+        if path.exists() and _is_whole(path, lines=3):
             continue
         binding = bindings / path.name
         bound = _bound(binding) if binding.exists() else None
         if bound is None:
-            remedy = f"is damaged, and nothing else says where batch {path.name} ended: "
-            raise BrokerError("checkpoint", str(path), remedy + _REMEDY.format(folder=folder))
+            remedy = f"is {state}, and nothing else says where batch {path.name} ended: "
+            raise BrokerError("checkpoint", str(path), remedy + begin_anew(folder))
         write_durably(path, _entry(offsets, topic, bound.end_offsets))
         _forget_checksum(path)
-        yield f"{path} is damaged: written anew from the binding of batch {path.name}"
+        yield f"{path} is {state}: written anew from the binding of batch {path.name}"
 
 
 def _mended_bindings(bindings: Path, commits: Path) -> Iterator[str]:
@@ -99,12 +110,29 @@ def _newest_first(folder: Path) -> Iterator[Path]:
 
 
 def _is_whole(path: Path, *, lines: int) -> bool:
-    """Whether a file of Spark's has so many lines: JSON, but for the first one where there are several."""
+    """Whether a file of Spark's has so many lines: JSON, but for the first one where there are several; and the sums
+    that Hadoop keeps beside it, and would not read it without.
+    """
     try:
+        if not _fits_sums(path):
+            return False
         found = _read(path).decode().splitlines()
         return len(found) == lines and all(isinstance(json.loads(line), dict) for line in found[lines > 1 :])
     except ValueError:
         return False
+
+
+def _fits_sums(path: Path) -> bool:
+    """Whether the sums beside a file are its own: a mark, the bytes that each is of, and the sums. Hadoop reads a file
+    without them, or with what has not the mark.
+    """
+    beside = path.with_name(f".{path.name}.crc")
+    sums = _read(beside) if beside.exists() else b""
+    if not sums.startswith(b"crc\0") or len(sums) < 8:
+        return True
+    content, size = _read(path), max(1, int.from_bytes(sums[4:8], "big"))
+    own = b"".join(crc32(content[at : at + size]).to_bytes(4, "big") for at in range(0, len(content), size))
+    return sums[8:] == own
 
 
 def _bound(path: Path, batch_id: int | None = None) -> Binding | None:

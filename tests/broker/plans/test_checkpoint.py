@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
 from broker.errors import BrokerError
 from broker.plans.binding import BatchBindings, Binding
 from broker.plans.checkpoint import mend_checkpoint
+from broker.plans.running_plan import RunningPlan
 
 LAST = 5
 DAMAGE = [b"", b"v1", b"v1\n{", b"v1\n[]\n[]", b"\xff\x00" * 40]
@@ -71,6 +73,69 @@ def test_an_entry_of_the_log_is_written_anew_from_the_binding(folder: Path, batc
     assert BatchBindings(folder / "bindings", folder / "spark").bind(batch, 99).version == 40 + batch
 
 
+@pytest.mark.parametrize("batch", [LAST - 1, LAST])
+def test_an_entry_that_is_gone_is_written_anew_from_the_binding(folder: Path, batch: int) -> None:
+    path = folder / "spark" / "offsets" / str(batch)
+    path.unlink()
+    assert mended(folder) == [f"spark/offsets/{batch} is gone: written anew from the binding of batch {batch}"]
+    assert json.loads(path.read_text().splitlines()[2]) == ends(batch)
+    assert BatchBindings(folder / "bindings", folder / "spark").bind(batch, 99).version == 40 + batch
+
+
+def test_where_the_whole_log_is_gone_the_stream_begins_anew(folder: Path) -> None:
+    for path in (folder / "spark" / "offsets").iterdir():
+        path.unlink()
+    assert mended(folder) == []
+    assert list((folder / "spark" / "offsets").iterdir()) == []
+
+
+def with_sums(path: Path) -> Path:
+    """Hadoop's sums beside a file."""
+    content = path.read_bytes()
+    sums = [crc32(content[at : at + 512]).to_bytes(4, "big") for at in range(0, len(content), 512)]
+    beside = path.with_name(f".{path.name}.crc")
+    beside.write_bytes(b"crc\0\0\0\2\0" + b"".join(sums))
+    return beside
+
+
+@pytest.mark.parametrize("damaged", ["the file", "its sums"])
+@pytest.mark.parametrize("name", [f"offsets/{LAST}", f"commits/{LAST - 1}", "metadata"])
+def test_what_does_not_fit_its_sums_is_damaged(folder: Path, name: str, damaged: str) -> None:
+    path = folder / "spark" / name
+    if "offsets" in name:
+        # More than one sum.
+        path.write_text(entry(LAST).replace('"b"', json.dumps("b" * 600)))
+    beside = with_sums(path)
+    assert mended(folder) == []
+    if damaged == "the file":
+        path.write_bytes(path.read_bytes().translate(bytes.maketrans(b"0369", b"1470")))
+    else:
+        beside.write_bytes(beside.read_bytes()[:-1])
+    (line,) = mended(folder)
+    assert line.startswith(f"spark/{name} is damaged: ")
+    assert not beside.exists()
+    if "offsets" in name:
+        assert json.loads(path.read_text().splitlines()[2]) == ends(LAST)
+    assert mended(folder) == []
+
+
+@pytest.mark.parametrize("sums", [b"", b"crc", b"\0" * 12])
+def test_sums_that_hadoop_passes_over_damage_nothing(folder: Path, sums: bytes) -> None:
+    (folder / "spark" / "offsets" / f".{LAST}.crc").write_bytes(sums)
+    assert mended(folder) == []
+
+
+def test_where_spark_noted_that_the_stream_begins_is_noted_anew(folder: Path) -> None:
+    begin = folder / "spark" / "sources" / "0" / "0"
+    begin.parent.mkdir(parents=True)
+    begin.write_bytes(b'\0v1\n{"t":{"0":3,"1":7}}')
+    assert mended(folder) == []
+    begin.write_bytes(b"")
+    said = f"where the stream begins is read from {folder}/starting-offsets.json"
+    assert mended(folder) == [f"spark/sources/0/0 is damaged: {said}"]
+    assert not begin.exists()
+
+
 def test_a_batch_that_was_not_bound_is_planned_anew(folder: Path) -> None:
     path = folder / "spark" / "offsets" / str(LAST + 1)
     path.write_bytes(b"")
@@ -129,12 +194,15 @@ def test_a_binding_without_a_copy_ends_the_start_where_its_batch_is_not_done(fol
     assert BatchBindings(folder / "bindings", folder / "spark").bind(LAST, 99).version == 99
 
 
-def test_a_binding_without_a_copy_is_dropped_where_its_batch_is_done(folder: Path) -> None:
+def test_a_binding_without_a_copy_is_dropped_where_its_batch_is_done_and_its_end_is_known(folder: Path) -> None:
     (folder / "spark" / "commits" / str(LAST)).write_text('v1\n{"nextBatchWatermarkMs":0}')
     for name in (f"{LAST}", f"{LAST}.copy"):
         (folder / "bindings" / name).write_bytes(b"")
     assert mended(folder) == []
-    assert BatchBindings(folder / "bindings", folder / "spark").last() == Binding(LAST - 1, 39 + LAST, {0: 43, 1: 7})
+    bindings = BatchBindings(folder / "bindings", folder / "spark")
+    assert bindings.last() == Binding(LAST, -1, {0: 53, 1: 7})
+    running = RunningPlan("s", bindings, {0: 3, 1: 7})
+    assert (running.effective_offsets(), running.version_to_replay) == ({0: 53, 1: 7}, None)
 
 
 def test_the_name_of_the_query_is_made_anew(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from broker.config.sections import KafkaConfig
 from broker.config.streams import StreamConfig
-from broker.errors import KafkaError
+from broker.errors import BrokerError, KafkaError
 from broker.kafka.client import KafkaClient
 from broker.kafka.cluster import KafkaCluster
 from broker.stream.starting_offsets import starting_offsets
@@ -54,6 +54,14 @@ def test_what_is_noted_is_read_without_kafka(tmp_path: Path) -> None:
     (tmp_path / "starting-offsets.json").write_text('{"0": 7, "11": 0}', "utf-8")
     cluster = KafkaCluster("127.0.0.1:9", KafkaConfig(timeout_s=0.1))
     assert starting_offsets(tmp_path, cluster, stream("gone", "latest")) == {0: 7, 11: 0}
+
+
+@pytest.mark.parametrize("damage", [b"", b"[]", b"\xff", b'{"0": null}'])
+def test_a_damaged_file_is_named_with_what_to_do(damage: bytes, tmp_path: Path) -> None:
+    (tmp_path / "starting-offsets.json").write_bytes(damage)
+    cluster = KafkaCluster("127.0.0.1:9", KafkaConfig(timeout_s=0.1))
+    with pytest.raises(BrokerError, match=r"starting-offsets.json': is damaged .*: put it back, or stop the daemon"):
+        starting_offsets(tmp_path, cluster, stream("gone", "latest"))
 
 
 @pytest.mark.kafka
