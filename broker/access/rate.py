@@ -44,6 +44,8 @@ class RequestRate:
 def network_of(host: str) -> str:
     """What stands for a host that brings no token: its address, of IPv6 the network of 64 bits that is one's own.
 
+    A socket that listens on ``::`` shows those who come by IPv4 as addresses of one such network: each is its own.
+
     >>> network_of("10.0.0.1"), network_of("2001:db8::1:2"), network_of("testclient")
     ('10.0.0.1', '2001:db8::/64', 'testclient')
     """
@@ -51,4 +53,6 @@ def network_of(host: str) -> str:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return host
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
     return host if address.version == 4 else str(ipaddress.ip_network((address, 64), strict=False))

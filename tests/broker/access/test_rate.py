@@ -62,3 +62,8 @@ def test_callers_are_forgotten_where_there_are_too_many(monkeypatch: pytest.Monk
 def test_hosts_of_one_network_of_ipv6_are_one() -> None:
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff:2%eth0") != network_of("2001:db8:0:1::1")
     assert network_of("10.0.0.1") != network_of("10.0.0.2")
+
+
+def test_hosts_that_come_by_ipv4_to_a_listener_on_ipv6_are_not_one() -> None:
+    assert network_of("::ffff:10.0.0.1") == network_of("10.0.0.1")
+    assert len({network_of(host) for host in ("::ffff:10.0.0.1", "::ffff:10.0.0.2", "::1")}) == 3
