@@ -9,6 +9,7 @@ import re
 import ssl
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,12 +71,14 @@ class Config(Section):
             raise ConfigError("token file", str(self.api.token_file), "is empty: write the bearer token into it")
         return token
 
-    def named_tokens(self) -> dict[str, Scope] | None:
-        """The scopes of the tokens file, by the hash of their token; None where there is no such file. ConfigError."""
+    def named_tokens(self, token: str | None) -> dict[str, Scope] | None:
+        """The scopes of the tokens file, by the hash of their token, beside the ``token`` that may do everything; None
+        where there is no such file. ConfigError.
+        """
         path = self.api.tokens_file
         if path is None:
             return None
-        named, token = parse_tokens(read_text("tokens file", path), path), self.token()
+        named = parse_tokens(read_text("tokens file", path), path)
         if token is not None and digest(token) in named:
             remedy = "is the token of api.token_file too, which may do everything: take one of them out"
             raise ConfigError("token", named[digest(token)].name, remedy)
@@ -123,15 +126,18 @@ class Config(Section):
         yield from self._faults_of_access()
 
     def _faults_of_access(self) -> Iterator[ConfigError]:
-        for read in (self.named_tokens, self.tls):
-            try:
-                read()
-            except ConfigError as error:
-                yield error
+        token, is_read = None, True
         try:
             token = self.token()
         except ConfigError as error:
+            is_read = False
             yield error
+        for check in (partial(self.named_tokens, token), self.tls):
+            try:
+                check()
+            except ConfigError as error:
+                yield error
+        if not is_read:
             return
         if self.api.is_loopback:
             return

@@ -37,7 +37,8 @@ class ApiServer:
     def __init__(self, config: Config, service: Service) -> None:
         self._config = config
         self._service = service
-        self._access = Access(config.token(), config.named_tokens())
+        self._token = config.token()
+        self._access = Access(self._token, config.named_tokens(self._token))
         self._tls = config.tls()
         self.audit = Audit(config.api.audit_file)
         self._server: Any = None
@@ -88,7 +89,8 @@ class ApiServer:
                 LOG.error("%s; %s as before", error, kept)
 
     def _reload_tokens(self) -> None:
-        named = self._config.named_tokens()
+        # Not beside the token that stands in its file by now: that of the start is the one that holds.
+        named = self._config.named_tokens(self._token)
         if named is not None:
             self._access.replace(named)
             LOG.info("tokens file read again: %d tokens", len(named))

@@ -243,7 +243,7 @@ def test_a_token_of_the_file_does_not_become_the_one_that_may_do_everything(
     text = STREAM + "[api]\ntokens_file = 'tokens.toml'\n"
     config = read(config_file, text)
     assert config.token() is None
-    assert [scope.id_prefix for scope in (config.named_tokens() or {}).values()] == ["ops-"]
+    assert [scope.id_prefix for scope in (config.named_tokens(None) or {}).values()] == ["ops-"]
     (config_file.parent / "token").write_text(secret)
     with pytest.raises(AscError, match=r"token 'ops': is the token of api\.token_file too"):
-        read(config_file, f"{text}token_file = 'token'\n").named_tokens()
+        read(config_file, f"{text}token_file = 'token'\n")

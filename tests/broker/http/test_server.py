@@ -108,6 +108,29 @@ def test_a_tokens_file_is_read_again_and_a_broken_one_changes_nothing(
     assert not any(secret in caplog.text for secret in (first, second, digest(first), digest(second)))
 
 
+def test_a_token_is_taken_back_where_the_file_of_the_one_token_is_gone(started: Started, tmp_path: Path) -> None:
+    """Such a file is often there for the start alone; and what it holds by now is not what holds."""
+    one, first = new_secret(), new_secret()
+    token_file, tokens_file = tmp_path / "token", tmp_path / "tokens.toml"
+    token_file.write_text(one)
+    tokens_file.write_text(f'[tokens.first]\nsha256 = "{digest(first)}"\n')
+    server, url = started(token_file=token_file, tokens_file=tokens_file)
+
+    def status(token: str) -> int:
+        return httpx.get(f"{url}/v1/queries", headers={"Authorization": f"Bearer {token}"}).status_code
+
+    assert status(first) == 503
+    token_file.unlink()
+    tokens_file.write_text(f'[tokens.other]\nsha256 = "{digest(new_secret())}"\n')
+    server.reload()
+    assert (status(first), status(one)) == (401, 503)
+    # The one token would go on to do everything, whatever the file says of it.
+    token_file.write_text(new_secret())
+    tokens_file.write_text(f'[tokens.first]\nsha256 = "{digest(first)}"\n[tokens.one]\nsha256 = "{digest(one)}"\n')
+    server.reload()
+    assert status(first) == 401
+
+
 def test_tokens_and_certificate_are_read_again_each_by_itself(
     started: Started, tmp_path: Path, certificates: Callable[..., tuple[Path, Path]], caplog: pytest.LogCaptureFixture
 ) -> None:
