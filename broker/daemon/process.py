@@ -45,12 +45,13 @@ def serve(
     daemon = Daemon(config, set_aside=set_aside, stands_by=stands_by)
     signals = Signals()
     signals.take_over()
-    _start_beside(daemon, signals)
+    has_hung_up = _start_beside(daemon, signals)
     LOG.info("ready at %s", daemon.url)
     try:
         while signals.stop is None:
             daemon.check_processes()
-            if signals.take_hang_up():
+            if signals.take_hang_up() or has_hung_up:
+                has_hung_up = False
                 _read_again(daemon, reread)
             signals.wait(_WATCH_PAUSE_S)
         LOG.info("%s: ending the running batches", signals.stop.name)
@@ -78,8 +79,10 @@ def _read_again(daemon: Daemon, reread: Callable[[], Config]) -> None:
         LOG.error("configuration not taken: %s", error)
 
 
-def _start_beside(daemon: Daemon, signals: Signals) -> None:
+def _start_beside(daemon: Daemon, signals: Signals) -> bool:
+    """Start it; whether there was a SIGHUP meanwhile. A standby starts for weeks, and its API answers all the while."""
     # In a thread of its own: PySpark takes SIGINT over where it is started in the main one.
+    has_hung_up = False
     failures: list[BaseException] = []
 
     def start() -> None:
@@ -93,6 +96,9 @@ def _start_beside(daemon: Daemon, signals: Signals) -> None:
     while thread.is_alive():
         thread.join(0.2)
         signals.wait(0)
+        if signals.take_hang_up():
+            has_hung_up = True
+            daemon.reload_access()
         if signals.stop is not None and thread.is_alive():
             LOG.info("%s: stopped during the start", signals.stop.name)
             # The children (Spark's JVM, the embedded Kafka) end with the pipes that this process holds.
@@ -100,6 +106,7 @@ def _start_beside(daemon: Daemon, signals: Signals) -> None:
             os._exit(128 + signals.stop)
     if failures:
         raise failures[0]
+    return has_hung_up
 
 
 def _stop_in_time(daemon: Daemon) -> None:

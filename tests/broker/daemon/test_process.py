@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 from kafka import KafkaProducer
 
 from broker.access.secret import digest, new_secret
+from broker.daemon.process import _start_beside
+from broker.daemon.signals import Signals
 from broker.kafka.embedded import EmbeddedKafka
 
 if TYPE_CHECKING:
@@ -128,6 +131,30 @@ def _dies_with_its_jvm(process: Process) -> None:
     log = process.log.read_text("utf-8")
     assert "Spark 'its JVM': has died with -9: start the daemon again" in log
     assert "Exception in thread" not in log
+
+
+def test_tokens_are_read_again_while_a_daemon_stands_by() -> None:
+    """Its API answers for as long as it waits: nobody is to wait for a takeover with a token that was taken back."""
+
+    class StandsBy:
+        def __init__(self) -> None:
+            self.is_reread = threading.Event()
+
+        def start(self) -> None:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert self.is_reread.wait(10)
+
+        def reload_access(self) -> None:
+            self.is_reread.set()
+
+    signals, daemon = Signals(), StandsBy()
+    before = signal.signal(signal.SIGHUP, signals._handle)
+    try:
+        # What else a start reads of the configuration is read again after it.
+        assert _start_beside(daemon, signals)  # type: ignore[arg-type]
+        assert daemon.is_reread.is_set()
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.slow
