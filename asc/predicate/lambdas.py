@@ -70,7 +70,7 @@ def lambda_call(typer: Typer, node: Node) -> Expression:
     made = _body(typer, body, kinds, condition=name in _CONDITIONS)
     if name == "array_sort":
         return sorted_by(typer, node, given[0], made)
-    growth = 1.0 if name in _CONDITIONS else _count_growth(typer, node, body)
+    growth = 1.0 if name in _CONDITIONS else _count_growth(typer, node, body, given)
     sql = _SPELLINGS.get(name, _plain)(typer, node, given, made)
     return Expression(sql, _result(name, given[0].type, made.type), node, growth=growth)
 
@@ -149,14 +149,15 @@ def _aggregate(typer: Typer, node: Node) -> Expression:
         problem = f"{node.value} from {types.name(start.type)} to {types.name(merged.type)}:"
         raise typer.source.error_at(args[2], problem, "the lambda's result must have the type of the start: CAST one")
     parts = [container.sql, start.sql, merged.sql]
-    result = start.type
+    result, growth = start.type, 1.0
     if len(args) == 4:
         finished = _body(typer, args[3], [start.type])
+        growth = _count_growth(typer, node, args[3], [start])
         if not _is_fixed(finished.type):
             raise typer.source.error_at(args[3], f"result of {node.value}:", _FIXED)
         parts.append(finished.sql)
         result = finished.type
-    return Expression(f"{node.value}({', '.join(parts)})", result, node)
+    return Expression(f"{node.value}({', '.join(parts)})", result, node, growth=growth)
 
 
 def sorted_by(typer: Typer, node: Node, array: Expression, comparator: Expression) -> Expression:
@@ -280,18 +281,22 @@ def _check_names(typer: Typer, node: Node, parent: Node | None) -> None:
         _check_names(typer, arg, node)
 
 
-def _count_growth(typer: Typer, node: Node, body: Node) -> float:
-    """How many times longer than the elements is what a lambda makes of them; PredicateError where it may be more."""
+def _count_growth(typer: Typer, node: Node, body: Node, made_of: Sequence[Expression]) -> float:
+    """How many times longer than the record is what a lambda makes of these; PredicateError where it may be more.
+
+    What another call has made longer is made as many times longer again.
+    """
     growth = _growth(typer, body.args[0] if body.op == "lambda" else body)
     if growth is None:
         remedy = "a number, a condition, parts of its variables, or a struct or array of them"
         raise typer.source.error_at(body, "result of a lambda:", remedy)
-    return typer.count_grown(node, growth) if growth > 1 else 1.0
+    return typer.count_grown(node, growth * max(one.growth for one in made_of)) if growth > 1 else 1.0
 
 
 def _growth(typer: Typer, node: Node) -> float | None:
-    if _is_fixed(typer.of(node).type) or _is_no_longer(typer, node):
+    if _is_no_longer(typer, node):
         return 1.0
+    # Also of structs of fixed width: one of two that have two and so on has a type that nobody reads to its end.
     names = node.op == "call" and node.value == "named_struct"
     if node.op in ("struct", "row", "||") or (node.op == "call" and node.value in _JOINING):
         parts = [_growth(typer, arg) for arg in (node.args[1::2] if names else node.args)]
@@ -299,7 +304,8 @@ def _growth(typer: Typer, node: Node) -> float | None:
     if node.op == "call" and node.value in _CHOOSING:
         parts = [_growth(typer, arg) for arg in node.args]
         return None if None in parts else max(part for part in parts if part is not None)
-    return None
+    kind = typer.of(node).type
+    return _width(kind) if _is_fixed(kind) else None
 
 
 def _is_no_longer(typer: Typer, node: Node) -> bool:
@@ -320,6 +326,13 @@ def _is_fixed(kind: pa.DataType | None) -> bool:
     if kind is not None and pa.types.is_struct(kind):
         return all(_is_fixed(kind.field(i).type) for i in range(kind.num_fields))
     return kind is not None and kind not in (pa.string(), pa.binary()) and space_of(kind) is not None
+
+
+def _width(kind: pa.DataType | None) -> float:
+    """The values in one of a type whose values all take the same few bytes."""
+    if kind is None or not pa.types.is_struct(kind):
+        return 1.0
+    return max(1.0, sum(_width(kind.field(i).type) for i in range(kind.num_fields)))
 
 
 def _makes(node: Node) -> bool:

@@ -149,3 +149,32 @@ def test_what_a_lambda_can_make_spark_throw_for_is_null_and_counted() -> None:
 
 def test_maps_are_put_together_where_they_are_small() -> None:
     assert "size(p.a) + size(p.b) <= 1000" in typed("map_zip_with(m, m, (k, a, b) -> a + b)").sql
+
+
+@pytest.mark.parametrize(
+    ("core", "around"),
+    [
+        ("xs", "transform({0}, y -> struct(y, y))"),
+        ("xs", "transform({0}, y -> named_struct('a', y, 'b', y))"),
+        ("xs", "transform({0}, y -> nvl2(y, struct(y, y, y, y), NULL))"),
+        ("xs", "transform({0}, y -> array(y, y))"),
+        ("tags", "transform({0}, y -> concat(y, y))"),
+        ("tags", "filter(transform({0}, y -> y || y), z -> z > 'a')"),
+        ("m", "transform_values({0}, (k, v) -> struct(v, v))"),
+        ("xs", "zip_with(xs, {0}, (x, y) -> struct(y, y))"),
+        ("n", "aggregate(xs, {0}, (a, x) -> a, a -> struct(a, a))"),
+    ],
+)
+def test_what_is_made_longer_is_not_made_longer_again_and_again(core: str, around: str) -> None:
+    """Each lambda doubles what the one within it doubled: seven times are 128, and twenty are all memory there is."""
+
+    def nested(times: int) -> str:
+        text = core
+        for _ in range(times):
+            text = around.replace("{0}", text)
+        return text
+
+    typed(nested(2))
+    for times in (7, 12):
+        with pytest.raises(PredicateError, match=r"100 times longer than the record|at most 100 operations"):
+            typed(nested(times))
