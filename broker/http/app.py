@@ -118,13 +118,14 @@ def _health(service: Service) -> APIRouter:
     router = APIRouter(tags=[_HEALTH], responses=_described(_HEALTH_REFUSALS))
     unready = {"model": ReadyModel | ErrorModel, "description": "It is not ready, or has too many connections."}
 
+    # Neither waits for anything, and neither is to wait for a thread: those may all be busy with what others ask.
     @router.get("/healthz")
-    def healthz() -> dict[str, str]:
+    async def healthz() -> dict[str, str]:
         """Whether the process answers."""
         return {"status": "ok"}
 
     @router.get("/readyz", response_model=ReadyModel, responses={503: unready})
-    def readyz(response: Response) -> dict[str, Any]:
+    async def readyz(response: Response) -> dict[str, Any]:
         """Whether every stream's job runs and queries can be registered; 503 and the reason where not."""
         reason = service.readiness()
         response.status_code = 200 if reason is None else 503

@@ -6,7 +6,10 @@ import json
 import logging
 import shutil
 import ssl
+import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +209,39 @@ def test_one_who_guesses_tokens_is_slowed_down_and_others_are_not(started: Start
     assert 429 in own
     answer = httpx.get(f"{url}/v1/queries", headers={"Authorization": f"Bearer {secret}"})
     assert secret not in json.dumps(answer.json())
+
+
+def test_health_is_told_while_every_thread_is_busy(tmp_path: Path) -> None:
+    """Who asks for that may end a daemon that does not answer."""
+    go_on = threading.Event()
+
+    class Busy:
+        def readiness(self) -> str | None:
+            return None
+
+        def streams(self) -> dict[str, Any]:
+            go_on.wait(60)
+            return {}
+
+        def bootstrap_servers(self) -> str:
+            return "kafka:9092"
+
+        def security_protocol(self) -> str:
+            return "PLAINTEXT"
+
+    service: Any = Busy()
+    server = ApiServer(config_of(tmp_path), service)
+    url = server.start()
+    try:
+        with ThreadPoolExecutor(60) as callers:
+            asked = [callers.submit(httpx.get, f"{url}/v1/streams", timeout=90) for _ in range(60)]
+            try:
+                time.sleep(1)
+                assert not any(one.done() for one in asked)
+                for path in ("/healthz", "/readyz"):
+                    assert httpx.get(f"{url}{path}", timeout=20).status_code == 200
+            finally:
+                go_on.set()
+            assert {one.result().status_code for one in asked} == {200}
+    finally:
+        server.stop()
