@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import math
 import time
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from broker.access.access import Access
 from broker.access.rate import RequestRate, network_of
 from broker.access.scope import Scope as AccessScope
 from broker.access.scope import unlimited
+from broker.access.turns import Turns
 from broker.config.sections import ApiConfig
 from broker.errors import BrokerError
 from broker.http.models import JSON_MAX_BYTES, plain_error
@@ -31,6 +33,9 @@ _LEAST_BYTES_PER_S = 100_000
 """A body that comes more slowly than that is cut, once the time is over that it has in any case."""
 
 _BULK_PATH = "/v1/queries"
+
+_CALLERS_AT_ONCE = 16
+"""Requests of one caller that are worked on: there are forty threads for all."""
 
 _LOADS_AT_ONCE = 4
 _JSON_AT_ONCE = 16
@@ -63,7 +68,8 @@ class Guards:
     where no token is asked for, Host and Origin have to name a loopback address or the one the API is bound to.
 
     What is let through has its :class:`Caller` in ``state["caller"]``, and its body as a whole. Requests are counted by
-    token; those without one, or with a wrong one, by where they come from. A bulk load of one who may change something
+    token; those without one, or with a wrong one, by where they come from; so many of one caller are worked on at a
+    time, and further ones wait. A bulk load of one who may change something
     is read line by line and held to ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
     """
 
@@ -73,6 +79,7 @@ class Guards:
         self._api = api
         self._host = api.host.strip("[]").lower()
         self._rate = RequestRate(api.requests_per_s)
+        self._turns = Turns(_CALLERS_AT_ONCE)
         most = api.max_body_bytes
         self._loads = _Held(most, _LOADS_AT_ONCE * most, "send it in parts, or raise api.max_body_bytes")
         least = min(JSON_MAX_BYTES, most)
@@ -98,7 +105,8 @@ class Guards:
                 return
             # An open path may have no bearer, and asks for none.
             scope.setdefault("state", {})["caller"] = None if bearer is None else Caller(bearer, host)
-            await self._app(scope, _replay(bytes(body), receive), send)
+            async with self._turn(request, bearer, host):
+                await self._app(scope, _replay(bytes(body), receive), send)
         except ClientDisconnect:
             pass
         finally:
@@ -130,10 +138,13 @@ class Guards:
                 return _refused(503, wrong, {"Connection": "close", "Retry-After": "1"})
         return None
 
+    def _turn(self, request: Request, bearer: AccessScope | None, host: str) -> AbstractAsyncContextManager[None]:
+        # Health waits for nothing.
+        return nullcontext() if request.scope["path"] in _OPEN_PATHS else self._turns.of(_name_of(bearer, host))
+
     def _hurried(self, bearer: AccessScope | None, host: str) -> JSONResponse | None:
         is_known = bearer is not None and bearer is not _ANONYMOUS
-        # No host is called as a token is.
-        wait_s = self._rate.wait_s(f"token {bearer.name}" if bearer is not None and is_known else network_of(host))
+        wait_s = self._rate.wait_s(_name_of(bearer, host))
         if not wait_s:
             return None
         seconds = math.ceil(wait_s)
@@ -178,6 +189,11 @@ class Guards:
             return ipaddress.ip_address(name).is_loopback
         except ValueError:
             return False
+
+
+def _name_of(bearer: AccessScope | None, host: str) -> str:
+    # No host is called as a token is.
+    return network_of(host) if bearer is None or bearer is _ANONYMOUS else f"token {bearer.name}"
 
 
 def _is_load(request: Request, bearer: AccessScope | None) -> bool:

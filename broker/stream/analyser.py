@@ -16,7 +16,7 @@ from asc.predicate.normal_form import Form, Predicate
 from asc.predicate.plain_reader import PlainReader
 from asc.predicate.spelling import read_as
 from asc.schema import Schema
-from broker.errors import ConfigError, QueryError
+from broker.errors import BrokerError, ConfigError, QueryError
 from broker.failure import one_line, root_cause
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
 from broker.formats.record_format import DATE_PATTERNS
@@ -43,6 +43,9 @@ _ASKED_S = 10.0
 """How long Spark may take for an answer. The limits of predicates hold it to a twentieth of that."""
 
 _ASKED_AT_ONCE = 4
+
+_BEGUN_S = 10.0
+"""How long a question waits for Spark to be done with those of others."""
 
 _CONFIRMED_MAX = 20_000
 """Forms of terms that Spark is known to parse as they are read here; then all are forgotten."""
@@ -74,6 +77,7 @@ class StreamAnalyser:
         self._accepted: dict[PAttribute, None] = {}
         self._empty: DataFrame | None = None
         self._asking = ThreadPoolExecutor(_ASKED_AT_ONCE, thread_name_prefix="ask-spark")
+        self._free = threading.BoundedSemaphore(_ASKED_AT_ONCE)
 
     def check_decoding(self) -> None:
         """ConfigError where Spark cannot decode with the stream's options, found on a sample record."""
@@ -205,26 +209,30 @@ class StreamAnalyser:
         return analyse(self._frame(), asked, plan=True)
 
     def _in_time(self, question: Callable[[], _T], timeout_s: float | None) -> _T | None:
-        """Spark's answer; None where it takes longer: then it is left to think on, and while too many questions are,
-        others wait in vain as well.
+        """Spark's answer; None where it takes longer: then it is left to think on. BrokerError where Spark does not
+        begin with it: it is no fault of the question that others ask so much, or that Spark thinks on theirs.
         """
+        if not self._free.acquire(timeout=None if timeout_s is None else _BEGUN_S):
+            raise BrokerError("Spark", f"for {_BEGUN_S:.0f} s", "was busy with what others asked: try again")
         asked = self._asking.submit(question)
+        asked.add_done_callback(lambda _: self._free.release())
         try:
             return asked.result(timeout_s)
         except FutureTimeoutError:
-            asked.cancel()
             return None
 
     def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> list[Any]:
-        """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none."""
+        """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none, or
+        if they take too long.
+        """
         from pyspark.sql import functions as sf
 
         attributes = list(attributes)
         frame = self._decoder.of_json().decode(self._records(value))
         columns = [sf.expr(attribute.sql).alias(f"a{slot}") for slot, attribute in enumerate(attributes)]
-        table = frame.select(sf.col(ERROR), *columns).toArrow()
-        reason = table.column(0)[0].as_py()
-        if reason is not None:
+        table = self._in_time(frame.select(sf.col(ERROR), *columns).toArrow, _ASKED_S)
+        reason = f"expressions over it take {_ASKED_S:.0f} s" if table is None else table.column(0)[0].as_py()
+        if table is None or reason is not None:
             raise QueryError("tuple", value.decode("utf-8", "replace")[:200], f"the {reason}")
         return [table.column(slot + 1)[0].cast(attribute.type) for slot, attribute in enumerate(attributes)]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from fastapi import Response
 from fastapi.testclient import TestClient
 
 from broker.access.access import Access
@@ -17,6 +21,7 @@ from broker.config.config import Config, parse_config
 from broker.config.sections import ApiConfig
 from broker.daemon.daemon import Daemon
 from broker.http.app import create_app
+from broker.http.guards import Guards
 
 
 @pytest.fixture
@@ -43,6 +48,37 @@ def test_health_needs_no_token_and_readiness_has_a_reason(client: TestClient) ->
     assert client.get("/healthz").json() == {"status": "ok"}
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()) == (503, {"ready": False, "reason": "starting"})
+
+
+def test_one_callers_requests_wait_for_each_other_and_nobody_elses_do() -> None:
+    begun: list[str] = []
+
+    async def asked() -> None:
+        answered = asyncio.Event()
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            begun.append(scope["path"])
+            if scope["path"] != "/healthz":
+                await answered.wait()
+            await Response()(scope, receive, send)
+
+        guards = Guards(app, Access("secret", {digest("other"): Scope("other")}), ApiConfig())
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(guards), base_url="http://127.0.0.1") as client:
+
+            async def get(path: str, token: str) -> int:
+                return (await client.get(path, headers={"Authorization": f"Bearer {token}"})).status_code
+
+            many = [asyncio.create_task(get("/many", "secret")) for _ in range(40)]
+            other = asyncio.create_task(get("/other", "other"))
+            assert await get("/healthz", "secret") == 200
+            await asyncio.sleep(0.1)
+            assert begun.count("/many") == 16
+            assert "/other" in begun
+            answered.set()
+            assert await asyncio.gather(*many, other) == [200] * 41
+
+    asyncio.run(asked())
+    assert begun.count("/many") == 40
 
 
 @pytest.mark.parametrize("header", [None, "Bearer wrong", "secret", "Basic secret", "Bearer"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from asc.keys.attribute import PAttribute
 from asc.predicate import Limits
 from asc.predicate.normal_form import Predicate
 from broker.config.streams import StreamConfig
-from broker.errors import ConfigError, QueryError
+from broker.errors import BrokerError, ConfigError, QueryError, http_status
 from broker.formats.record_attributes import attributes_of
 from broker.stream import analyser as analyser_module
 from broker.stream.analyser import StreamAnalyser
@@ -92,6 +93,23 @@ def test_spark_is_not_waited_for_without_end(spark: SparkSession, monkeypatch: p
     assert "did not make it out" in str(misread(analyser, "n * 2 > 1")[0])
     monkeypatch.undo()
     assert analyser.refusals([attribute]) == {}
+
+
+def test_what_others_ask_is_not_held_against_a_predicate(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT, s STRING"})
+    analyser = analyser_of(spark, stream)
+    (attribute,) = analyser.normalise("n * 2 > 1").p_attributes
+    answered = threading.Event()
+    for _ in range(4):
+        assert analyser._in_time(answered.wait, 0) is None
+    monkeypatch.setattr(analyser_module, "_BEGUN_S", 0.05)
+    for ask in (lambda: analyser.refusals([attribute]), lambda: misread(analyser, "n * 2 > 1")):
+        with pytest.raises(BrokerError, match="busy with what others asked: try again") as caught:
+            ask()
+        assert http_status(caught.value) == 503
+    answered.set()
+    monkeypatch.undo()
+    assert analyser.refusals([attribute], patiently=True) == analyser.refusals([attribute]) == {}
 
 
 def test_what_was_misread_is_refused_and_told(
