@@ -43,6 +43,9 @@ _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
 """How long a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
 
+_LONG_S = 60.0
+"""A batch that takes longer is told: nothing of the stream is delivered meanwhile."""
+
 _EARLIEST = -2
 """Spark's offset for the first record that there is."""
 
@@ -263,6 +266,7 @@ class StreamJob:
                 raise BrokerError("streaming query", self.name, "was stopped from outside")
             if self._is_overdue():
                 self._look_into_slow_batch(query)
+            self._tell_long_batch()
             # A job that was started again is well once it has done a batch, or found that there is none to do.
             if self.problem is not None:
                 now = time.monotonic()
@@ -301,6 +305,13 @@ class StreamJob:
         if begun is None or now - begun <= limit_s or now - self._looked <= _AGAIN * limit_s:
             return False
         return any(attribute.is_computed for attribute in self._running.plan.p_attributes)
+
+    def _tell_long_batch(self) -> None:
+        """What Spark waits for, a worker that stands still or a destination that takes nothing, raises no error."""
+        begun = self._begun
+        if begun is not None and time.monotonic() - begun > _LONG_S and self.problem is None:
+            self.problem = f"runs one batch for more than {_LONG_S:.0f} s, and delivers nothing until that is done"
+            LOG.warning("stream '%s' %s", self.name, self.problem)
 
     def _look_into_slow_batch(self, query: StreamingQuery) -> None:
         """Find the expressions that take the time of the batch that runs, and have their queries parked. BrokerError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -164,6 +165,27 @@ def test_a_start_that_ended_in_the_warm_up_is_followed_by_a_cold_one(
     assert "starts cold" in caplog.text
     job.warm_up(0)
     assert seen == [True, True]
+
+
+def test_a_batch_that_stands_still_is_told_until_it_is_done(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, goes_on = BatchRunner.run, threading.Event()
+
+    def standing_still(self: BatchRunner, records: Any, plan: Any) -> Any:
+        assert goes_on.wait(60)
+        return run(self, records, plan)
+
+    def reason() -> Any:
+        return site.client.get("/readyz").json()["reason"]
+
+    site.drain()
+    monkeypatch.setattr("broker.stream.job._LONG_S", 0.5)
+    monkeypatch.setattr(BatchRunner, "run", standing_still)
+    site.publish([b'{"n": 1}'])
+    try:
+        awaited(lambda: "runs one batch for more than 0 s, and delivers nothing until" in (reason() or ""), 30)
+    finally:
+        goes_on.set()
+    awaited(lambda: reason() is None, 30)
 
 
 def test_the_phases_of_the_last_batches_are_told(site: Site) -> None:
