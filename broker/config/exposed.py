@@ -1,24 +1,36 @@
-"""Files of secrets that more than the daemon's user can read."""
+"""Files that hold a secret or say who may do what, and that every user of the machine can read or write."""
 
 from __future__ import annotations
 
 import stat
+from itertools import chain
 from pathlib import Path
 
 from broker.config.config import Config
+from broker.config.options import SECRET_KEY
 
 _KAFKAS = ("ssl.keyfile", "ssl.keystore.location")
 
 
-def exposed_files(config: Config) -> list[Path]:
-    """Those of the files with a token or a private key that every user of the machine may read."""
+def exposed_files(config: Config, config_file: Path | None = None) -> dict[Path, str]:
+    """Of the files with a token, a private key or a password those that every user of the machine may read; and of
+    these, the configuration and the tokens file those that every user may write: what every user may do with each.
+    """
     options = config.kafka.options
-    named = [config.api.token_file, config.api.tls_key_file, *(Path(options[key]) for key in _KAFKAS if key in options)]
-    return [path for path in named if path is not None and _is_exposed(path)]
+    secret = [
+        config.api.token_file,
+        config.api.tls_key_file,
+        *(Path(options[key]) for key in _KAFKAS if key in options),
+    ]
+    if any(SECRET_KEY.search(key) for key in chain(options, config.spark.options)):
+        secret.append(config_file)
+    told = [*((path, stat.S_IROTH, "read") for path in secret)]
+    told += [(path, stat.S_IWOTH, "write") for path in (*secret, config_file, config.api.tokens_file)]
+    return {path: verb for path, right, verb in told if path is not None and _has_right(path, right)}
 
 
-def _is_exposed(path: Path) -> bool:
+def _has_right(path: Path, right: int) -> bool:
     try:
-        return bool(path.stat().st_mode & stat.S_IROTH)
+        return bool(path.stat().st_mode & right)
     except OSError:
         return False

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Collection
+from pathlib import Path
 
 from asc.errors import AscError
 from broker.config.config import Config
@@ -26,22 +27,27 @@ _WATCH_PAUSE_S = 1.0
 
 
 def serve(
-    config: Config, reread: Callable[[], Config], *, set_aside: Collection[str] = (), stands_by: bool = False
+    config: Config,
+    reread: Callable[[], Config],
+    *,
+    config_file: Path | None = None,
+    set_aside: Collection[str] = (),
+    stands_by: bool = False,
 ) -> None:
     """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start, or when a process it needs has died.
 
     A signal during the start ends the process at once: nothing that is under way then is lost. SIGHUP has
     tokens and certificate read again, and the configuration by ``reread``; one that is wrong is named in the log and
-    changes nothing. ``set_aside``:
-    ids of queries to start without; ``stands_by``: serve once no other daemon on the registry does.
+    changes nothing. ``config_file``: where both are from; ``set_aside``: ids of queries to start without;
+    ``stands_by``: serve once no other daemon on the registry does.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     # It has a line for each jar that is fetched, and so has the broker.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     quiet_client_log()
-    for path in exposed_files(config):
-        LOG.warning("file of a secret '%s': every user of this machine can read it: chmod 600", path)
+    for path, verb in exposed_files(config, config_file).items():
+        LOG.warning("file '%s': every user of this machine can %s it: chmod 600", path, verb)
     daemon = Daemon(config, set_aside=set_aside, stands_by=stands_by)
     signals = Signals()
     signals.take_over()

@@ -61,6 +61,7 @@ class Judge:
         """
         refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
         candidates: dict[int, Candidate] = {}
+        own_ids: set[str] = set()
         for position, change in enumerate(changes):
             load.read = position
             if isinstance(change, AscError):
@@ -68,6 +69,9 @@ class Judge:
             with refusing(refused, position):
                 scope.check_id(change.query_id)
                 if isinstance(change, Put):
+                    # However many stand, more of one load never will: they are not read.
+                    own_ids.add(change.query_id)
+                    scope.check_number(len(own_ids))
                     candidates[position] = self._candidate(change.query, scope)
                 elif isinstance(change, Alter):
                     stands = standing.queries.get(change.query_id)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asc.errors import PredicateError
 from broker.access.scope import Scope
 from broker.errors import ForbiddenError, QueryError
 from broker.queries.change import Put, Remove
@@ -49,7 +50,7 @@ def test_what_hangs_on_others_is_judged_together(resting: Resting) -> None:
     own = resting.stream("json")
     scope = Scope("few", id_prefix="judge-few-", max_queries=2)
     changes = [Put(RegisteredQuery(f"judge-few-{i}", own, "n > 1", "judge-not-there")) for i in range(3)]
-    candidates, refused = judge.judged(changes, standing, Load(3), scope)
+    candidates, refused = judge.judged(changes, standing, Load(3), DAEMON)
     assert refused == {}
     assert judge.refuse_together(candidates, refused, scope, 0) == {"judge-not-there"}
     assert set(refused) == {2}
@@ -58,6 +59,16 @@ def test_what_hangs_on_others_is_judged_together(resting: Resting) -> None:
     judge.refuse_together(candidates, refused, scope, 1)
     assert refused == {}
     assert resting.registrar().standing is standing
+
+
+def test_of_a_load_no_more_is_read_than_may_stand(resting: Resting) -> None:
+    judge, standing = resting.registrar()._judge, resting.registrar().standing
+    scope = Scope("few", id_prefix="judge-few-", max_queries=2)
+    ids = ["1", "2", "1", "3"]
+    changes = [Put(RegisteredQuery(f"judge-few-{i}", resting.stream("json"), "no predicate", "t")) for i in ids]
+    candidates, refused = judge.judged(changes, standing, Load(len(ids)), scope)
+    assert candidates == {}
+    assert [type(refused[position]) for position in range(4)] == [PredicateError] * 3 + [ForbiddenError]
 
 
 def test_the_stream_that_is_meant(resting: Resting) -> None:
