@@ -146,6 +146,8 @@ class Schema:
             name = names[near[0]]
             if name in self._dotted:
                 return f"did you mean {self._dotted[name]}?"
+            if near[0] == dotted.casefold():
+                return f"did you mean {name}, without backquotes around the whole?"
             return f"did you mean {name!r}?"
         shown = [a.name for a in self.attributes[:8]]
         return f"the schema has {', '.join(shown)}{', ...' if len(self.attributes) > len(shown) else ''}"

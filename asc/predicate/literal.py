@@ -59,7 +59,7 @@ def number(raw: str) -> Literal:
         return _decimal(raw, upper[:-2])
     if suffix in "LSY":
         data_type, bits = {"L": (pa.int64(), 64), "S": (pa.int16(), 16), "Y": (pa.int8(), 8)}[suffix]
-        value = int(upper[:-1])
+        value = _whole(upper[:-1])
         if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
             raise ValueError(f"outside the range of {data_type}")
         return Literal(upper, data_type, value)
@@ -73,12 +73,20 @@ def number(raw: str) -> Literal:
 
 
 def _integer(raw: str, digits: str) -> Literal:
-    value = int(digits)
+    value = _whole(digits)
     if -(1 << 31) <= value < 1 << 31:
         return Literal(str(value), pa.int32(), value)
     if INT64_MIN <= value <= INT64_MAX:
         return Literal(str(value), pa.int64(), value)
     return _decimal(raw, digits)
+
+
+def _whole(digits: str) -> int:
+    # Python has an advice of its own on integers of more than 4,300 digits.
+    significant = digits.lstrip("-0")
+    if len(significant) > 38:
+        raise ValueError("more than 38 digits")
+    return int(f"{'-' * digits.startswith('-')}{significant or '0'}")
 
 
 def _double(raw: str, digits: str, data_type: pa.DataType) -> Literal:

@@ -165,3 +165,8 @@ def test_names_are_the_same_where_spark_takes_them_for_the_same() -> None:
 def test_unknown_column_like_one_with_a_dot() -> None:
     with pytest.raises(SchemaError, match=r"did you mean `x\.y`"):
         Schema.from_ddl("`x.y` INT, x STRUCT<z: INT>").resolve(("x", "y"))
+
+
+def test_unknown_column_that_is_a_path_in_backquotes() -> None:
+    with pytest.raises(SchemaError, match=r"'X\.z': did you mean x\.z, without backquotes around the whole\?"):
+        Schema.from_ddl("x STRUCT<z: INT>").resolve(("X.z",))

@@ -36,10 +36,17 @@ def test_numbers(raw: str, data_type: pa.DataType, value: object) -> None:
     assert (literal.type, literal.value, literal.known) == (data_type, value, True)
 
 
-@pytest.mark.parametrize("raw", ["128Y", "32768S", "9223372036854775808L", "1e400", "1e39F", "1" * 39])
+@pytest.mark.parametrize(
+    "raw", ["128Y", "32768S", "9223372036854775808L", "1e400", "1e39F", "1" * 39, "-" + "1" * 4301, "9" * 5000 + "L"]
+)
 def test_numbers_outside_of_their_type(raw: str) -> None:
     with pytest.raises(ValueError, match=r"outside the range|more than 38 digits"):
         number(raw)
+
+
+@pytest.mark.parametrize("raw", ["-0", "-007", "0" * 5000 + "7", "-" + "0" * 5000 + "7L"])
+def test_leading_zeros_count_nothing(raw: str) -> None:
+    assert abs(number(raw).value) == int(raw.endswith(("7", "7L"))) * 7
 
 
 @given(st.dates())
