@@ -44,7 +44,7 @@ def test_numbers_outside_of_their_type(raw: str) -> None:
         number(raw)
 
 
-@pytest.mark.parametrize("raw", ["-0", "-007", "0" * 5000 + "7", "-" + "0" * 5000 + "7L"])
+@pytest.mark.parametrize("raw", ["-0", "-007", "0" * 5000 + "7", "-" + "0" * 5000 + "7L"], ids=lambda raw: raw[-4:])
 def test_leading_zeros_count_nothing(raw: str) -> None:
     assert abs(number(raw).value) == int(raw.endswith(("7", "7L"))) * 7
 
