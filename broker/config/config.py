@@ -176,6 +176,7 @@ def load_config(path: Path | None, *, embedded: bool = False, master: str | None
         config = _with_own_kafka(config)
     if master is not None:
         config = config.model_copy(update={"spark": config.spark.model_copy(update={"master": master})})
+        _raise(config.spark.faults())
     return config
 
 

@@ -28,6 +28,7 @@ _SIZES: Mapping[str, int] = MappingProxyType({"max.request.size": REQUEST_BYTES,
 """The options that bound a record, with what holds where they are not set."""
 
 _MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
+_MASTER_FORM = re.compile(r"local(\[(\*|[1-9]\d*)(,\d+)?\])?|spark://[^\s/,]+:\d+(,[^\s/,]+:\d+)*|yarn|k8s://\S+")
 
 
 class Section(BaseModel):
@@ -142,7 +143,9 @@ class SparkConfig(Section):
     options: Options = Field(default_factory=dict)
 
     def faults(self) -> Iterator[ConfigError]:
-        """The options that are not the user's to set."""
+        """A master that is none to Spark, and the options that are not the user's to set."""
+        if not _MASTER_FORM.fullmatch(self.master):
+            yield ConfigError("spark.master", self.master, "write local[N], spark://host:port, yarn or k8s://...")
         for key, value in self.options.items():
             remedy = spark_option_remedy(key)
             if remedy is not None:

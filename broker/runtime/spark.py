@@ -15,6 +15,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from broker.errors import RuntimeMissingError
+from broker.failure import one_line, root_cause
 from broker.runtime import python_worker
 from broker.runtime.cache import cache_folder, write_whole
 from broker.runtime.class_archive import ClassArchive
@@ -115,7 +116,7 @@ def spark_session(
             session = builder.getOrCreate()
             _leave_working_folder(session)
         except Exception as error:
-            raise _not_started(error, str(java)) from error
+            raise _not_started(error, str(java), master) from error
     return session
 
 
@@ -255,6 +256,6 @@ def _environment(**variables: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _not_started(error: Exception, java: str) -> RuntimeMissingError:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return RuntimeMissingError("Spark on", java, f"does not start ({reason}); the lines above are from its JVM")
+def _not_started(error: Exception, java: str, master: str) -> RuntimeMissingError:
+    remedy = f"does not start with master {master} ({one_line(root_cause(error))}); the lines above are from its JVM"
+    return RuntimeMissingError("Spark on", java, remedy)

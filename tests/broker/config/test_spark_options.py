@@ -88,6 +88,24 @@ def test_a_value_that_is_refused_is_not_told(tmp_path: Path) -> None:
     assert "hidden" not in str(caught.value)
 
 
+@pytest.mark.parametrize("master", ["", "loca[2]", "local[0]", "spark:/host:7077", "spark://host", "spark://host:port"])
+def test_a_master_that_is_none_is_told_before_anything_starts(tmp_path: Path, master: str) -> None:
+    path, stream = tmp_path / "asc.toml", '[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT"\n'
+    path.write_text(stream)
+    with pytest.raises(ConfigError, match=r"spark\.master"):
+        load_config(path, master=master)
+    path.write_text(f'[spark]\nmaster = "{master}"\n{stream}')
+    with pytest.raises(ConfigError, match=r"spark\.master"):
+        load_config(path)
+
+
+@pytest.mark.parametrize(
+    "master", ["local", "local[*]", "local[2,4]", "spark://a:7077,b:7077", "yarn", "k8s://https://host:443"]
+)
+def test_masters_of_spark_are_taken(master: str) -> None:
+    assert list(SparkConfig(master=master).faults()) == []
+
+
 def test_a_master_that_is_given_stands_in_for_that_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "asc.toml"
     text = '[spark]\nmaster = "local[2]"\n[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT"\n'

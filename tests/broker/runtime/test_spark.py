@@ -90,6 +90,7 @@ def test_a_jvm_that_does_not_start_is_one_line() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.startswith("Spark on 'Java ")
+    assert "with master local[1] (" in run.stdout
     assert run.stdout.count("\n") == 1
 
 
