@@ -143,9 +143,12 @@ class SparkConfig(Section):
     options: Options = Field(default_factory=dict)
 
     def faults(self) -> Iterator[ConfigError]:
-        """A master that is none to Spark, and the options that are not the user's to set."""
+        """A master that is none to Spark, packages that are no file, and options that are not the user's to set."""
         if not _MASTER_FORM.fullmatch(self.master):
             yield ConfigError("spark.master", self.master, "write local[N], spark://host:port, yarn or k8s://...")
+        is_sent = self.packed is not None and "://" not in self.packed and not self.master.startswith("local")
+        if is_sent and not Path(str(self.packed)).is_file():
+            yield ConfigError("spark.packed", self.packed, "is no file: write it with 'asc runtime pack'")
         for key, value in self.options.items():
             remedy = spark_option_remedy(key)
             if remedy is not None:

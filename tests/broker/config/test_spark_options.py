@@ -114,6 +114,15 @@ def test_a_master_that_is_given_stands_in_for_that_of_the_file(tmp_path: Path) -
     assert load_config(path, master="spark://host:7077").spark.master == "spark://host:7077"
 
 
+def test_packages_that_are_no_file_are_told_where_they_are_sent(tmp_path: Path) -> None:
+    path = tmp_path / "asc.toml"
+    path.write_text('[spark]\npacked = "p.tar"\n[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT"\n')
+    with pytest.raises(ConfigError, match=r"spark\.packed '.*p\.tar': is no file: write it with 'asc runtime pack'"):
+        load_config(path, master="spark://host:7077")
+    (tmp_path / "p.tar").touch()
+    assert load_config(path, master="spark://host:7077").spark.packed == str(tmp_path / "p.tar")
+
+
 @pytest.mark.parametrize(
     ("packed", "resolved"),
     [
