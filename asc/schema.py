@@ -130,7 +130,7 @@ class Schema:
         found = self._by_name.get(tuple(map(folded, path)))
         if found is None:
             dotted = ".".join(path)
-            raise SchemaError("unknown column", dotted, self._nearest(dotted))
+            raise SchemaError("unknown column", dotted, self._nearest(path))
         return found
 
     @property
@@ -139,14 +139,15 @@ class Schema:
         with_dots = (a for a in self._by_name.values() if any("." in part for part in a.path))
         return {a.name: ".".join(map(quoted_name, a.path)) for a in with_dots}
 
-    def _nearest(self, dotted: str) -> str:
+    def _nearest(self, path: Sequence[str]) -> str:
+        dotted = ".".join(path)
         names = {a.name.casefold(): a.name for a in self._by_name.values()}
         near = difflib.get_close_matches(dotted.casefold()[:200], names, n=1, cutoff=0.6)
         if near:
             name = names[near[0]]
             if name in self._dotted:
                 return f"did you mean {self._dotted[name]}?"
-            if near[0] == dotted.casefold():
+            if near[0] == dotted.casefold() and "." in path[0]:
                 return f"did you mean {name}, without backquotes around the whole?"
             return f"did you mean {name!r}?"
         shown = [a.name for a in self.attributes[:8]]
