@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from asc.predicate import Limits
 from asc.predicate.spelling import read_as
-from broker.matching.parsing import differences
+from broker.errors import BrokerError, http_status
+from broker.matching.parsing import _difference, differences
 from tests.asc.predicate.test_spark_forms import TEXTS as FORMS
 from tests.asc.predicate.test_spark_traps import TRAPS
 from workloads.random_predicates import hand_picked_predicates, random_predicates
@@ -47,3 +49,16 @@ def test_what_was_read_otherwise_is_found_among_others(spark: SparkSession, text
     found = differences(spark, [right, (text, misread), right])
     assert list(found) == [1]
     assert said in found[1]
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionRefusedError("refused"), Py4JNetworkError("Answer from Java side is empty")]
+)
+def test_a_jvm_that_is_gone_is_no_fault_of_the_predicate(error: Exception) -> None:
+    class Gone:
+        def parseExpression(self, text: str) -> object:  # noqa: N802
+            raise error
+
+    with pytest.raises(BrokerError, match="its JVM does not answer: try again") as caught:
+        _difference(Gone(), "n > 1", "n > 1")
+    assert http_status(caught.value) == 503
