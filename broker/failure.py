@@ -5,6 +5,8 @@ An error of the JVM is asked for its causes and its text there: where that is go
 
 from __future__ import annotations
 
+from broker.errors import BrokerError
+
 _WRAPPINGS = ("org.apache.spark.", "java.util.concurrent.ExecutionException", "java.lang.RuntimeException")
 
 
@@ -25,6 +27,14 @@ def is_of_kafka(error: BaseException) -> bool:
         return last is not None and _KAFKA_ERRORS in str(last.getMessage())
     except Exception:
         return False
+
+
+def check_jvm(error: BaseException) -> None:
+    """BrokerError where an error is that the JVM is gone: no fault of what it was asked about."""
+    from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
+
+    if isinstance(error, (OSError, Py4JNetworkError)):
+        raise BrokerError("Spark", one_line(error), "its JVM does not answer: try again in a moment") from error
 
 
 def root_cause(error: BaseException) -> object:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asc.keys.attribute import PAttribute
-from broker.failure import one_line, root_cause
+from broker.failure import check_jvm, one_line, root_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -70,6 +70,7 @@ def _selected(frame: DataFrame, texts: list[str], plan: bool) -> list[StructFiel
         if plan:
             selected._jdf.queryExecution().executedPlan()
     except Exception as error:
+        check_jvm(error)
         return f"is refused by Spark: {one_line(root_cause(error))}"
     return fields
 

@@ -6,10 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
-
-from broker.errors import BrokerError
-from broker.failure import one_line, root_cause
+from broker.failure import check_jvm, one_line, root_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,10 +68,8 @@ def _difference(parser: Any, text: str, again: str) -> str | None:
     for each in (text, again):
         try:
             made.append(parser.parseExpression(each))
-        except (OSError, Py4JNetworkError) as error:
-            # It is no fault of the predicate's that the JVM is gone.
-            raise BrokerError("Spark", one_line(error), "its JVM does not answer: try again in a moment") from error
         except Exception as error:
+            check_jvm(error)
             return f"{NOT_PARSED}: {one_line(root_cause(error))}"
     if made[0].equals(made[1]) or _without_ids(made[0]) == _without_ids(made[1]):
         return None
