@@ -9,7 +9,6 @@ from broker.errors import BrokerError
 
 _WRAPPINGS = ("org.apache.spark.", "java.util.concurrent.ExecutionException", "java.lang.RuntimeException")
 
-
 _KAFKA = "org.apache.kafka."
 _KAFKA_ERRORS = "org.apache.kafka.common.errors."
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from asc.keys.attribute import PAttribute
+from broker.errors import BrokerError, http_status
 from broker.matching.expressions import analyse
 
 if TYPE_CHECKING:
@@ -46,3 +48,16 @@ def test_what_spark_refuses_keeps_nothing_else_from_being_taken(frame: DataFrame
 
 def test_what_fails_in_planning_is_found_only_there(frame: DataFrame) -> None:
     assert set(analyse(frame, [NOT_PLANNED]).nullable) == {NOT_PLANNED}
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionRefusedError("refused"), Py4JNetworkError("Answer from Java side is empty")]
+)
+def test_a_jvm_that_is_gone_is_no_refusal(spark: SparkSession, error: Exception) -> None:
+    class Gone:
+        def select(self, *columns: object) -> object:
+            raise error
+
+    with pytest.raises(BrokerError, match="its JVM does not answer: try again") as caught:
+        analyse(cast("DataFrame", Gone()), [SUM])
+    assert http_status(caught.value) == 503
