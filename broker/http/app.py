@@ -22,6 +22,7 @@ from broker.errors import (
 )
 from broker.failure import one_line
 from broker.http.bulk import load_lines
+from broker.http.flow import described_deliveries, described_timeline
 from broker.http.guards import NDJSON, Caller, Guards, content_type
 from broker.http.metrics import METRICS_TYPE, exposition
 from broker.http.models import (
@@ -261,6 +262,11 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
         """One registered query."""
         return shown(permitted, permitted.get(query_id))
 
+    @router.get("/{query_id}/deliveries")
+    def deliveries(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """How many records a query was given since the daemon began, and in which minutes of the last hour."""
+        return described_deliveries(permitted, permitted.get(query_id))
+
     @router.post("/{query_id}/explain")
     def explain(query_id: str, body: ExplainBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """The constructs a query uses and their place in the sequence; of a tuple, whether the query accepts it and
@@ -290,6 +296,11 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
                 "security_protocol": permitted.security_protocol(),
             },
         }
+
+    @router.get("/streams/{name}/timeline")
+    def timeline(name: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """Records in and out, dead letters and latency of a stream in each moment of the last hour that had any."""
+        return described_timeline(permitted, permitted.stream_of(name))
 
     @router.get("/loads")
     def loads(permitted: Permitted = of_caller) -> dict[str, Any]:

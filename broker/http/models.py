@@ -65,7 +65,7 @@ class _Body(BaseModel):
         return {name: value for name, value in plain.items() if name in cls.model_fields}
 
 
-_ADDED = ("version", "served", "reason", "evaluation_errors")
+_ADDED = ("version", "served", "reason", "delivered", "evaluation_errors")
 """What the answers have of a query beside what can be set."""
 
 
@@ -116,6 +116,7 @@ class ExplainBody(_Body):
 class QueryModel(_Body):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 
+    ``delivered``: records that it was given since the daemon began; null in the answer to a change.
     ``evaluation_errors``: records on which an expression of it could not be evaluated, since the daemon began.
     """
 
@@ -129,6 +130,7 @@ class QueryModel(_Body):
     version: int
     served: bool = True
     reason: str | None = None
+    delivered: int | None = None
     evaluation_errors: int = 0
 
 
@@ -207,7 +209,7 @@ def plain_registered(registered: Registered) -> dict[str, Any]:
     """The answer to a registration."""
     query = registered.query
     return {
-        "query": {**query.plain(), "served": True, "reason": None, "evaluation_errors": 0},
+        "query": {**query.plain(), "served": True, "reason": None, "delivered": None, "evaluation_errors": 0},
         "change": registered.became,
         "version": query.version,
         "effective_offsets": plain_offsets(registered.effective_offsets),

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
 from broker.errors import QueryError
+from broker.http.flow import delivered, described_flow
 from broker.http.permitted import Permitted
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
@@ -46,13 +47,19 @@ def checked(permitted: Permitted, stream: Stream, where: str) -> dict[str, Any]:
 
 
 def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
-    """A standing query: whether a plan may hold it, the reason where none can, and the records that could not be
-    evaluated.
+    """A standing query: whether a plan may hold it, the reason where none can, the records that it was given, and those
+    that could not be evaluated.
     """
     reason = permitted.unserved(query)
     stream = permitted.streams().get(query.stream)
     errors = 0 if stream is None else stream.evaluation_errors.of(query.id, query.version)
-    return {**query.plain(), "served": reason is None, "reason": reason, "evaluation_errors": errors}
+    return {
+        **query.plain(),
+        "served": reason is None,
+        "reason": reason,
+        "delivered": delivered(permitted, query),
+        "evaluation_errors": errors,
+    }
 
 
 def described_streams(permitted: Permitted) -> list[dict[str, Any]]:
@@ -84,9 +91,10 @@ def described_plans(permitted: Permitted) -> dict[str, Any]:
     return {name: described(stream) for name, stream in sorted(permitted.streams().items())}
 
 
-def _described_job(stream: Stream) -> dict[str, Any]:
+def _described_job(stream: Stream, *, whole: bool = False) -> dict[str, Any]:
     """What is said of a stream whatever queries it has."""
     return {
+        "flow": described_flow(stream, whole=whole),
         "version": stream.running.plan.version,
         "dead_letters": _described_dead_letters(stream),
         "phases": stream.phases(),
@@ -96,7 +104,7 @@ def _described_job(stream: Stream) -> dict[str, Any]:
 def _described_plan(stream: Stream) -> dict[str, Any]:
     plan = stream.running.plan
     return {
-        **_described_job(stream),
+        **_described_job(stream, whole=True),
         "queries": len(plan),
         "conjuncts": plan.conjunct_count,
         "match_all": len(plan.match_all),

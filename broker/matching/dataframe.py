@@ -84,19 +84,19 @@ def delivering(
     shipped: ShippedPlan,
     kept: Sequence[str],
     tallying: Tallying | None = None,
-    dead_letters: Column | None = None,
+    record_number: Column | None = None,
 ) -> tuple[tuple[Column, ...], ...]:
     """What to select, one projection over the other, of a frame that a plan was shipped for: the columns ``kept`` and
     DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`) of each topic that a query which accepts the row
     sends to and the ids of these queries, sorted; NULL where none accepts it. Every row stays.
 
-    Made once, it serves all frames alike. ``tallying`` counts and draws in the same pass; where it counts dead letters,
-    ``dead_letters`` is the number of the reason for which a row is one (SMALLINT, 0 for none). The session that
+    Made once, it serves all frames alike. ``tallying`` counts and draws in the same pass; where it counts records,
+    ``record_number`` is what it counts of a row's (BIGINT). The session that
     analyses them has ANSI mode off.
     """
     columns = tuple(map(sf.col, kept))
     with own_interpreter(spark.sparkContext):
-        matches = _matches(shipped, "deliveries", tallying, dead_letters)
+        matches = _matches(shipped, "deliveries", tallying, record_number)
     matching = (*columns, matches.alias(DELIVERIES_COLUMN))
     apart = shipped.transport.columns_apart()
     return ((sf.col("*"), *apart), matching) if apart else (matching,)
@@ -151,8 +151,8 @@ def _function(shipped: ShippedPlan, output: Output, tallying: Tallying | None) -
 
 
 def _matches(
-    shipped: ShippedPlan, output: Output, tallying: Tallying | None, dead_letters: Column | None = None
+    shipped: ShippedPlan, output: Output, tallying: Tallying | None, record_number: Column | None = None
 ) -> Column:
-    arguments = [*map(sf.expr, shipped.transport.arguments), *([] if dead_letters is None else [dead_letters])]
+    arguments = [*map(sf.expr, shipped.transport.arguments), *([] if record_number is None else [record_number])]
     column: Column = _function(shipped, output, tallying)(*arguments)
     return column

@@ -20,8 +20,15 @@ from asc.evaluation.executor import Matches
 from asc.keys.attribute import PAttribute
 from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
+from broker.matching.query_counts import QueryCounting, QueryCounts
+from broker.matching.record_times import RecordTimes
 
 Counts = npt.NDArray[np.int64]
+
+REASON_BITS = 16
+"""Of the number that tells of a record: the lower ones are the reason why it is a dead letter, 0 where it is none;
+above them is its time in milliseconds, -1 where it has none.
+"""
 
 _BYTES_MATCHED = 1_024
 """Of a text that is matched with patterns, for what matches may stand anywhere in it."""
@@ -76,7 +83,8 @@ class Tally:
     and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``errors``: by the handle of a
     query, the tuples on which evaluation failed for it (:func:`asc.evaluation.evaluation_errors.queries_with_errors`).
     ``dead_letters``: by the number of the reason, the tuples that are none. ``match_s``: the seconds that the slowest
-    of the tasks took in the function that matches.
+    of the tasks took in the function that matches. ``written``: the records to write, one for each topic of a tuple.
+    ``by_query``: the tuples that each query accepted. ``times``: when the tuples came.
     """
 
     plan: int
@@ -88,6 +96,9 @@ class Tally:
     errors: Mapping[int, int] = field(default_factory=dict)
     dead_letters: Mapping[int, int] = field(default_factory=dict)
     match_s: float = 0.0
+    written: int = 0
+    by_query: QueryCounts = field(default_factory=QueryCounts.none)
+    times: RecordTimes = field(default_factory=lambda: RecordTimes.together(()))
 
     def error_counts(self, plan: Plan) -> dict[str, int]:
         """``errors`` by the id of a query, under the plan that was tallied."""
@@ -111,6 +122,9 @@ class Tally:
             _sum(self.errors, other.errors),
             _sum(self.dead_letters, other.dead_letters),
             max(self.match_s, other.match_s),
+            self.written + other.written,
+            QueryCounts.together((self.by_query, other.by_query)),
+            RecordTimes.together((self.times, other.times)),
         )
 
 
@@ -138,14 +152,14 @@ def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[
 class Tallying:
     """What a worker needs to tally: where to, for which plan, and how to draw (None: counts alone).
 
-    ``counts_dead_letters``: the last thing that arrives of a row is the number of the reason for which it is a dead
-    letter, 0 where it is none.
+    ``counts_records``: the last thing that arrives of a row is what is known of its record, in one number (see
+    REASON_BITS).
     """
 
     accumulator: Accumulator[Tally | None]
     plan: int
     sampling: Sampling | None
-    counts_dead_letters: bool = False
+    counts_records: bool = False
 
 
 class TaskTally:
@@ -165,6 +179,9 @@ class TaskTally:
         self._draws: list[Draw] = []
         self._errors: Counter[int] = Counter()
         self._dead_letters: Counter[int] = Counter()
+        self._times: list[RecordTimes] = []
+        self._by_query: QueryCounting | None = None
+        self._written = 0
         self._below = tallying.sampling.share if tallying.sampling else 0.0
         self._gave_up = False
 
@@ -192,11 +209,21 @@ class TaskTally:
         except Exception:
             self._gave_up = True
 
-    def add_dead_letters(self, numbers: npt.NDArray[np.int16]) -> None:
-        """Count the dead letters of a batch, by the number of the reason; most batches have none."""
-        if numbers.any():
-            found, counts = np.unique(numbers[numbers > 0], return_counts=True)
+    def add_records(self, numbers: npt.NDArray[np.int64]) -> None:
+        """Count when the records of a batch came, and its dead letters by the number of the reason, of which most
+        batches have none.
+        """
+        self._times.append(RecordTimes.of(numbers >> REASON_BITS))
+        reasons = numbers & ((1 << REASON_BITS) - 1)
+        if reasons.any():
+            found, counts = np.unique(reasons[reasons > 0], return_counts=True)
             self._dead_letters.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+
+    def add_accepted(self, queries: int, ordinals: npt.NDArray[np.integer], written: int) -> None:
+        """Count what was accepted: by which of so many ``queries``, and the records to write of it."""
+        self._by_query = self._by_query or QueryCounting(queries)
+        self._by_query.add(ordinals)
+        self._written += written
 
     def hand_over(self, match_s: float = 0.0) -> None:
         """Give the driver what the task counted and drew, and the seconds that it took."""
@@ -205,8 +232,16 @@ class TaskTally:
         sampling = self._tallying.sampling
         with suppress(Exception):
             draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
-            errors, dead_letters = dict(self._errors), dict(self._dead_letters)
-            told = replace(self._counts, draw=draw, errors=errors, dead_letters=dead_letters, match_s=match_s)
+            told = replace(
+                self._counts,
+                draw=draw,
+                errors=dict(self._errors),
+                dead_letters=dict(self._dead_letters),
+                match_s=match_s,
+                written=self._written,
+                by_query=self._by_query.counts() if self._by_query else QueryCounts.none(),
+                times=RecordTimes.together(self._times),
+            )
             self._tallying.accumulator.add(told)
 
     def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:

@@ -58,19 +58,23 @@ def matching_task(
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
             if tally is not None and tallying is not None:
-                if tallying.counts_dead_letters:
+                if tallying.counts_records:
                     *_, last = arrived
-                    tally.add_dead_letters(last.to_numpy())
+                    tally.add_records(last.to_numpy())
                 tally.add_errors(decoded, columns, partial(transport.errors, arrived))
             for start in range(0, max(1, count), most):
                 part = [column.slice(start, most) for column in columns] if count > most else columns
                 matches = execute(decoded, part, min(most, count - start))
                 if tally is not None:
                     tally.add(decoded.p_attributes, part, matches)
+                written = 0
                 for texts in texts_of(decoded, matches, output, pairs):
+                    written += pc.sum(pc.count_substring(texts, AFTER_TOPIC)).as_py() or 0
                     match_s += perf_counter() - begun
                     yield pd.Series(pd.arrays.ArrowExtensionArray(texts))
                     begun = perf_counter()
+                if tally is not None:
+                    tally.add_accepted(len(decoded), matches.queries, written)
             match_s += perf_counter() - begun
         if tally is not None:
             tally.hand_over(match_s)

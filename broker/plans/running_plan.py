@@ -132,6 +132,19 @@ class RunningPlan:
         with self._lock:
             return self._effective_offsets()
 
+    def done_offsets(self) -> Offsets:
+        """The first offsets, by source partition, that are after all batches that are done; where Spark's log does not
+        say, after the last one that was begun.
+        """
+        with self._lock:
+            bound, offsets = self._bound, self._effective_offsets()
+        if bound is None or self.is_settled:
+            return offsets
+        with suppress(BrokerError):
+            first, _ = self._bindings.records(bound.batch_id)
+            return {**self._starting, **first}
+        return offsets
+
     def bind(self, batch_id: int) -> BoundBatch:
         """The plan of a batch, bound durably: that of the version it is bound to already, else the running one.
 

@@ -170,7 +170,7 @@ class BatchRunner:
             self._tallies = (room, tally_accumulator(self._spark.sparkContext, room))
         accumulator = self._tallies[1]
         accumulator.value = None
-        return Tallying(accumulator, self._plans_shipped, sampling, counts_dead_letters=True)
+        return Tallying(accumulator, self._plans_shipped, sampling, counts_records=True)
 
     def _limits_of(self, plan: Plan) -> tuple[dict[str, int], tuple[int, dict[str, int]]]:
         """The largest record of each topic, and that of most.

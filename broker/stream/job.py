@@ -22,6 +22,7 @@ from broker.plans.running_plan import BoundBatch, RunningPlan
 from broker.stream.batch_runner import BatchRunner
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
+from broker.stream.figures import StreamFigures
 from broker.stream.finding import Finding
 from broker.stream.inquiry import Inquiry
 from broker.stream.phases import KEPT, BatchPhases
@@ -85,6 +86,7 @@ class StreamJob:
         monitor: StreamMonitor,
         evaluation_errors: EvaluationErrors,
         dead_letters: DeadLetters,
+        figures: StreamFigures,
     ) -> None:
         self.name = name
         self._config = config
@@ -97,6 +99,7 @@ class StreamJob:
         self._monitor = monitor
         self._evaluation_errors = evaluation_errors
         self._dead_letters = dead_letters
+        self._figures = figures
         self._phases = BatchPhases()
         self._runner = BatchRunner(
             name, config, spark=spark, cluster=cluster, decoder=decoder, monitor=monitor, phases=self._phases
@@ -372,6 +375,8 @@ class StreamJob:
 
     def _tell(self, batch: BoundBatch, tally: Tally | None) -> None:
         """Hand on what a batch told besides its matches. Those are written: nothing here may have it run again."""
+        # A batch may have no records: marks of transactions have offsets.
+        self._figures.lag.done = self._running.effective_offsets()
         if tally is None:
             return
         try:
@@ -379,6 +384,7 @@ class StreamJob:
                 self._phases.count()
             self._dead_letters.count(tally.dead_letters)
             self._evaluation_errors.count(batch.plan.version, tally.error_counts(batch.plan))
+            self._figures.count(batch.plan, tally)
             # A plan made for a replay has sequences of its own, which say nothing of those in place.
             if not batch.is_replay:
                 self._monitor.offer(batch.plan, tally)

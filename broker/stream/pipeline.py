@@ -11,7 +11,7 @@ from broker.operators.routing import routing
 from broker.stream.prepared_frame import PreparedFrame
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from broker.matching.shipped_plan import ShippedPlan
     from broker.matching.tally import Tallying
@@ -43,7 +43,7 @@ class Pipeline:
         """
         from broker.matching.dataframe import DELIVERIES_COLUMN, delivering
 
-        matching = delivering(records.sparkSession, shipped, (RECORD, ERROR), tallying, decoder.reason_number())
+        matching = delivering(records.sparkSession, shipped, (RECORD, ERROR), tallying, _record_number(decoder))
         projections = (*decoder.projections(), *matching, *routing(DELIVERIES_COLUMN, dead_letter_topic, limits))
 
         def outgoing(frame: DataFrame) -> DataFrame:
@@ -63,3 +63,15 @@ class Pipeline:
     def outgoing(self, records: DataFrame) -> DataFrame:
         """The records to write (see :func:`broker.operators.routing.routing`) of Kafka's records."""
         return self.prepared.over(records)
+
+
+def _record_number(decoder: RecordDecoder) -> Column:
+    """What is told of a record beside its values, in one number, for each column costs what it takes to bring it to
+    Python: its time in milliseconds, -1 where it has none, above the bits of the reason why it is a dead letter.
+    """
+    from pyspark.sql import functions as sf
+
+    from broker.matching.tally import REASON_BITS
+
+    time_ms = sf.coalesce(sf.unix_millis(sf.col(f"{RECORD}.timestamp")), sf.lit(-1).cast("bigint"))
+    return sf.shiftleft(time_ms, REASON_BITS).bitwiseOR(decoder.reason_number().cast("bigint"))

@@ -15,8 +15,10 @@ from broker.plans.running_plan import RunningPlan
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
+from broker.stream.figures import StreamFigures
 from broker.stream.finding import Finding
 from broker.stream.job import StreamJob
+from broker.stream.lag import Lag
 from broker.stream.parked import ParkedQueries
 from broker.stream.starting_offsets import starting_offsets
 
@@ -56,6 +58,7 @@ class Stream:
         self.running = RunningPlan(name, bindings, starting)
         self.parked = ParkedQueries(folder)
         self.monitor = StreamMonitor(name, config.monitor, self.running)
+        self.figures = StreamFigures(Lag(name, self.config.topic, cluster.client, self.running.done_offsets()))
         self.job = StreamJob(
             name,
             config,
@@ -68,6 +71,7 @@ class Stream:
             monitor=self.monitor,
             evaluation_errors=self.evaluation_errors,
             dead_letters=self.dead_letters,
+            figures=self.figures,
         )
 
     @property
@@ -95,12 +99,14 @@ class Stream:
     def start(self) -> None:
         """Start the monitor and the job; returns once the job's query runs, and raises its failure to start."""
         self.monitor.start()
+        self.figures.lag.start()
         self.job.start()
 
     def ask_to_stop(self) -> None:
         """Begin no further batch, and measure no further block."""
         self.job.ask_to_stop()
         self.monitor.ask_to_stop()
+        self.figures.lag.ask_to_stop()
 
     def stop(self) -> None:
         """Let the running batch end and be committed, then stop; harmless when called again."""

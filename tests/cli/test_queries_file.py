@@ -127,6 +127,7 @@ queries = st.lists(
             "version": st.integers(0, 9),
             "served": st.booleans(),
             "reason": st.none() | texts,
+            "delivered": st.none() | st.integers(0, 9),
             "evaluation_errors": st.integers(0, 9),
         }
     ),

@@ -104,6 +104,7 @@ def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: 
         **query.plain(),
         "served": True,
         "reason": None,
+        "delivered": 0,
         "evaluation_errors": 0,
     }
     errors = resting.streams()[query.stream].evaluation_errors

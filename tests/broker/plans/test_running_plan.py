@@ -97,6 +97,22 @@ def test_after_a_crash_the_version_to_replay_is_that_of_the_batch_that_was_not_c
     assert begun(tmp_path).version_to_replay is None
 
 
+def test_what_is_done_is_before_the_batch_that_is_not(tmp_path: Path) -> None:
+    running = begun(tmp_path)
+    running.replace(compiled(1))
+    starting = running.done_offsets()
+    spark_plans(tmp_path, 0, 7)
+    running.bind(0)
+    assert begun(tmp_path).done_offsets() == starting
+    spark_commits(tmp_path, 0)
+    assert begun(tmp_path).done_offsets() == {0: 7}
+    spark_plans(tmp_path, 1, 9)
+    running.bind(1)
+    assert begun(tmp_path).done_offsets() == {0: 7}
+    (tmp_path / "spark" / "offsets" / "0").write_text("damaged", "utf-8")
+    assert begun(tmp_path).done_offsets() == {0: 9}
+
+
 def test_a_batch_of_a_version_that_nobody_knows_is_one_line(tmp_path: Path) -> None:
     crashed = begun(tmp_path)
     crashed.replace(compiled(1))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import Query
+from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from broker.config.streams import StreamConfig
 from broker.matching.shipped_plan import ShippedPlan
-from broker.matching.tally import Tallying, tally_accumulator
+from broker.matching.tally import Tally, Tallying, tally_accumulator
 from broker.stream.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def test_one_pipeline_serves_every_batch_of_a_plan(spark: SparkSession) -> None:
         [Query(name, normalise(where, decoder.fields), topic) for name, (where, topic) in queries.items()]
     )
     empty = decoder.decode(records(spark, b"{}"))
-    tallying = Tallying(tally_accumulator(spark.sparkContext, 0), 1, None, counts_dead_letters=True)
+    tallying = Tallying(tally_accumulator(spark.sparkContext, 0), 1, None, counts_records=True)
     pipeline = Pipeline.of(
         records(spark, b"{}"),
         decoder,
@@ -83,3 +84,29 @@ def test_one_pipeline_serves_every_batch_of_a_plan(spark: SparkSession) -> None:
     tally = tallying.accumulator.value
     assert tally is not None
     assert (tally.tuples, tally.accepted, sum(tally.dead_letters.values())) == (5, 3, 1)
+    # Two queries took one record to one topic; the dead letter is none of what was accepted.
+    assert (tally.written, by_id(plan, tally)) == (3, {"big": 1, "long": 2, "zero": 1})
+    assert (set(tally.times.at_ms.tolist()), int(tally.times.counts.sum())) == ({1359619205123}, 5)
+
+
+def test_records_without_a_time_are_no_dead_letters_and_have_no_latency(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate({"topic": "in", "format": "json", "schema": "n INT"})
+    decoder = stream.decoder(stream.fields(), "UTC")
+    plan = compile_plan([Query("big", normalise("n > 5", decoder.fields), "out")])
+    tallying = Tallying(tally_accumulator(spark.sparkContext, 0), 1, None, counts_records=True)
+    rows = [(b"k", value, "in", 0, 0, None, 0, None) for value in (b'{"n": 7}', b"?")]
+    frame = spark.createDataFrame(rows, KAFKA_DDL)
+    shipped = ShippedPlan.of(decoder.decode(frame), plan, counts_errors=True)
+    limits = dict.fromkeys(("out", "dead"), 10_000)
+    pipeline = Pipeline.of(frame, decoder, shipped, tallying, dead_letter_topic="dead", limits=limits)
+    assert sorted(row.topic for row in pipeline.outgoing(frame).collect()) == ["dead", "out"]
+    tally = tallying.accumulator.value
+    assert tally is not None
+    (number,) = tally.dead_letters
+    assert decoder.reasons[number - 1].text.endswith("it is no JSON object, or not whole")
+    assert (len(tally.times.at_ms), by_id(plan, tally)) == (0, {"big": 1})
+
+
+def by_id(plan: Plan, tally: Tally) -> dict[str, int]:
+    ids = plan.query_ids.take(pa.array(tally.by_query.ordinals)).to_pylist()
+    return dict(zip(ids, tally.by_query.counts.tolist(), strict=True))

@@ -1,0 +1,165 @@
+"""How many records each query of a stream was given, and in which of the last minutes."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan
+from broker.matching.query_counts import QueryCounts
+
+Integers = npt.NDArray[np.int64]
+
+MINUTES = 60
+_ENTRIES_MAX = 4_000_000
+"""Counts that all minutes hold together, 48 MB of them: where more queries accept something each minute, fewer minutes
+are kept.
+"""
+
+_LOOKED_UP_ONE_BY_ONE = 1_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Minute:
+    """The counts of a minute: ``numbers`` int32[n] ascending say of which queries, ``counts`` int64[n]."""
+
+    minute: int
+    numbers: npt.NDArray[np.int32]
+    counts: Integers
+
+    def of(self, number: int) -> int:
+        place = int(np.searchsorted(self.numbers, number))
+        return int(self.counts[place]) if place < len(self.numbers) and self.numbers[place] == number else 0
+
+
+class DeliveredCounts:
+    """Counts of the records that each query of a stream accepted, since the daemon began.
+
+    A query that is replaced goes on counting; one that was out of the plan (paused, removed) begins at 0 when it is
+    back. A record that comes again (a batch that is run once more) counts again.
+
+    Invariant: ``_counts``, ``_before`` (``_counts`` as the minute began) and ``_numbers`` (which of all queries ever
+    counted here it is, for the minutes) are by the ordinals of ``_plan``; they are carried over when a batch of another
+    plan is counted. Cost: 20 bytes a query; a batch costs what it accepted, a change of the plan some passes over its
+    queries, and so does a minute's end.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._plan = compile_plan(())
+        self._counts: Integers = np.zeros(0, dtype=np.int64)
+        self._before: Integers = np.zeros(0, dtype=np.int64)
+        self._numbers: npt.NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._next_number = 0
+        self._minute = 0
+        self._minutes: deque[_Minute] = deque(maxlen=MINUTES)
+        self.total = 0
+        """The sum over the queries, those included that are gone."""
+
+    def count(self, plan: Plan, by_query: QueryCounts, now_s: float) -> None:
+        """Add what a batch counted that ran with a plan."""
+        with self._lock:
+            self._end_minute(now_s)
+            ordinals, counts = by_query.ordinals, by_query.counts
+            self.total += int(counts.sum())
+            if plan is not self._plan and plan.version >= self._plan.version:
+                self._carry(plan)
+            if plan is not self._plan:
+                # A batch that is run again with the plan it was begun with.
+                ids = plan.query_ids.take(pa.array(ordinals))
+                found = pc.index_in(ids, value_set=self._plan.query_ids).fill_null(-1).to_numpy(zero_copy_only=False)
+                ordinals, counts = found[found >= 0], counts[found >= 0]
+            self._counts[ordinals] += counts
+
+    def of(self, query_id: str) -> int:
+        """The records that a query was given."""
+        with self._lock:
+            ordinal = self._plan.ordinal(query_id)
+            return 0 if ordinal is None else int(self._counts[ordinal])
+
+    def by_minute(self, query_id: str, now_s: float) -> list[tuple[int, int]]:
+        """The minutes of the last hour in which a query was given records, oldest first: when one begins (seconds since
+        1970), and how many.
+        """
+        with self._lock:
+            self._end_minute(now_s)
+            ordinal = self._plan.ordinal(query_id)
+            if ordinal is None:
+                return []
+            number = int(self._numbers[ordinal])
+            found = [(each.minute, each.of(number)) for each in self._minutes]
+            found.append((self._minute, int(self._counts[ordinal] - self._before[ordinal])))
+        first = int(now_s // 60) - MINUTES
+        return [(minute * 60, count) for minute, count in found if count and minute > first]
+
+    def most(self, queries: int) -> list[tuple[str, int]]:
+        """The queries that were given most, at most so many, most first, with their counts; none that has nothing."""
+        with self._lock:
+            plan, counts = self._plan, self._counts
+            some = np.argpartition(-counts, queries)[:queries] if len(counts) > queries else np.arange(len(counts))
+            some = some[counts[some] > 0]
+            order = some[np.lexsort((some, -counts[some]))]
+            ids = plan.query_ids.take(pa.array(order)).to_pylist()
+            return list(zip(ids, counts[order].tolist(), strict=True))
+
+    def _end_minute(self, now_s: float) -> None:
+        minute = int(now_s // 60)
+        if minute <= self._minute:
+            return
+        since = self._counts - self._before
+        some = np.flatnonzero(since)
+        if len(some):
+            order = some[np.argsort(self._numbers[some], kind="stable")]
+            self._minutes.append(_Minute(self._minute, self._numbers[order], since[order]))
+            self._before = self._counts.copy()
+        held = sum(len(each.numbers) for each in self._minutes)
+        while held > _ENTRIES_MAX and len(self._minutes) > 1:
+            held -= len(self._minutes.popleft().numbers)
+        self._minute = minute
+
+    def _carry(self, plan: Plan) -> None:
+        places = _places(self._plan, plan)
+        known = places >= 0
+        counts, before = (np.zeros(len(plan), dtype=np.int64) for _ in range(2))
+        numbers = np.empty(len(plan), dtype=np.int32)
+        counts[known] = self._counts[places[known]]
+        before[known] = self._before[places[known]]
+        numbers[known] = self._numbers[places[known]]
+        new = int(np.count_nonzero(~known))
+        numbers[~known] = np.arange(self._next_number, self._next_number + new)
+        self._next_number += new
+        self._plan, self._counts, self._before, self._numbers = plan, counts, before, numbers
+
+
+def _places(old: Plan, new: Plan) -> Integers:
+    """The ordinal in ``old`` of each query of ``new``, -1 for one that is not there."""
+    if new.query_ids is old.query_ids or new.query_ids.equals(old.query_ids):
+        return np.arange(len(new), dtype=np.int64)
+    shared = {id(block) for block in old.blocks}
+    if not any(id(block) in shared for block in new.blocks):
+        return _by_id(old, new.query_ids)
+    # Plans that share a block have one numbering of handles: only what is new or replaced is looked up by its id.
+    handles = new.handles
+    places = np.full(len(new), -1, dtype=np.int64)
+    stood = handles < len(old.ranks)
+    places[stood] = old.ranks[handles[stood]]
+    unknown = np.flatnonzero(places < 0)
+    if len(unknown) > _LOOKED_UP_ONE_BY_ONE:
+        places[unknown] = _by_id(old, new.query_ids.take(pa.array(unknown)))
+    else:
+        ids = new.query_ids.take(pa.array(unknown)).to_pylist()
+        ordinals = (old.ordinal(query_id) for query_id in ids)
+        places[unknown] = [-1 if ordinal is None else ordinal for ordinal in ordinals]
+    return places
+
+
+def _by_id(old: Plan, ids: pa.StringArray) -> Integers:
+    found: Integers = pc.index_in(ids, value_set=old.query_ids).fill_null(-1).to_numpy(zero_copy_only=False)
+    return found.astype(np.int64)

@@ -1,0 +1,61 @@
+"""What a stream's batches came to since the daemon began, and how far behind it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from asc.plan.plan import Plan
+from broker.matching.tally import Tally
+from broker.stream.delivered import DeliveredCounts
+from broker.stream.lag import Lag
+from broker.stream.latency import Latency
+from broker.stream.timeline import Moment, Timeline
+
+
+class StreamFigures:
+    """Counts of one stream: in and out, latency, by query.
+
+    Invariant: the job is the one writer, a batch at a time, after what the batch delivers is written. Cost: see its
+    parts.
+    """
+
+    def __init__(self, lag: Lag, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self.lag = lag
+        self.delivered = DeliveredCounts()
+        self.timeline = Timeline(clock())
+        self.latency = Latency.none()
+        self.written = 0
+        """Records written to destinations."""
+
+    def count(self, plan: Plan, tally: Tally) -> None:
+        """Add a batch that ran with a plan."""
+        now_s = self._clock()
+        latency = Latency.of(tally.times, now_s)
+        self.latency = self.latency + latency
+        self.written += tally.written
+        self.delivered.count(plan, tally.by_query, now_s)
+        dead_letters = sum(tally.dead_letters.values())
+        if tally.tuples:
+            self.timeline.add(
+                now_s,
+                records=tally.tuples,
+                accepted=tally.accepted,
+                written=tally.written,
+                dead_letters=dead_letters,
+                latency=latency,
+            )
+
+    def rates(self) -> dict[str, Any]:
+        """See :meth:`Timeline.rates`."""
+        return self.timeline.rates(self._clock())
+
+    def moments(self) -> list[Moment]:
+        """The moments of the last hour in which batches were done."""
+        return self.timeline.moments(self._clock())
+
+    def minutes_of(self, query_id: str) -> list[tuple[int, int]]:
+        """See :meth:`DeliveredCounts.by_minute`."""
+        return self.delivered.by_minute(query_id, self._clock())

@@ -1,0 +1,80 @@
+"""How many records of its source topic a stream has not done yet."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from broker.failure import one_line
+from broker.kafka.client import KafkaClient
+from broker.plans.offsets import Offsets
+
+LOG = logging.getLogger("asc.lag")
+
+_ASKED_EACH_S = 5.0
+_KNOWN_FOR_S = 20.0
+
+
+class Lag:
+    """Asks Kafka in a thread of its own how far the source topic goes, and counts what is not done.
+
+    Invariant: ``done`` and what Kafka said are replaced, never changed. What Kafka said counts for 20 seconds. Cost: a
+    question each five seconds.
+    """
+
+    def __init__(self, stream: str, topic: str, client: KafkaClient, done: Offsets) -> None:
+        self._topic = topic
+        self._client = client
+        self._ends: tuple[float, Offsets] | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep_asking, name=f"lag-{stream}", daemon=True)
+        self.done = done
+        """By source partition, the first offset that is not done."""
+
+    def start(self) -> None:
+        """Begin to ask; returns at once."""
+        self._thread.start()
+
+    def ask_to_stop(self) -> None:
+        """Ask no more."""
+        self._over.set()
+
+    def records(self) -> int | None:
+        """How many records are not done; None where Kafka has not said for a while how many there are. Marks of
+        transactions count, for they have offsets.
+        """
+        known = self._ends
+        if known is None or time.monotonic() - known[0] > _KNOWN_FOR_S:
+            return None
+        done = self.done
+        return sum(max(0, end - done.get(partition, 0)) for partition, end in known[1].items())
+
+    def _keep_asking(self) -> None:
+        consumer: Any = None
+        while True:
+            try:
+                # As the stream reads: records of transactions that are not committed are not there yet.
+                consumer = consumer or self._client.consumer(isolation_level="read_committed")
+                self._ends = (time.monotonic(), self._asked(consumer))
+            except Exception as error:  # whether Kafka answers is watched elsewhere
+                LOG.debug("the end of topic '%s' is not known: %s", self._topic, one_line(error))
+                _close(consumer)
+                consumer = None
+            if self._over.wait(_ASKED_EACH_S):
+                _close(consumer)
+                return
+
+    def _asked(self, consumer: Any) -> Offsets:
+        from kafka import TopicPartition
+
+        partitions = [TopicPartition(self._topic, each) for each in consumer.partitions_for_topic(self._topic) or ()]
+        return {each.partition: int(offset) for each, offset in consumer.end_offsets(partitions).items()}
+
+
+def _close(consumer: Any) -> None:
+    if consumer is not None:
+        with suppress(Exception):
+            consumer.close()
