@@ -185,6 +185,11 @@ class Client:
         body = {"where": where} if stream is None else {"where": where, "stream": stream}
         return self.request("POST", "/v1/check", json=body)
 
+    def trial(self, where: str, stream: str | None, *, last: int, show: int) -> Json:
+        """What a predicate would have accepted of the last records, without registering it."""
+        body = {"where": where, "last": last, "show": show}
+        return self.request("POST", "/v1/test", json=body if stream is None else {**body, "stream": stream})
+
     def explain(self, query_id: str, values: Json | None, *, whole: bool = False) -> Json:
         """The constructs a query uses, or what becomes of a tuple; both and its way with ``whole``."""
         return self.request("POST", f"{query_path(query_id)}/explain", json={"tuple": values, "whole": whole})

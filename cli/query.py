@@ -13,6 +13,7 @@ from cli.command import Group, examples
 from cli.load_bar import load_bar
 from cli.output import json_option, print_json
 from cli.queries_file import FORMATS, as_ndjson, form_of
+from cli.query_trial import trial
 from cli.query_views import check, explain, list_queries, show
 
 
@@ -20,6 +21,7 @@ from cli.query_views import check, explain, list_queries, show
     cls=Group,
     epilog=examples(
         'asc query check --where "arr_delay > 60" --stream flights',
+        'asc query test --where "arr_delay > 60"',
         'asc query add late --where "arr_delay > 60" --topic late-flights --label team=ops',
         "asc query list --label team=ops",
         "asc query remove late",
@@ -32,7 +34,7 @@ def query() -> None:
     """
 
 
-for view in (list_queries, show, explain, check):
+for view in (list_queries, show, explain, check, trial):
     query.add_command(view)
 
 

@@ -36,6 +36,7 @@ from broker.http.models import (
     ReadyModel,
     RegisteredModel,
     RemovedModel,
+    TrialBody,
     body_error,
     changed_body,
     new_query,
@@ -46,6 +47,7 @@ from broker.http.models import (
     valid_body,
 )
 from broker.http.permitted import Permitted, Service
+from broker.http.trial import tried
 from broker.http.views import checked, described_plans, described_streams, explained, shown
 from broker.queries.change import Alter, Change, Put, Remove
 from broker.queries.query import RegisteredQuery
@@ -285,6 +287,11 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
     def check(body: CheckBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """A predicate's normal form and what is to be said about it, without registering it."""
         return checked(permitted, permitted.stream_of(body.stream), body.where)
+
+    @router.post("/test")
+    def test(body: TrialBody, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """How many of the last records of a stream a predicate would have accepted, without registering it."""
+        return tried(permitted, permitted.stream_of(body.stream), body.where, body.last, body.show)
 
     @router.get("/streams")
     def streams(permitted: Permitted = of_caller) -> dict[str, Any]:

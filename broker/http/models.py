@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictBool,
+    StrictInt,
     StrictStr,
     ValidationError,
     model_validator,
@@ -102,6 +103,15 @@ class CheckBody(_Body):
 
     stream: Text | None = None
     where: Text
+
+
+class TrialBody(_Body):
+    """A predicate to try on the ``last`` records of a stream; ``show``: how many of those it accepts are answered."""
+
+    stream: Text | None = None
+    where: Text
+    last: StrictInt = 10_000
+    show: StrictInt = 0
 
 
 class ExplainBody(_Body):

@@ -132,6 +132,16 @@ class Permitted:
             remedy = f"tells of queries that token '{self._scope.name}' does not see: {remedy}"
             raise ForbiddenError(what, "", remedy)
 
+    def check_runs_predicates(self) -> None:
+        """ForbiddenError for one who may register none, and so have Spark evaluate none."""
+        self._scope.check_change()
+
+    def check_sees_records(self, what: str, remedy: str) -> None:
+        """ForbiddenError for one who may not name all columns: records have them all."""
+        if self._scope.columns is not None:
+            remedy = f"have columns that token '{self._scope.name}' may not name: {remedy}"
+            raise ForbiddenError(what, "", remedy)
+
     def loads(self) -> list[dict[str, Any]]:
         """The changes under way; of one who does not see all, those by the same token."""
         return self._service.registrar().loads.shown(None if self._scope.sees_all else self._scope.name)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
+from asc.predicate.normal_form import Predicate
 from broker.errors import QueryError
 from broker.http.flow import delivered, described_flow
 from broker.http.permitted import Permitted
@@ -38,12 +39,17 @@ def checked(permitted: Permitted, stream: Stream, where: str) -> dict[str, Any]:
     """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused."""
     from asc.predicate.describe import plain_form
 
+    return plain_form(judged(permitted, stream, where))
+
+
+def judged(permitted: Permitted, stream: Stream, where: str) -> Predicate:
+    """A predicate that could be registered for the stream; AscError where it would be refused."""
     predicate = stream.analyser.normalise(where)
     permitted.check_columns(predicate)
     for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(predicate.read)):
         for refusal in refusals.values():
             raise refusal
-    return plain_form(predicate)
+    return predicate
 
 
 def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:

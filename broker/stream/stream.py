@@ -20,6 +20,7 @@ from broker.stream.finding import Finding
 from broker.stream.job import StreamJob
 from broker.stream.lag import Lag
 from broker.stream.parked import ParkedQueries
+from broker.stream.recent_records import RecentRecords
 from broker.stream.starting_offsets import starting_offsets
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Stream:
             spark, self.config.topic, decoder, attributes_of(self.fields), config.limits.of_predicates()
         )
         self.analyser.check_decoding()
+        self.recent = RecentRecords(self.config.topic, spark, cluster.client, decoder)
         self.evaluation_errors = EvaluationErrors(name)
         self.dead_letters = DeadLetters(name, decoder.reasons)
         folder = config.spark.checkpoint_dir / name
@@ -113,3 +115,4 @@ class Stream:
         self.job.stop()
         self.monitor.stop()
         self.analyser.close()
+        self.recent.close()

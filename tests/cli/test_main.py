@@ -45,7 +45,18 @@ def test_the_specified_commands_are_there() -> None:
     assert set(main.commands) == set(wanted.split())
     query = main.commands["query"]
     assert isinstance(query, click.Group)
-    assert set(query.commands) == {"add", "apply", "list", "show", "remove", "pause", "resume", "check", "explain"}
+    assert set(query.commands) == {
+        "add",
+        "apply",
+        "list",
+        "show",
+        "remove",
+        "pause",
+        "resume",
+        "check",
+        "test",
+        "explain",
+    }
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["query", "check", "--help"]])

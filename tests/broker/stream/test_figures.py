@@ -24,7 +24,6 @@ from broker.stream.lag import Lag
 
 def test_a_batch_is_counted_everywhere(tallied: Callable[..., Tally]) -> None:
     plan = compile_plan([Query("q", normalise("a > 1", Schema.from_ddl("a INT")), "t")], version=1)
-    lag = Lag("s", "t", cast("KafkaClient", None), {0: 0})
     figures = StreamFigures(Lag("s", "t", cast("KafkaClient", None), {}), lambda: 1_000.0)
     tally = replace(
         tallied(plan, [pa.array([0, 5, 7], pa.int32())], 3, None),

@@ -1,0 +1,37 @@
+"""Records as the API shows them."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+_SHOWN_BYTES = 16_384
+"""Of a key or a value."""
+
+
+def shown_record(record: Any) -> dict[str, Any]:
+    """A record of Kafka's client: where it is, when it came, its key and value as text, or in base64 under another name
+    where they are not UTF-8. Of what is long the first part, with ``cut`` true.
+    """
+    is_cut = any(len(each or b"") > _SHOWN_BYTES for each in (record.key, record.value))
+    return {
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp_ms": record.timestamp,
+        **_text("key", record.key),
+        **_text("value", record.value),
+        "cut": is_cut,
+    }
+
+
+def _text(name: str, content: bytes | None) -> dict[str, str | None]:
+    if content is None:
+        return {name: None}
+    part = content[:_SHOWN_BYTES]
+    try:
+        return {name: part.decode("utf-8")}
+    except UnicodeDecodeError as error:
+        # Cut within a character.
+        if len(content) > _SHOWN_BYTES and error.start > _SHOWN_BYTES - 4:
+            return {name: part[: error.start].decode("utf-8")}
+        return {f"{name}_base64": base64.b64encode(part).decode("ascii")}

@@ -1,0 +1,37 @@
+"""What a predicate would have accepted of a stream's last records: the answer to a test of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker.errors import QueryError
+from broker.http.contents import shown_record
+from broker.http.permitted import Permitted
+from broker.http.views import judged
+from broker.stream.recent_records import RECORDS_MAX
+from broker.stream.stream import Stream
+
+SHOWN_MAX = 100
+
+
+def tried(permitted: Permitted, stream: Stream, where: str, last: int, show: int) -> dict[str, Any]:
+    """How many of the last records a predicate would have accepted, and the latest of them; nothing is registered.
+
+    AscError where a registration would refuse it, ForbiddenError for one who may not register, or for records to one
+    who may not name all columns.
+    """
+    if not 1 <= last <= RECORDS_MAX:
+        raise QueryError("last", last, f"use 1 to {RECORDS_MAX}")
+    if not 0 <= show <= SHOWN_MAX:
+        raise QueryError("show", show, f"use 0 to {SHOWN_MAX}")
+    permitted.check_runs_predicates()
+    if show:
+        permitted.check_sees_records("records of the stream", "use show 0")
+    predicate = judged(permitted, stream, where)
+    found = stream.recent.accepted(predicate, last, show)
+    return {
+        "records": found.records,
+        "dead_letters": found.records - found.decoded,
+        "accepted": found.accepted,
+        "shown": [shown_record(record) for record in found.shown],
+    }

@@ -1,0 +1,169 @@
+"""What a predicate would have accepted of the last records of a stream, before it is registered."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Query
+from asc.predicate.normal_form import Predicate
+from broker.errors import BrokerError
+from broker.failure import check_jvm, one_line, root_cause
+from broker.formats.decoder import ERROR, RecordDecoder
+from broker.kafka.client import KafkaClient
+from broker.kafka.last_records import last_records
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+RECORDS_MAX = 100_000
+_BYTES_MAX = 32 << 20
+"""Of keys and values that are read for one question."""
+
+_READ_WITHIN_S = 10.0
+_ANSWERED_WITHIN_S = 20.0
+_KEPT_S = 20.0
+"""How long the same records serve further questions: one who types a predicate asks at each pause."""
+
+_HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accepted:
+    """How a predicate fared. ``records``: those that were read; ``decoded``: those that are no dead letters;
+    ``accepted`` of these. ``shown``: the last ones accepted, as Kafka's client has them, latest first.
+    """
+
+    records: int
+    decoded: int
+    accepted: int
+    shown: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """Records that were read: as Kafka's client has them, and as Spark decodes them."""
+
+    last: int
+    read_s: float
+    records: Sequence[Any]
+    frame: DataFrame | None
+
+
+class RecentRecords:
+    """Answers what a predicate would have accepted of the last records in the source topic.
+
+    Spark evaluates the p-attributes of the predicate and the engine the predicate, as in the stream; nothing is
+    registered or written. One question at a time, so that those who ask cost the stream a core at most, and each for
+    ``_ANSWERED_WITHIN_S`` at most. Invariant: ``_held`` is replaced, never changed. Cost: at most 32 MiB of records,
+    for 20 seconds after the last question that needed them.
+    """
+
+    def __init__(self, topic: str, spark: SparkSession, client: KafkaClient, decoder: RecordDecoder) -> None:
+        self._topic = topic
+        self._spark = spark
+        self._client = client
+        self._decoder = decoder
+        self._free = threading.BoundedSemaphore(1)
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="recent")
+        self._held: _Held | None = None
+
+    def accepted(self, predicate: Predicate, last: int, show: int) -> Accepted:
+        """How a predicate that Spark takes would have fared with the last records. BrokerError where another question
+        is being answered, or this one takes too long; KafkaError.
+        """
+        if not self._free.acquire(timeout=_ANSWERED_WITHIN_S):
+            raise BrokerError("records of topic", self._topic, "are busy with what others ask: try again")
+        group = f"asc-recent-{time.monotonic_ns()}"
+        asked = self._worker.submit(self._in_group(group, lambda: self._accepted(predicate, last, show)))
+        asked.add_done_callback(lambda _: self._free.release())
+        try:
+            return asked.result(_ANSWERED_WITHIN_S)
+        except FutureTimeoutError as error:
+            self._spark.sparkContext.cancelJobGroup(group)
+            remedy = f"took more than {_ANSWERED_WITHIN_S:.0f} s: ask for fewer records, or write it more simply"
+            raise BrokerError("predicate", predicate.text[:200], remedy) from error
+
+    def close(self) -> None:
+        """Answer nothing any more."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        self._held = None
+
+    def _in_group(self, group: str, question: Callable[[], Accepted]) -> Callable[[], Accepted]:
+        def asked() -> Accepted:
+            self._spark.sparkContext.setJobGroup(group, "what a predicate would have accepted", interruptOnCancel=True)
+            return question()
+
+        return asked
+
+    def _accepted(self, predicate: Predicate, last: int, show: int) -> Accepted:
+        from asc.evaluation.executor import match
+
+        held = self._read(last)
+        if held.frame is None:
+            return Accepted(0, 0, 0, ())
+        plan = compile_plan([Query("q", predicate)])
+        table = self._evaluated(held.frame, predicate, [attribute.sql for attribute in plan.p_attributes])
+        decoded = table.column(0).combine_chunks().is_null()
+        columns = [
+            table.column(slot + 1).combine_chunks().cast(attribute.type).filter(decoded)
+            for slot, attribute in enumerate(plan.p_attributes)
+        ]
+        count = int(pc.sum(decoded).as_py() or 0)
+        rows = match(plan, columns, count).rows
+        places = pc.indices_nonzero(decoded).take(pa.array(rows[max(0, len(rows) - show) :][::-1]))
+        shown = [held.records[place] for place in places.to_pylist()] if show else []
+        return Accepted(len(held.records), count, len(rows), shown)
+
+    def _evaluated(self, frame: DataFrame, predicate: Predicate, texts: Sequence[str]) -> pa.Table:
+        from pyspark.sql import functions as sf
+
+        columns = [sf.expr(text).alias(f"a{slot}") for slot, text in enumerate(texts)]
+        try:
+            return frame.select(sf.col(ERROR), *columns).toArrow()
+        except Exception as error:
+            check_jvm(error)
+            remedy = f"cannot be evaluated on the last records: {one_line(root_cause(error))}"
+            raise BrokerError("predicate", predicate.text[:200], remedy) from error
+
+    def _read(self, last: int) -> _Held:
+        held = self._held
+        if held is not None and held.last == last and time.monotonic() - held.read_s < _KEPT_S:
+            return held
+        # What is held is let go first: never twice as much.
+        self._held = None
+        records = last_records(self._client, self._topic, last, most_bytes=_BYTES_MAX, within_s=_READ_WITHIN_S)
+        records.sort(key=lambda record: (record.timestamp, record.partition, record.offset))
+        frame = self._decoder.decode(self._spark.createDataFrame(_table(records))) if records else None
+        self._held = _Held(last, time.monotonic(), records, frame)
+        return self._held
+
+
+def _table(records: Sequence[Any]) -> pa.Table:
+    """Records as Spark's Kafka source has them (``includeHeaders``)."""
+    headers = [
+        [{"key": key, "value": value} for key, value in record.headers] if record.headers else None
+        for record in records
+    ]
+    times = [record.timestamp if record.timestamp is not None and record.timestamp >= 0 else None for record in records]
+    return pa.table(
+        {
+            "key": pa.array([record.key for record in records], pa.binary()),
+            "value": pa.array([record.value for record in records], pa.binary()),
+            "topic": pa.array([record.topic for record in records], pa.string()),
+            "partition": pa.array([record.partition for record in records], pa.int32()),
+            "offset": pa.array([record.offset for record in records], pa.int64()),
+            "timestamp": pa.array(times, pa.timestamp("ms")).cast(pa.timestamp("us", "UTC")),
+            "timestampType": pa.array([record.timestamp_type or 0 for record in records], pa.int32()),
+            "headers": pa.array(headers, pa.list_(_HEADER)),
+        }
+    )

@@ -1,0 +1,69 @@
+"""``asc query test``: what a predicate would have accepted of the last records."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import click
+
+from cli.arguments import where_option
+from cli.client import Client, Json, server_options
+from cli.command import Command, examples
+from cli.output import counted, json_option, plain, print_json, print_table
+
+_LAST = 10_000
+_SHOWN = 5
+
+
+@click.command(
+    "test",
+    cls=Command,
+    epilog=examples(
+        'asc query test --where "arr_delay > 60"',
+        "asc query test --where \"dest = 'SFO' AND arr_delay > 60\" --stream flights --last 100000 --show 20",
+        'asc query test --where "arr_delay > 60" --json',
+    ),
+)
+@where_option
+@click.option("--stream", help="The stream, where more than one is configured.")
+@click.option(
+    "--last",
+    type=click.IntRange(1, 100_000),
+    default=_LAST,
+    metavar="N",
+    help=f"Of so many records, the last ones.  [default: {_LAST}]",
+)
+@click.option(
+    "--show",
+    type=click.IntRange(0, 100),
+    default=_SHOWN,
+    metavar="N",
+    help=f"Print so many of those it accepts, the latest.  [default: {_SHOWN}]",
+)
+@server_options
+@json_option
+def trial(*, client: Client, where: str, stream: str | None, last: int, show: int, as_json: bool) -> None:
+    """Say how many of the last records a predicate would have accepted.
+
+    Nothing is registered, and nothing delivered. The daemon reads the records from the stream's source topic, at most
+    32 MiB of them, and evaluates the predicate as it would in the stream.
+    """
+    found = client.trial(where, stream, last=last, show=show)
+    if as_json:
+        print_json(found)
+        return
+    records, accepted = found["records"], found["accepted"]
+    share = f" ({accepted / records:.2%})" if records else ""
+    dead = f"; {counted(found['dead_letters'], 'dead letter')} among them" if found["dead_letters"] else ""
+    click.echo(f"would have accepted {accepted:,} of the last {counted(records, 'record')}{share}{dead}")
+    if found["shown"]:
+        print_table(["place", "time", "value"], [_row(record) for record in found["shown"]], fitted=True)
+
+
+def _row(record: Json) -> list[str]:
+    at = "-"
+    if (record["timestamp_ms"] or -1) >= 0:
+        at = datetime.fromtimestamp(record["timestamp_ms"] / 1000, timezone.utc).isoformat(timespec="milliseconds")
+    encoded = record.get("value_base64")
+    value = f"base64 {encoded}" if encoded else plain(str(record.get("value") or ""))
+    return [f"{record['partition']}-{record['offset']}", at.replace("+00:00", "Z"), value]
