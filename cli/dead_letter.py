@@ -153,6 +153,7 @@ def replay(
         raise click.UsageError("say which: PLACE ..., --reason TEXT or --all")
     from broker.kafka.batch_sender import BatchSender
     from broker.operators.headers import is_whole
+    from broker.stream.replay import original
 
     found = client.stream(stream)
     topic = str(found["topic"])
@@ -164,7 +165,7 @@ def replay(
         for message in letters:
             seen.add(_place(message))
             if is_whole(message.headers or ()):
-                yield _original(message, partitions)
+                yield original(message, partitions)
             else:
                 left_out.append(_place_text(_place(message)))
 
@@ -225,22 +226,6 @@ def _place(message: Any) -> Place:
 
 def _place_text(place: Place) -> str:
     return f"{place[0]}-{place[1]}"
-
-
-def _original(message: Any, partitions: int) -> WholeRecord:
-    """The record that became a dead letter, for the partition it came from while that is there."""
-    from broker.kafka.client import WholeRecord
-    from broker.operators.headers import as_it_came, delivered_by
-
-    _, source = delivered_by(message.headers or ())
-    came_from = (source or "").split("-")[-2:-1]
-    partition = int(came_from[0]) if came_from and came_from[0].isdecimal() else partitions
-    return WholeRecord(
-        message.key,
-        message.value,
-        as_it_came(message.headers or ()),
-        partition if partition < partitions else None,
-    )
 
 
 def _row(shown: Json) -> list[str]:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from asc.errors import AscError
 from broker.access.access import Access
 from broker.access.audit import Audit
+from broker.access.sessions import Sessions
 from broker.config.sections import ApiConfig
 from broker.errors import (
     BrokerError,
@@ -22,8 +23,10 @@ from broker.errors import (
 )
 from broker.failure import one_line
 from broker.http.bulk import load_lines
+from broker.http.console.pages import Pages
+from broker.http.console.routes import console_routes
 from broker.http.flow import described_deliveries, described_timeline
-from broker.http.guards import NDJSON, Caller, Guards, content_type
+from broker.http.guards import CONSOLE, NDJSON, Caller, Guards, content_type
 from broker.http.metrics import METRICS_TYPE, exposition
 from broker.http.models import (
     CheckBody,
@@ -84,12 +87,14 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
         return Permitted(service, caller.scope, caller.host, audit)
 
     app = FastAPI(title="asc-broker", description="Standing SQL predicates over Kafka streams.", version="1")
-    app.add_middleware(Guards, access=access, api=api)
-    _add_error_answers(app)
+    sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token)
+    app.add_middleware(Guards, access=access, api=api, sessions=sessions)
+    _add_error_answers(app, pages)
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
     for router in (_query_changes(permitted), _query_views(permitted), _views(permitted), _metrics(permitted)):
         app.include_router(router, responses=refusals)
+    app.include_router(console_routes(pages, permitted, access, sessions))
     _describe_no_422(app)
     if access.asks_for_token:
         _describe_bearer(app)
@@ -335,9 +340,11 @@ def _metrics(permitted_of: _PermittedOf) -> APIRouter:
     return router
 
 
-def _add_error_answers(app: FastAPI) -> None:
+def _add_error_answers(app: FastAPI, pages: Pages) -> None:
     @app.exception_handler(AscError)
-    def asc_error(_: Request, error: AscError) -> JSONResponse:
+    def asc_error(request: Request, error: AscError) -> Response:
+        if request.url.path.startswith(f"{CONSOLE}/"):
+            return pages.refused(error, http_status(error), request)
         return JSONResponse({"error": plain_error(error)}, http_status(error))
 
     @app.exception_handler(BulkRefusedError)
@@ -349,8 +356,10 @@ def _add_error_answers(app: FastAPI) -> None:
         return JSONResponse({"error": plain_error(body_error(*error.errors()))}, 400)
 
     @app.exception_handler(HTTPException)
-    def http_error(request: Request, error: HTTPException) -> JSONResponse:
+    def http_error(request: Request, error: HTTPException) -> Response:
         wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: see /docs")
+        if request.url.path.startswith(f"{CONSOLE}/"):
+            return pages.refused(wrong, error.status_code, request)
         return JSONResponse({"error": plain_error(wrong)}, error.status_code)
 
     @app.exception_handler(Exception)

@@ -8,10 +8,10 @@ import math
 import time
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import Request
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,6 +19,7 @@ from broker.access.access import Access
 from broker.access.rate import RequestRate, network_of
 from broker.access.scope import Scope as AccessScope
 from broker.access.scope import unlimited
+from broker.access.sessions import COOKIE, Sessions
 from broker.access.turns import Turns
 from broker.config.sections import ApiConfig
 from broker.errors import BrokerError
@@ -26,7 +27,12 @@ from broker.http.models import JSON_MAX_BYTES, plain_error
 
 NDJSON = "application/x-ndjson"
 _KINDS = ("application/json", NDJSON)
+_FORM = "application/x-www-form-urlencoded"
 _OPEN_PATHS = ("/healthz", "/readyz")
+
+CONSOLE = "/console"
+LOGIN = f"{CONSOLE}/login"
+_OPEN_FOLDER = f"{CONSOLE}/static/"
 _ANONYMOUS = unlimited("anonymous")
 
 _LEAST_BYTES_PER_S = 100_000
@@ -67,15 +73,19 @@ class Guards:
     comes from; a name that was rebound to 127.0.0.1 stands in the header Host. So a body has to be JSON or NDJSON and,
     where no token is asked for, Host and Origin have to name a loopback address or the one the API is bound to.
 
+    The console is for browsers: who has shown a token is told by a cookie, which holds for its pages alone, and its
+    forms have to come from a page of its own, by Origin.
+
     What is let through has its :class:`Caller` in ``state["caller"]``, and its body as a whole. Requests are counted by
     token; those without one, or with a wrong one, by where they come from; so many of one caller are worked on at a
     time, and further ones wait. A bulk load of one who may change something
     is read line by line and held to ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, api: ApiConfig) -> None:
+    def __init__(self, app: ASGIApp, access: Access, api: ApiConfig, sessions: Sessions) -> None:
         self._app = app
         self._access = access
+        self._sessions = sessions
         self._api = api
         self._host = api.host.strip("[]").lower()
         self._rate = RequestRate(api.requests_per_s)
@@ -92,8 +102,7 @@ class Guards:
             return
         request = Request(scope, receive)
         host = request.client.host if request.client is not None else "unknown"
-        asks = self._access.asks_for_token
-        bearer = self._access.bearer(request.headers.get("authorization", "")) if asks else _ANONYMOUS
+        bearer = self._bearer(request)
         refusal = self._hurried(bearer, host) or self._refusal(request, bearer)
         body = bytearray()
         held = self._loads if _is_load(request, bearer) else self._jsons
@@ -111,6 +120,13 @@ class Guards:
             pass
         finally:
             held.held_bytes -= len(body)
+
+    def _bearer(self, request: Request) -> AccessScope | None:
+        if not self._access.asks_for_token:
+            return _ANONYMOUS
+        if _is_console(request) and "authorization" not in request.headers:
+            return self._sessions.scope(request.cookies.get(COOKIE, ""))
+        return self._access.bearer(request.headers.get("authorization", ""))
 
     async def _read(self, receive: Receive, body: bytearray, held: _Held) -> JSONResponse | None:
         """Read a body, or why it is refused; ClientDisconnect."""
@@ -153,17 +169,22 @@ class Guards:
         wrong = BrokerError(subject, "" if is_known else host, remedy)
         return _refused(429, wrong, {"Retry-After": str(seconds)})
 
-    def _refusal(self, request: Request, bearer: AccessScope | None) -> JSONResponse | None:
+    def _refusal(self, request: Request, bearer: AccessScope | None) -> Response | None:
         if bearer is _ANONYMOUS:
             foreign = self._foreign(request)
             if foreign is not None:
                 remedy = "is no loopback address and not that of the API: use one, or set a token"
                 return _refused(403, BrokerError(f"header {foreign}", request.headers[foreign][:200], remedy))
-        elif request.scope["path"] not in _OPEN_PATHS and bearer is None:
+        elif bearer is None and _is_console(request):
+            if not _is_open(request):
+                return _to_login(request)
+        elif bearer is None and not _is_open(request):
             fault = "is wrong" if "authorization" in request.headers else "is missing"
             remedy = f"{fault}: asc takes it from ASC_TOKEN or --token-file, HTTP as header Authorization: Bearer TOKEN"
             wrong = BrokerError("bearer token", "", remedy)
             return _refused(401, wrong, {"WWW-Authenticate": "Bearer"})
+        if request.method == "POST" and _is_console(request):
+            return _not_a_form(request)
         kind = content_type(request)
         if request.method in ("POST", "PUT") and kind not in _KINDS:
             return _refused(415, BrokerError("header Content-Type", kind[:200], f"send {' or '.join(_KINDS)}"))
@@ -199,6 +220,42 @@ def _name_of(bearer: AccessScope | None, host: str) -> str:
 def _is_load(request: Request, bearer: AccessScope | None) -> bool:
     may_change = bearer is not None and not bearer.read_only
     return may_change and request.scope["path"] == _BULK_PATH and content_type(request) == NDJSON
+
+
+def _is_console(request: Request) -> bool:
+    path = request.scope["path"]
+    return path in ("/", CONSOLE) or path.startswith(f"{CONSOLE}/")
+
+
+def _is_open(request: Request) -> bool:
+    path = request.scope["path"]
+    return path in _OPEN_PATHS or path == LOGIN or path.startswith(_OPEN_FOLDER)
+
+
+def _to_login(request: Request) -> Response:
+    """Where one goes to show a token, and from there to the page that was asked for."""
+    if "hx-request" in request.headers:
+        return Response(status_code=401, headers={"HX-Redirect": LOGIN})
+    if request.method != "GET":
+        return _refused(401, BrokerError("session", "", f"is over: log in at {LOGIN}"))
+    path, query = request.scope["path"], request.scope.get("query_string", b"").decode("latin-1")
+    wanted = quote(f"{path}?{query}" if query else path, safe="")
+    return Response(status_code=303, headers={"Location": f"{LOGIN}?next={wanted}"})
+
+
+def _not_a_form(request: Request) -> JSONResponse | None:
+    """Why a form is refused that was not sent from a page of the console."""
+    kind = content_type(request)
+    if kind != _FORM:
+        return _refused(415, BrokerError("header Content-Type", kind[:200], f"send {_FORM}"))
+    origin = request.headers.get("origin", "")
+    try:
+        is_own = bool(origin) and urlsplit(origin).netloc == request.headers.get("host")
+    except ValueError:
+        is_own = False
+    if not is_own:
+        return _refused(403, BrokerError("header Origin", origin[:200], "is not the console's: use its own pages"))
+    return None
 
 
 def content_type(request: Request) -> str:

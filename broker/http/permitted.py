@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -10,13 +11,16 @@ from asc.plan.plan import Plan
 from asc.predicate.normal_form import Predicate
 from broker.access.audit import Audit
 from broker.access.scope import Scope
-from broker.errors import ForbiddenError
+from broker.errors import BrokerError, ForbiddenError
 from broker.http.audited import audited
 from broker.queries.change import Change, Outcome
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import unknown_query
 from broker.queries.registrar import Registrar
 from broker.stream.stream import Stream
+
+_SEARCH_S = 0.2
+_SEARCHED_AT_ONCE = 2_000
 
 
 class Service(Protocol):
@@ -62,6 +66,34 @@ class Permitted:
         self._audit.write(who, audited(verb, changes, outcome))
         return outcome
 
+    def readiness(self) -> str | None:
+        """Why the daemon is not ready; None when it is."""
+        return self._service.readiness()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether there are streams and queries to look at by now."""
+        try:
+            self._service.registrar()
+            self._service.streams()
+        except BrokerError:
+            return False
+        return True
+
+    @property
+    def may_change(self) -> bool:
+        """Whether it may change anything at all."""
+        return not self._scope.read_only
+
+    @property
+    def name(self) -> str:
+        """Whose scope it is."""
+        return self._scope.name
+
+    def note(self, verb: str, entry: Mapping[str, object]) -> None:
+        """Have the audit say what was done that changes no query."""
+        self._audit.write(f"{self._scope.name}@{self._host}", [{"verb": verb, **entry}])
+
     def stream_of(self, name: str | None) -> Stream:
         """The stream that is meant: see :meth:`Registrar.stream_of`."""
         return self._service.registrar().stream_of(name, self._scope)
@@ -101,6 +133,27 @@ class Permitted:
             after=after,
             limit=limit,
         )
+
+    def search(  # noqa: PLR0917
+        self, text: str, prefix: str, label: tuple[str, str] | None, stream: str | None, after: str | None, limit: int
+    ) -> tuple[list[RegisteredQuery], str | None]:
+        """The queries of a page that have a text in their predicate or id, whatever its case; and the id after which to
+        go on, None where there are no more. Looks at so many queries at most that it takes a fraction of a second.
+        """
+        found: list[RegisteredQuery] = []
+        wanted, until_s = text.casefold(), time.monotonic() + _SEARCH_S
+        while True:
+            looked_at, more = self.page(prefix, label, stream, after, _SEARCHED_AT_ONCE if wanted else limit)
+            for query in looked_at:
+                after = query.id
+                if not wanted or wanted in query.where.casefold() or wanted in query.id.casefold():
+                    found.append(query)
+                    if len(found) == limit:
+                        return found, after if more or query is not looked_at[-1] else None
+            if not more:
+                return found, None
+            if time.monotonic() > until_s:
+                return found, after
 
     def unserved(self, query: RegisteredQuery) -> str | None:
         """Why a query that is seen is not served; None where it is."""

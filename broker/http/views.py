@@ -93,7 +93,7 @@ def described_plans(permitted: Permitted) -> dict[str, Any]:
     """The running plan of every stream: its p-attributes, the sequence of each block, and what its monitor did. For one
     who does not see all queries of a stream, what tells of the others is left out.
     """
-    described = _described_plan if permitted.sees_whole_streams else _described_job
+    described = described_plan if permitted.sees_whole_streams else _described_job
     return {name: described(stream) for name, stream in sorted(permitted.streams().items())}
 
 
@@ -102,12 +102,13 @@ def _described_job(stream: Stream, *, whole: bool = False) -> dict[str, Any]:
     return {
         "flow": described_flow(stream, whole=whole),
         "version": stream.running.plan.version,
-        "dead_letters": _described_dead_letters(stream),
+        "dead_letters": described_dead_letters(stream),
         "phases": stream.phases(),
     }
 
 
-def _described_plan(stream: Stream) -> dict[str, Any]:
+def described_plan(stream: Stream) -> dict[str, Any]:
+    """The running plan of a stream, for one who sees all of its queries."""
     plan = stream.running.plan
     return {
         **_described_job(stream, whole=True),
@@ -132,7 +133,7 @@ def _described_plan(stream: Stream) -> dict[str, Any]:
     }
 
 
-def _described_dead_letters(stream: Stream) -> dict[str, Any]:
+def described_dead_letters(stream: Stream) -> dict[str, Any]:
     """How many there were since the daemon began, and why."""
     counts = stream.dead_letters.counts()
     return {

@@ -41,6 +41,7 @@ class Stream:
     def __init__(self, name: str, config: Config, spark: SparkSession, cluster: KafkaCluster) -> None:
         self.name = name
         self.config = config.streams[name]
+        self.kafka = cluster.client
         self.dead_letter_topic = config.dead_letter_topic(name)
         self.fields = self.config.fields()
         self.time_zone = config.spark.time_zone

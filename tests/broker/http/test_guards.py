@@ -17,6 +17,7 @@ from broker.access.access import Access
 from broker.access.audit import Audit
 from broker.access.scope import Scope
 from broker.access.secret import digest
+from broker.access.sessions import Sessions
 from broker.config.config import Config, parse_config
 from broker.config.sections import ApiConfig
 from broker.daemon.daemon import Daemon
@@ -62,7 +63,8 @@ def test_one_callers_requests_wait_for_each_other_and_nobody_elses_do() -> None:
                 await answered.wait()
             await Response()(scope, receive, send)
 
-        guards = Guards(app, Access("secret", {digest("other"): Scope("other")}), ApiConfig())
+        access = Access("secret", {digest("other"): Scope("other")})
+        guards = Guards(app, access, ApiConfig(), Sessions(access))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(guards), base_url="http://127.0.0.1") as client:
 
             async def get(path: str, token: str) -> int:

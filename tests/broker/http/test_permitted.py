@@ -238,7 +238,7 @@ def test_lists_and_views_tell_of_ones_own_alone(put: Callable[..., Any], as_toke
     assert (stream["name"], stream["queries"], stream["not_served"]) == (own, 3, 0)
     plans = ops.get("/v1/plan").json()["streams"]
     assert set(plans) == {own}
-    assert set(plans[own]) == {"version", "dead_letters", "phases"}
+    assert set(plans[own]) == {"version", "dead_letters", "phases", "flow"}
     assert "metrics" in refusal(ops.get("/metrics"))
     explain = f"/v1/queries/{ids[0]}/explain"
     told = ops.post(explain, json={"tuple": {"n": 5}})

@@ -36,9 +36,11 @@ def test_a_registered_query_is_shown(site: Site) -> None:
         "version": answer["version"],
         "served": True,
         "reason": None,
+        "delivered": None,
         "evaluation_errors": 0,
     }
     assert set(answer["effective_offsets"]) == {"0"}
+    query |= {"delivered": 0}
     assert site.client.get("/v1/queries/shown").json() == query
     assert query in site.client.get("/v1/queries", params={"prefix": "sho", "label": "team=ops"}).json()["queries"]
     assert site.client.get("/v1/queries", params={"prefix": "sho", "label": "team=x"}).json()["queries"] == []

@@ -262,7 +262,7 @@ def test_whoever_puts_and_removes_at_a_time_registry_set_and_plans_agree(site: S
 
 def test_registration_goes_on_after_the_registry_was_lost(site: Site) -> None:
     assert site.daemon is not None
-    before = site.register("before-loss", "n = 1")["query"]
+    before = site.register("before-loss", "n = 1")["query"] | {"delivered": 0}
     site.daemon.registrar()._registry.close()
     body = {"id": "refused", "where": "n > 1", "stream": site.stream("json"), "topic": site.topic("refused")}
     lost = site.client.post("/v1/queries", json=body)

@@ -1,0 +1,123 @@
+"""Lines over the last hour, as SVG: drawn by the daemon, so that a page needs no script for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup, escape
+
+_WIDTH, _HEIGHT = 600, 140
+_LEFT, _BOTTOM, _TOP = 64, 22, 10
+SPAN_S = 3_600
+
+
+class Line(NamedTuple):
+    """A line of a chart: its name, and its value by time (seconds since 1970). Where there is none, it is 0 or, with
+    ``has_gaps``, not drawn.
+    """
+
+    name: str
+    values: Mapping[int, float]
+    has_gaps: bool = False
+
+
+def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit: str) -> Markup:
+    """A chart of the last hour: a point each ``step_s``, the y axis from 0 to what holds all of it.
+
+    At most three lines. What it shows is said in words as well, for those who cannot see it.
+
+    >>> svg = chart("Records", [Line("in", {7200: 4.0})], now_s=7205, step_s=60, unit="records/s")
+    >>> "in: at most 4 records/s, now 0" in svg
+    True
+    """
+    last = int(now_s // step_s) * step_s
+    times = range(last - SPAN_S + step_s, last + 1, step_s)
+    most = max((value for line in lines for at_s, value in line.values.items() if at_s >= times[0]), default=0.0)
+    top = _round_up(most)
+    parts = [_grid(top)]
+    for number, line in enumerate(lines):
+        parts += [_drawn(number, piece, top) for piece in _pieces(line, times)]
+    said = "; ".join(_said(line, times, unit) for line in lines)
+    legend = Markup("").join(
+        Markup('<span class="key key-{}">{}</span> ').format(number, line.name) for number, line in enumerate(lines)
+    )
+    return Markup(
+        '<figure class="chart"><figcaption>{} {}</figcaption>'
+        '<svg viewBox="0 0 {} {}" role="img" aria-label="{}, the last hour. {}">{}</svg></figure>'
+    ).format(title, legend, _WIDTH, _HEIGHT, title, said, Markup("").join(parts))
+
+
+def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
+    """The parts that a line is drawn in: of each point how far it is from left to right, 0 to 1, and its value."""
+    piece: list[tuple[float, float]] = []
+    for place, at_s in enumerate(times):
+        value = line.values.get(at_s, None if line.has_gaps else 0.0)
+        if value is not None:
+            piece.append((place / max(1, len(times) - 1), value))
+        elif piece:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
+def _drawn(number: int, piece: Sequence[tuple[float, float]], top: float) -> Markup:
+    points = [(_x(share), _y(value / top)) for share, value in piece]
+    if len(points) == 1:
+        return Markup('<circle class="point point-{}" cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(number, *points[0])
+    text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return Markup('<polyline class="line line-{}" points="{}"/>').format(number, text)
+
+
+def _said(line: Line, times: range, unit: str) -> str:
+    most = max((value for at_s, value in line.values.items() if at_s >= times[0]), default=0.0)
+    now = line.values.get(times[-1], line.values.get(times[-2], 0.0))
+    return f"{line.name}: at most {_number(most)} {unit}, now {_number(now)}"
+
+
+def _grid(top: float) -> Markup:
+    rule = Markup(
+        '<line class="rule" x1="{}" x2="{}" y1="{}" y2="{}"/>'
+        '<text class="axis" x="{}" y="{}" text-anchor="end">{}</text>'
+    )
+    rules = Markup("").join(
+        rule.format(_LEFT, _WIDTH - 8, _y(share), _y(share), _LEFT - 6, _y(share) + 4, _number(top * share))
+        for share in (0, 0.5, 1)
+    )
+    ends = ((0.0, "start", "-60 min"), (0.5, "middle", "-30 min"), (1.0, "end", "now"))
+    labels = Markup("").join(
+        Markup('<text class="axis" x="{}" y="{}" text-anchor="{}">{}</text>').format(_x(at), _HEIGHT - 4, anchor, text)
+        for at, anchor, text in ends
+    )
+    return rules + labels
+
+
+def _x(share: float) -> float:
+    return _LEFT + share * (_WIDTH - 8 - _LEFT)
+
+
+def _y(share: float) -> float:
+    return _HEIGHT - _BOTTOM - share * (_HEIGHT - _BOTTOM - _TOP)
+
+
+def _round_up(most: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten."""
+    if most <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= most * (1 - 1e-9))
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def bar(share: float, said: str) -> Markup:
+    """A bar of a share of the whole, with what it says."""
+    width = round(100 * min(1.0, max(0.0, share)), 1)
+    return Markup(
+        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{}">'
+        '<rect class="whole" width="100" height="8"/><rect class="part" width="{}" height="8"/></svg>'
+    ).format(escape(said), width)

@@ -1,0 +1,57 @@
+"""Logging in to the console with a token, and out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from broker.access.access import Access
+from broker.access.sessions import COOKIE, IDLE_S, Sessions
+from broker.http.console.pages import Form, Pages
+from broker.http.guards import CONSOLE
+
+_HOME = f"{CONSOLE}/"
+
+
+def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
+    """``/console/login`` and ``/console/logout``."""
+    router = APIRouter()
+
+    @router.get("/login")
+    def ask(wanted: Annotated[str, Query(alias="next")] = "") -> Response:
+        if not access.asks_for_token:
+            return RedirectResponse(_HOME, 303)
+        return pages.page("login.html", {"title": "Log in", "next": _own(wanted), "error": None})
+
+    @router.post("/login")
+    def begin(request: Request, form: Form) -> Response:
+        name = sessions.begin(form.get("token", "").strip())
+        wanted = _own(form.get("next", ""))
+        if name is None:
+            error = {"message": "token: is wrong, or was taken back: ask who runs the broker for one", "caret": ""}
+            return pages.page("login.html", {"title": "Log in", "next": wanted, "error": error}, 401)
+        answer = RedirectResponse(wanted, 303)
+        is_tls = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, name, max_age=int(IDLE_S), httponly=True, samesite="strict", secure=is_tls)
+        return answer
+
+    @router.post("/logout")
+    def end(request: Request) -> Response:
+        sessions.end(request.cookies.get(COOKIE, ""))
+        answer = RedirectResponse(f"{CONSOLE}/login", 303)
+        answer.delete_cookie(COOKIE)
+        return answer
+
+    return router
+
+
+def _own(wanted: str) -> str:
+    """Where to go after the login: a page of the console, whatever a link asked for.
+
+    >>> _own("/console/queries?text=late"), _own("//elsewhere/console/"), _own("https://elsewhere/")
+    ('/console/queries?text=late', '/console/', '/console/')
+    """
+    is_own = wanted.startswith(_HOME) and ".." not in wanted and "\\" not in wanted and wanted.isprintable()
+    return wanted if is_own else _HOME

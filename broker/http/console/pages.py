@@ -1,0 +1,100 @@
+"""Pages from templates, and what each of them may do in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, quote
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from asc.errors import AscError
+from broker.http.guards import CONSOLE
+
+_HEADERS = {
+    # Nothing from other hosts, no script or style within a page: what a record or a predicate holds stays text.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Pages:
+    """The templates of the console. Whatever a page is given is escaped. ``logs_in``: whether a token is asked for."""
+
+    def __init__(self, *, logs_in: bool) -> None:
+        self._templates = Environment(
+            loader=PackageLoader("broker.http.console"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        )
+        self._templates.filters.update(time=time_text, number=number_text, seconds=seconds_text, part=quoted_part)
+        self._templates.globals.update(console=CONSOLE, logs_in=logs_in)
+
+    def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
+        """A page, or a part of one."""
+        return HTMLResponse(self._templates.get_template(name).render(values), status, _HEADERS)
+
+    def refused(self, error: AscError, status: int, request: Request) -> Response:
+        """That something is refused: a part of a page where a part was asked for."""
+        name = "refusal.html" if "hx-request" in request.headers else "refused.html"
+        # What htmx asked for is shown where it was to stand, which it does for an answer that is well alone.
+        shown_as = 200 if "hx-request" in request.headers else status
+        return self.page(name, {"error": said(error), "title": "Refused"}, shown_as)
+
+
+def said(error: AscError) -> dict[str, str]:
+    """An error for a page: its line, and its caret, if it has one."""
+    return {"message": str(error).split("\n", 1)[0], "caret": str(getattr(error, "caret", "") or "")}
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The fields of a form that was posted; of a field that stands twice, the last."""
+    body = (await request.body()).decode("utf-8", "replace")
+    return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=50))
+
+
+Form = Annotated[Mapping[str, str], Depends(form_of)]
+"""The fields of a form, as an endpoint is given them."""
+
+
+def quoted_part(text: str) -> str:
+    """A text as a part of a path."""
+    return quote(text, safe="")
+
+
+def time_text(at_s: float | None) -> str:
+    """A time (seconds since 1970) in UTC."""
+    if at_s is None:
+        return "-"
+    try:
+        return datetime.fromtimestamp(at_s, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return str(at_s)
+
+
+def number_text(value: float | None) -> str:
+    """A number as people read it; a dash for none.
+
+    >>> number_text(1234567), number_text(0.25), number_text(None)
+    ('1,234,567', '0.25', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:,.3g}"
+
+
+def seconds_text(seconds: float | None) -> str:
+    """A duration in the unit that suits it.
+
+    >>> seconds_text(0.0831), seconds_text(2.5), seconds_text(None)
+    ('83 ms', '2.5 s', '-')
+    """
+    if seconds is None:
+        return "-"
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:,.3g} s"

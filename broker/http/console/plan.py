@@ -1,0 +1,48 @@
+"""The page of a stream's plan: its blocks, their sequences, and what the monitor did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+
+from broker.http.console.chart import bar
+from broker.http.console.pages import Pages
+from broker.http.permitted import Permitted
+from broker.http.views import described_plan
+
+_BLOCKS_SHOWN = 200
+
+
+def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+    """``/console/plan``."""
+    router = APIRouter(prefix="/plan")
+    of_caller = Depends(permitted_of)
+
+    @router.get("")
+    def plan(stream: str = "", permitted: Permitted = of_caller) -> Response:
+        permitted.check_sees_whole_streams("plan", "use a token without id_prefix")
+        names = sorted(permitted.streams())
+        name = stream or next(iter(names), "")
+        described = described_plan(permitted.stream_of(name or None))
+        values = {"title": "Plan", "stream": name, "streams": names, "plan": _drawn(described)}
+        return pages.page("plan.html", values)
+
+    return router
+
+
+def _drawn(plan: dict[str, Any]) -> dict[str, Any]:
+    measured = plan["monitor"]["blocks"]
+    most = max((block["conjuncts"] for block in plan["blocks"]), default=0)
+    blocks = [
+        {
+            **block,
+            "number": number,
+            "share": bar(block["conjuncts"] / max(1, most), f"{block['conjuncts']} conjuncts"),
+            "measured": measured[number - 1] if number <= len(measured) else None,
+        }
+        for number, block in enumerate(plan["blocks"][:_BLOCKS_SHOWN], 1)
+    ]
+    return {**plan, "blocks": blocks, "more_blocks": max(0, len(plan["blocks"]) - _BLOCKS_SHOWN)}

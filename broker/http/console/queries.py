@@ -1,0 +1,211 @@
+"""The pages of queries: search, one query, and the forms that add and change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+
+from asc.errors import AscError
+from broker.errors import QueryError, http_status
+from broker.http.console.chart import Line, chart
+from broker.http.console.pages import Form, Pages, quoted_part, said
+from broker.http.flow import described_deliveries
+from broker.http.guards import CONSOLE
+from broker.http.last_matches import last_matches
+from broker.http.models import changed_body, new_query, valid_body
+from broker.http.permitted import Permitted
+from broker.http.trial import tried
+from broker.http.views import checked, explained, shown
+from broker.queries.change import Alter, Change, Put, Remove
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import unknown_query
+
+_PAGE = 50
+_MATCHES_SHOWN = 10
+_TRIED = 10_000
+
+
+def query_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+    """``/console/queries``: looked for, looked at and changed."""
+    router = APIRouter(prefix="/queries")
+    _add_views(router, pages, Depends(permitted_of))
+    _add_checks(router, pages, Depends(permitted_of))
+    _add_changes(router, pages, Depends(permitted_of))
+    return router
+
+
+def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
+    @router.get("")
+    def search(  # noqa: PLR0917
+        request: Request,
+        text: str = "",
+        prefix: str = "",
+        label: str = "",
+        stream: str = "",
+        after: str | None = None,
+        permitted: Permitted = of_caller,
+    ) -> Response:
+        key, equals, value = label.partition("=")
+        if label and not equals:
+            raise QueryError("label", label[:200], "write key=value")
+        begun = time.perf_counter()
+        wanted = (key, value) if label else None
+        found, more = permitted.search(text, prefix, wanted, stream or None, after, _PAGE)
+        values = {
+            "queries": [shown(permitted, query) for query in found],
+            "more": more,
+            "took_s": time.perf_counter() - begun,
+            "form": {"text": text, "prefix": prefix, "label": label, "stream": stream},
+        }
+        if "hx-request" in request.headers:
+            return pages.page("query_rows.html", values)
+        more_values = {
+            "title": "Queries",
+            "count": sum(permitted.counts(name)[0] for name in permitted.streams()),
+            "streams": sorted(permitted.streams()),
+            "may_change": permitted.may_change,
+        }
+        return pages.page("queries.html", {**values, **more_values})
+
+    @router.get("/new")
+    def new(stream: str = "", permitted: Permitted = of_caller) -> Response:
+        form = {"id": "", "stream": stream, "where": "", "topic": "", "labels": ""}
+        return pages.page("query_form.html", {"title": "New query", **_form_values(permitted, form, None)})
+
+    @router.get("/{query_id}")
+    def show(query_id: str, permitted: Permitted = of_caller) -> Response:
+        query = permitted.get(query_id)
+        deliveries = described_deliveries(permitted, query)
+        minutes = {minute["at_s"]: float(minute["records"]) for minute in deliveries["minutes"]}
+        drawn = chart(
+            "Records accepted a minute", [Line("accepted", minutes)], now_s=time.time(), step_s=60, unit="a minute"
+        )
+        constructs = _constructs(permitted, query)
+        values = {"query": shown(permitted, query), "chart": drawn, "constructs": constructs}
+        return pages.page("query.html", {"title": f"Query {query_id}", "may_change": permitted.may_change, **values})
+
+    @router.get("/{query_id}/matches")
+    def matches(query_id: str, permitted: Permitted = of_caller) -> Response:
+        found = last_matches(permitted, permitted.get(query_id), _MATCHES_SHOWN)
+        empty = "None of the last records in its topic is of this query."
+        return pages.page("records.html", {"records": found, "empty": empty})
+
+    @router.get("/{query_id}/edit")
+    def edit(query_id: str, permitted: Permitted = of_caller) -> Response:
+        query = permitted.get(query_id)
+        labels = "\n".join(f"{key}={value}" for key, value in query.labels.items())
+        own = {"id": query.id, "stream": query.stream, "where": query.where, "topic": query.topic, "labels": labels}
+        return pages.page("query_form.html", {"title": f"Change {query_id}", **_form_values(permitted, own, query_id)})
+
+
+def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
+    @router.post("/check")
+    def check(form: Form, permitted: Permitted = of_caller) -> Response:
+        """What is said of a predicate as one types: a part of the form."""
+        where = form.get("where", "")
+        if not where.strip():
+            return pages.page("verdict.html", {"verdict": None, "error": None})
+        try:
+            verdict = checked(permitted, permitted.stream_of(form.get("stream") or None), where)
+        except AscError as error:
+            return pages.page("verdict.html", {"verdict": None, "error": said(error)})
+        return pages.page("verdict.html", {"verdict": verdict, "error": None, "tries": permitted.may_change})
+
+    @router.post("/try")
+    def attempt(form: Form, permitted: Permitted = of_caller) -> Response:
+        """How a predicate would have fared with the last records: a part of the form."""
+        try:
+            stream = permitted.stream_of(form.get("stream") or None)
+            found = tried(permitted, stream, form.get("where", ""), _TRIED, 0)
+        except AscError as error:
+            return pages.page("trial.html", {"error": said(error)})
+        return pages.page("trial.html", {"found": found, "error": None})
+
+
+def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
+    def refused(permitted: Permitted, form: Form, query_id: str | None, error: AscError) -> Response:
+        values = _form_values(permitted, form, query_id)
+        return pages.page("query_form.html", {**values, "title": "Refused", "error": said(error)}, http_status(error))
+
+    def made(permitted: Permitted, change: Change, verb: str, form: Form, query_id: str | None) -> Response:
+        """The page of a query that was changed, or the form again, with why it was not."""
+        try:
+            permitted.apply([change], verb).raised()
+        except AscError as error:
+            return refused(permitted, form, query_id, error)
+        return _to_query(change.query_id)
+
+    @router.post("/new")
+    def add(form: Form, permitted: Permitted = of_caller) -> Response:
+        try:
+            body = valid_body({"id": form.get("id", ""), **_fields(form)})
+            change = Put(new_query(body, permitted.stream_name(body.stream)), replaces=False)
+        except AscError as error:
+            return refused(permitted, form, None, error)
+        return made(permitted, change, "register", form, None)
+
+    @router.post("/{query_id}/edit")
+    def change(query_id: str, form: Form, permitted: Permitted = of_caller) -> Response:
+        try:
+            fields = _fields(form)
+        except AscError as error:
+            return refused(permitted, form, query_id, error)
+        return made(permitted, _altered(query_id, fields), "change", form, query_id)
+
+    @router.post("/{query_id}/pause")
+    def pause(query_id: str, form: Form, permitted: Permitted = of_caller) -> Response:
+        permitted.apply([_altered(query_id, {"paused": form.get("paused") == "yes"})], "change").raised()
+        return _to_query(query_id)
+
+    @router.post("/{query_id}/remove")
+    def remove(query_id: str, permitted: Permitted = of_caller) -> Response:
+        permitted.apply([Remove(query_id)], "remove").raised()
+        return RedirectResponse(f"{CONSOLE}/queries", 303)
+
+
+def _to_query(query_id: str) -> Response:
+    return RedirectResponse(f"{CONSOLE}/queries/{quoted_part(query_id)}", 303)
+
+
+def _altered(query_id: str, fields: dict[str, Any]) -> Alter:
+    def altered(standing: RegisteredQuery | None) -> RegisteredQuery:
+        if standing is None:
+            raise unknown_query(query_id)
+        if standing.unreadable is not None:
+            raise QueryError("query", query_id[:250], f"cannot be changed here: {standing.unreadable}")
+        return new_query(changed_body(standing, fields), standing.stream)
+
+    return Alter(query_id, altered)
+
+
+def _fields(form: Form) -> dict[str, Any]:
+    """What a form says of a query; QueryError for labels that are none."""
+    labels: dict[str, str] = {}
+    for line in form.get("labels", "").splitlines():
+        key, equals, value = line.strip().partition("=")
+        if line.strip() and not (equals and key):
+            raise QueryError("label", line.strip()[:200], "write key=value, one a line")
+        if key:
+            labels[key] = value
+    fields: dict[str, Any] = {"where": form.get("where", ""), "labels": labels}
+    return {**fields, **{name: form[name] for name in ("stream", "topic") if form.get(name)}}
+
+
+def _form_values(permitted: Permitted, form: Form, query_id: str | None) -> dict[str, Any]:
+    streams = {name: stream.fields.ddl() for name, stream in sorted(permitted.streams().items())}
+    fields = {name: form.get(name, "") for name in ("id", "stream", "where", "topic", "labels")}
+    return {"form": fields, "streams": streams, "query_id": query_id, "error": None}
+
+
+def _constructs(permitted: Permitted, query: RegisteredQuery) -> str | None:
+    """Where it stands in the plan, in words; None for one who may not be told, or a query that is in no plan."""
+    if not permitted.sees_whole_streams:
+        return None
+    try:
+        return str(explained(permitted, query, None)["text"])
+    except AscError as error:
+        return str(error)

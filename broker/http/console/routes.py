@@ -1,0 +1,45 @@
+"""All pages of the console, under one address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from broker.access.access import Access
+from broker.access.sessions import Sessions
+from broker.http.console.letters import letter_routes
+from broker.http.console.login import login_routes
+from broker.http.console.overview import overview_routes
+from broker.http.console.pages import Pages
+from broker.http.console.plan import plan_routes
+from broker.http.console.queries import query_routes
+from broker.http.guards import CONSOLE
+from broker.http.permitted import Permitted
+
+
+def console_routes(
+    pages: Pages, permitted_of: Callable[[Request], Permitted], access: Access, sessions: Sessions
+) -> APIRouter:
+    """The pages under ``/console``, and the way there from ``/``; none of them is a part of the API."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    @router.get(CONSOLE)
+    def home() -> Response:
+        return RedirectResponse(f"{CONSOLE}/", 303)
+
+    for routes in (
+        login_routes(pages, access, sessions),
+        overview_routes(pages, permitted_of),
+        query_routes(pages, permitted_of),
+        plan_routes(pages, permitted_of),
+        letter_routes(pages, permitted_of),
+    ):
+        router.include_router(routes, prefix=CONSOLE)
+    router.routes.append(Mount(f"{CONSOLE}/static", StaticFiles(directory=Path(__file__).parent / "static")))
+    return router

@@ -1,0 +1,37 @@
+"""The last records that a query accepted, read from where they were delivered to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker.http.contents import shown_record
+from broker.http.permitted import Permitted
+from broker.kafka.last_records import last_records
+from broker.operators.headers import delivered_by, source_timestamp_ms
+from broker.queries.query import RegisteredQuery
+
+_LOOKED_AT = 1_000
+"""Records of the destination, which other queries may deliver to as well."""
+
+_BYTES_MAX = 8 << 20
+_WITHIN_S = 5.0
+
+
+def last_matches(permitted: Permitted, query: RegisteredQuery, show: int) -> list[dict[str, Any]]:
+    """The latest records of a query's destination that it accepted, at most ``show`` of them, of the last thousand
+    there; ForbiddenError for one who may not name all columns, KafkaError.
+    """
+    permitted.check_sees_records("records of query", "ask one who may")
+    stream = permitted.streams().get(query.stream)
+    if stream is None:
+        return []
+    records = last_records(stream.kafka, query.topic, _LOOKED_AT, most_bytes=_BYTES_MAX, within_s=_WITHIN_S)
+    found = []
+    for record in sorted(records, key=lambda each: (each.timestamp, each.partition, each.offset), reverse=True):
+        queries, source = delivered_by(record.headers or ())
+        if query.id in queries:
+            came_ms = source_timestamp_ms(record.headers or ())
+            found.append({**shown_record(record), "source": source, "source_timestamp_ms": came_ms})
+            if len(found) == show:
+                break
+    return found

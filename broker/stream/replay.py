@@ -1,0 +1,36 @@
+"""Dead letters sent again, as the records that they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from broker.kafka.batch_sender import BatchSender
+from broker.kafka.client import KafkaClient, WholeRecord
+from broker.operators.headers import as_it_came, delivered_by, is_whole
+
+
+def replay(client: KafkaClient, dead_letter_topic: str, topic: str, places: Iterable[tuple[int, int]]) -> int:
+    """Send the dead letters at places (partition and offset) to the source topic again; how many were sent. One that is
+    not there, or that has not all of its record, is left out. KafkaError.
+    """
+    partitions = client.partition_count(topic)
+    with BatchSender(client, topic) as sender:
+        for message in client.records_at(dead_letter_topic, places):
+            if is_whole(message.headers or ()):
+                sender.send_whole(original(message, partitions))
+        sender.flush()
+        return sender.acknowledged
+
+
+def original(message: Any, partitions: int) -> WholeRecord:
+    """The record that became a dead letter, for the partition it came from while that is there."""
+    _, source = delivered_by(message.headers or ())
+    came_from = (source or "").split("-")[-2:-1]
+    partition = int(came_from[0]) if came_from and came_from[0].isdecimal() else partitions
+    return WholeRecord(
+        message.key,
+        message.value,
+        as_it_came(message.headers or ()),
+        partition if partition < partitions else None,
+    )
