@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from asc.evaluation.reference import Evaluation, evaluate_block
-from asc.keys.attribute import PAttribute
-from asc.keys.constraint import Constraint, Key
-from asc.plan.construct import Construct
+from asc.evaluation.trace import BlockTrace, JudgedConjunct, Verdict
+from asc.evaluation.tracing import traced
+from asc.evaluation.verdict import judged
 from asc.plan.plan import Plan
 from asc.predicate.describe import constraint_text
-
-_FAILURES_TOLD = 3
-"""Conjuncts of which the verdict says where they fail."""
-
-Conjunct = Sequence[tuple[PAttribute, Constraint]]
-Keys = Mapping[PAttribute, "Key | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,66 +34,40 @@ def explain(
     Raises PlanError for an unknown id.
     """
     if values is None:
-        return Explanation("\n".join(_lines(plan, query_id, None)))
-    keys = [attribute.key_of(value) for attribute, value in zip(plan.p_attributes, values, strict=True)]
-    accepted, lines = _judged(plan, query_id, dict(zip(plan.p_attributes, keys, strict=True)))
-    return Explanation("\n".join([*lines, *(_lines(plan, query_id, keys) if whole else ())]), accepted)
+        return Explanation("\n".join(_lines(plan, query_id)))
+    if not whole:
+        verdict = _judged(plan, query_id, values)
+        return Explanation("\n".join(verdict_lines(verdict)), verdict.accepted)
+    trace = traced(plan, values, query_id=query_id, blocks=1, listed=0)
+    verdict = trace.verdict or _judged(plan, query_id, values)
+    way = [] if verdict.block is None else _way(verdict, trace.told[0])
+    return Explanation("\n".join([*verdict_lines(verdict), *_lines(plan, query_id), *way]), verdict.accepted)
 
 
-def _judged(plan: Plan, query_id: str, keys: Keys) -> tuple[bool, list[str]]:
-    """Whether a query accepts a tuple, and the lines that say so, the verdict first."""
-    conjuncts = [list(plan.constraints(number, bit)) for number, bits in plan.conjuncts_of(query_id) for bit in bits]
-    if not conjuncts:
-        accepts_all = _accepts_all(plan, query_id)
-        said = "accepted: every tuple is" if accepts_all else "not accepted because no tuple is: nothing meets it"
-        return accepts_all, [said]
-    failing = [[term for term in conjunct if not term[1].admits(term[0].key_among(keys))] for conjunct in conjuncts]
-    accepting = [number for number, failed in enumerate(failing, 1) if not failed]
-    several = len(conjuncts) > 1
-    if accepting:
-        verdict = f"accepted: conjunct {accepting[0]} of {len(conjuncts)} holds" if several else "accepted"
-    else:
-        verdict = f"not accepted because {_why(failing, keys)}"
-    lines = [verdict]
-    for number, (conjunct, failed) in enumerate(zip(conjuncts, failing, strict=True), 1):
+def verdict_lines(verdict: Verdict) -> Iterator[str]:
+    """The verdict, then the terms of each conjunct and whether they hold."""
+    yield verdict.reason
+    several = len(verdict.conjuncts) > 1
+    for number, conjunct in enumerate(verdict.conjuncts, 1):
         if several:
-            lines.append(f"conjunct {number} {'fails' if failed else 'holds'}:")
-        lines += [
-            f"  {'fails' if term in failed else 'holds'}  {constraint_text(*term)}   ({_value_of(term[0], keys)})"
-            for term in conjunct
-        ]
-    return bool(accepting), lines
+            yield f"conjunct {number} {'holds' if conjunct.holds else 'fails'}:"
+        for term in conjunct.terms:
+            yield f"  {'holds' if term.holds else 'fails'}  {term.constraint}   ({term.value})"
 
 
-def _why(failing: Sequence[Conjunct], keys: Keys) -> str:
-    def failure(conjunct: Conjunct) -> str:
-        attribute, constraint = conjunct[0]
-        return f"{constraint_text(attribute, constraint)} fails ({_value_of(attribute, keys)})"
-
-    if len(failing) == 1:
-        return failure(failing[0])
-    told = [f"in conjunct {number} {failure(failed)}" for number, failed in enumerate(failing[:_FAILURES_TOLD], 1)]
-    more = len(failing) - len(told)
-    return ", ".join(told) + (f", and {_counted(more, 'conjunct')} more do not hold" if more else "")
+def _judged(plan: Plan, query_id: str, values: Sequence[pa.Scalar]) -> Verdict:
+    keys = {one: one.key_of(value) for one, value in zip(plan.p_attributes, values, strict=True)}
+    return judged(plan, query_id, keys)
 
 
-def _value_of(attribute: PAttribute, keys: Keys) -> str:
-    return attribute.read.text_of(keys[attribute.read])
-
-
-def _accepts_all(plan: Plan, query_id: str) -> bool:
-    return plan.handle(query_id) in plan.match_all_handles.tolist()
-
-
-def _lines(plan: Plan, query_id: str, keys: Sequence[Key | None] | None) -> Iterator[str]:
+def _lines(plan: Plan, query_id: str) -> Iterator[str]:
     places = plan.conjuncts_of(query_id)
     if not places:
-        yield f"{query_id} accepts {'every' if _accepts_all(plan, query_id) else 'no'} tuple: it is in no construct"
+        accepts_all = plan.handle(query_id) in plan.match_all_handles.tolist()
+        yield f"{query_id} accepts {'every' if accepts_all else 'no'} tuple: it is in no construct"
         return
     for number, bits in places:
         yield from _block_lines(plan, query_id, number, bits)
-        if keys is not None:
-            yield from _way(plan, number, bits, keys)
 
 
 def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) -> Iterator[str]:
@@ -126,45 +93,32 @@ def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) ->
             )
 
 
-def _way(plan: Plan, number: int, bits: Sequence[int], keys: Sequence[Key | None]) -> Iterator[str]:
-    constructs = plan.constructs(number)
-    evaluation = evaluate_block(plan, number, keys)
-    of = dict(zip(plan.p_attributes, keys, strict=True))
-    yield f"the tuple's way: {_counted(evaluation.start.count(), 'conjunct')} to begin with"
-    alive = [bit for bit in bits if evaluation.start[bit]]
-    if len(alive) < len(bits):
-        without = ", ".join(str(position) for position, bit in enumerate(bits, 1) if bit not in alive)
+def _way(verdict: Verdict, block: BlockTrace) -> Iterator[str]:
+    conjuncts = dict(enumerate(verdict.conjuncts, 1))
+    yield f"the tuple's way: {_counted(block.begun, 'conjunct')} to begin with"
+    without = _listed(number for number, one in conjuncts.items() if one.fell_by == "patterns")
+    if without:
         yield f"  without conjunct {without}, by the patterns that it matches"
-    for position, step in enumerate(evaluation.steps, 1):
-        construct = constructs[step.construct]
-        ended = [bits.index(bit) + 1 for bit in alive if not step.grb[bit]]
-        alive = [bit for bit in alive if step.grb[bit]]
-        told = f"; ends conjunct {', '.join(map(str, ended))}" if ended else ""
-        yield (
-            f"  {position}. {construct.attribute.text_of(of[construct.attribute])}, "
-            f"region {_region_text(construct, step.region)}: {step.grb.count()} left{told}"
-        )
-    left = {bits.index(bit) + 1: list(plan.constraints(number, bit)) for bit in alive}
-    yield _verdict(left, of, evaluation)
+    for position, visit in enumerate(block.visits, 1):
+        ended = _listed(number for number, one in conjuncts.items() if one.fell_at == position)
+        told = f"; ends conjunct {ended}" if ended else ""
+        yield f"  {position}. {visit.value}, region {visit.region_text}: {visit.after} left{told}"
+    cost = f"{_counted(len(block.visits), 'construct')} evaluated"
+    for number, conjunct in conjuncts.items():
+        if conjunct.holds:
+            yield f"accepted by conjunct {number}; {cost}"
+            return
+        if conjunct.fell_by == "verification":
+            cost += f"; conjunct {number} ended by verifying {_failing(conjunct)}"
+    yield f"not accepted; {cost}{'; the tuple is dropped by this block' if block.dropped else ''}"
 
 
-def _verdict(left: Mapping[int, Conjunct], of: Keys, evaluation: Evaluation) -> str:
-    """What became of the query, given the exact constraints of its conjuncts that are left in the GRB."""
-    cost = f"{_counted(evaluation.cost, 'construct')} evaluated"
-    for conjunct, constraints in left.items():
-        ruling_out = [attribute.sql for attribute, own in constraints if not own.admits(attribute.key_among(of))]
-        if not ruling_out:
-            return f"accepted by conjunct {conjunct}; {cost}"
-        cost += f"; conjunct {conjunct} ended by verifying {', '.join(ruling_out)}"
-    return f"not accepted; {cost}{'; the tuple is dropped by this block' if evaluation.dropped else ''}"
+def _failing(conjunct: JudgedConjunct) -> str:
+    return ", ".join(term.constraint for term in conjunct.terms if not term.holds)
 
 
-def _region_text(construct: Construct, region: int) -> str:
-    if region == construct.null:
-        return "NULL"
-    low = construct.cuts[region - 1] if region else None
-    high = construct.cuts[region] if region < len(construct.cuts) else None
-    return constraint_text(construct.attribute, Constraint(((low, high),)))
+def _listed(numbers: Iterator[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _counted(number: int, noun: str) -> str:

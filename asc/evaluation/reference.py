@@ -1,4 +1,4 @@
-"""Evaluation of one tuple as the paper says it: the oracle of the kernels, and what explains a match."""
+"""Evaluation of one tuple as the paper says it: the oracle of the kernels and of traces."""
 
 from __future__ import annotations
 

@@ -199,14 +199,24 @@ class Plan:
 
     def cuts(self, slot: int) -> tuple[Cut, ...]:
         """The points where the regions of a p-attribute meet, constants in key form."""
+        return tuple(self.cut(slot, place) for place in range(self.cut_count(slot)))
+
+    def cut_count(self, slot: int) -> int:
+        """The number of points where the regions of a p-attribute meet."""
+        grid = self.grids[slot]
+        exact = grid.exact and slot not in self.dictionaries
+        return 2 * len(grid.constants()) if exact else len(grid.boundaries)
+
+    def cut(self, slot: int, place: int) -> Cut:
+        """The point between region ``place`` of a p-attribute and the next one."""
         grid = self.grids[slot]
         dictionary = self.dictionaries.get(slot)
-        if dictionary is None:
-            if grid.exact:
-                return tuple((constant, side) for constant in grid.constants().tolist() for side in (0, 1))
-            return tuple((boundary, 0) for boundary in grid.boundaries.tolist())
-        values = (dictionary.value(label) for label in grid.boundaries.tolist())
-        return tuple((constant, 0 if is_constant else 1) for constant, is_constant in values)
+        if dictionary is not None:
+            constant, is_constant = dictionary.value(int(grid.boundaries[place]))
+            return (constant, 0 if is_constant else 1)
+        if grid.exact:
+            return (int(grid.boundaries[place - place % 2]), place % 2)
+        return (int(grid.boundaries[place]), 0)
 
 
 def insertion_point(ids: pa.StringArray, query_id: str) -> int:

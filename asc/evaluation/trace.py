@@ -1,0 +1,154 @@
+"""A tuple's way through a plan, told: what it met, what fell out where and why, what accepts it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+TEXT_CHARS = 300
+"""Of the text of a value, a constraint or a region; longer ones are cut."""
+
+FellBy = Literal["patterns", "construct", "verification"]
+"""What rules a conjunct out: the patterns that the tuple matches or not, a region, or the exact constraints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A constraint of a conjunct and whether the tuple meets it; ``value`` is what the tuple has, as ``delay = 75``."""
+
+    constraint: str
+    value: str
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedConjunct:
+    """A conjunct of a query: whether all of its ``terms`` hold.
+
+    Where the way through the block was looked at and it does not hold: what ruled it out, and ``fell_at`` which of the
+    constructs visited, from 1 on, where it was one.
+    """
+
+    holds: bool
+    terms: tuple[Term, ...]
+    fell_by: FellBy | None = None
+    fell_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a tuple at one query, by the exact constraints.
+
+    ``reason``: in one line. ``conjuncts`` in the order of the predicate's normal form; none of a query that accepts
+    every tuple or no tuple. ``block``: where they stand, from 0 on.
+    """
+
+    query: str
+    accepted: bool
+    reason: str
+    conjuncts: tuple[JudgedConjunct, ...]
+    block: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """A conjunct that was ruled out: the ``number`` of it in its query, from 1 on, and a term of it that fails."""
+
+    query: str
+    number: int
+    term: str
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The conjuncts ruled out at one place, and the queries that have none left after it.
+
+    ``listed``: some of the conjuncts, those of queries that have none left first; all of them where they are few.
+    """
+
+    conjuncts: int
+    queries: int
+    listed: tuple[Fallen, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A construct that the tuple visited.
+
+    ``region``: the place of its value among the ``regions`` in the order of their values, from 0 on; that of NULL is
+    after the last, and not counted. ``before`` and ``after``: the conjuncts in the GRB. ``by_arrow``: a micro-arrow led
+    here, not the macro-sequence.
+    """
+
+    attribute: str
+    value: str
+    region: int
+    region_text: str
+    regions: int
+    is_null: bool
+    exact: bool
+    by_arrow: bool
+    before: int
+    after: int
+    fell: Losses
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTrace:
+    """The way through one block, numbered from 0.
+
+    ``sequence``: the p-attributes of its constructs in the macro-sequence. ``begun``: the conjuncts that the tuple
+    began with, after ``patterns`` ruled out others. ``verification``: what the regions left and the exact constraints
+    ruled out. ``holding``: the conjuncts that hold in the end, and ``accepting`` the queries of these. ``dropped``: no
+    conjunct was left in the GRB.
+    """
+
+    number: int
+    conjuncts: int
+    sequence: tuple[str, ...]
+    begun: int
+    patterns: Losses
+    visits: tuple[Visit, ...]
+    verification: Losses
+    holding: int
+    accepting: int
+    dropped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The way of one tuple through a plan of a ``version``.
+
+    ``accepted``: the first ids, sorted, of the ``accepted_count`` queries that accept it, ``match_all`` of which accept
+    every tuple. ``evaluated``: the constructs visited, over all ``blocks``; ``dropped_blocks``: those that left nothing
+    in the GRB. ``told``: some blocks in detail. ``verdict``: of the query that was asked about.
+
+    Invariant: what is listed is bounded as the call asked, whatever the plan; what is counted is exact.
+    """
+
+    version: int
+    queries: int
+    conjuncts: int
+    accepted_count: int
+    accepted: tuple[str, ...]
+    match_all: int
+    evaluated: int
+    blocks: int
+    dropped_blocks: int
+    told: tuple[BlockTrace, ...]
+    verdict: Verdict | None
+
+
+def plain(told: Trace | Verdict) -> Mapping[str, Any]:
+    """The same as dictionaries, lists and values, ready for JSON."""
+    return asdict(told)
+
+
+def shortened(text: str) -> str:
+    """A text of ``TEXT_CHARS`` at most.
+
+    >>> len(shortened("a" * 1000)), shortened("delay = 75")
+    (300, 'delay = 75')
+    """
+    return text if len(text) <= TEXT_CHARS else f"{text[: TEXT_CHARS - 1]}…"

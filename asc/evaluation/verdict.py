@@ -1,0 +1,74 @@
+"""Whether one query accepts a tuple, term by term, by the exact constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from asc.evaluation.trace import JudgedConjunct, Term, Verdict, shortened
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Key
+from asc.plan.plan import Plan
+from asc.predicate.describe import constraint_text
+
+Keys = Mapping[PAttribute, "Key | None"]
+
+_FAILURES_TOLD = 3
+"""Conjuncts of which the verdict says where they fail."""
+
+
+def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
+    """What becomes of a tuple with these keys at a query: each term of it, without a look at regions.
+
+    Of ``keys`` only those of the query's own p-attributes are looked at. Raises PlanError for an unknown id. Cost: the
+    terms of the query, and a pass over the owners of each block to find them.
+    """
+    places = plan.conjuncts_of(query_id)
+    conjuncts = tuple(_conjunct(list(plan.constraints(number, bit)), keys) for number, bits in places for bit in bits)
+    if not conjuncts:
+        accepts_all = plan.handle(query_id) in plan.match_all_handles.tolist()
+        said = "accepted: every tuple is" if accepts_all else "not accepted because no tuple is: nothing meets it"
+        return Verdict(query_id, accepts_all, said, ())
+    holding = [number for number, conjunct in enumerate(conjuncts, 1) if conjunct.holds]
+    if not holding:
+        reason = f"not accepted because {_why(conjuncts)}"
+    else:
+        several = len(conjuncts) > 1
+        reason = f"accepted: conjunct {holding[0]} of {len(conjuncts)} holds" if several else "accepted"
+    return Verdict(query_id, bool(holding), reason, conjuncts, places[0][0])
+
+
+def failing_term(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys, read: PAttribute | None = None) -> str:
+    """The first term that a tuple fails, of those that need the values of ``read`` where that is told."""
+    for attribute, constraint in terms:
+        if (read is None or attribute.read == read) and not constraint.admits(attribute.key_among(keys)):
+            return shortened(constraint_text(attribute, constraint))
+    return ""
+
+
+def value_text(attribute: PAttribute, keys: Keys) -> str:
+    """What a tuple has of a p-attribute, as SQL."""
+    return shortened(attribute.read.text_of(keys[attribute.read]))
+
+
+def _conjunct(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys) -> JudgedConjunct:
+    found = tuple(
+        Term(
+            shortened(constraint_text(attribute, constraint)),
+            value_text(attribute, keys),
+            constraint.admits(attribute.key_among(keys)),
+        )
+        for attribute, constraint in terms
+    )
+    return JudgedConjunct(all(term.holds for term in found), found)
+
+
+def _why(failing: Sequence[JudgedConjunct]) -> str:
+    def failure(conjunct: JudgedConjunct) -> str:
+        term = next(term for term in conjunct.terms if not term.holds)
+        return f"{term.constraint} fails ({term.value})"
+
+    if len(failing) == 1:
+        return failure(failing[0])
+    told = [f"in conjunct {number} {failure(failed)}" for number, failed in enumerate(failing[:_FAILURES_TOLD], 1)]
+    more = len(failing) - len(told)
+    return ", ".join(told) + (f", and {more:,} conjunct{'' if more == 1 else 's'} more do not hold" if more else "")

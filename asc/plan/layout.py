@@ -1,0 +1,154 @@
+"""A block laid out for a reader: its constructs with their regions, its sequence and its micro-arrows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from asc.errors import PlanError
+from asc.plan.plan import Plan
+from asc.plan.region_text import region_text
+
+REGIONS_TOLD = 200
+"""Of a construct."""
+
+ARROWS_TOLD = 500
+"""Of a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionLayout:
+    """A region of a construct: its place among all of them, from 0 on, NULL's after the last, and its values as SQL.
+
+    ``satisfied``: the conjuncts of the block that it does not rule out (the ones of its qrb); ``own``: those of them
+    that constrain the p-attribute (qrb and qub). ``leads_to``: the constructs that could still rule out a conjunct
+    after it (the ones of its cab). ``arrow``: the construct that its micro-arrow leads to, or None.
+    """
+
+    region: int
+    text: str
+    satisfied: int
+    own: int
+    leads_to: int
+    arrow: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructLayout:
+    """A construct: its p-attribute, how many conjuncts constrain it (the ones of its qub), and its regions.
+
+    ``regions``: ``REGIONS_TOLD`` of all ``region_count`` at most, evenly spread, the first and the last among them;
+    NULL's is ``null`` and not counted.
+    """
+
+    construct: int
+    attribute: str
+    type: str
+    spark: bool
+    exact: bool
+    constrained: int
+    region_count: int
+    regions: tuple[RegionLayout, ...]
+    null: RegionLayout
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A micro-arrow: from a region of a construct to a construct."""
+
+    construct: int
+    region: int
+    text: str
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLayout:
+    """A block: its number from 0 on, its constructs by number, the macro-sequence as these numbers, and the first
+    ``ARROWS_TOLD`` of its ``arrow_count`` micro-arrows.
+    """
+
+    number: int
+    blocks: int
+    conjuncts: int
+    constructs: tuple[ConstructLayout, ...]
+    sequence: tuple[int, ...]
+    arrow_count: int
+    micro_arrows: tuple[Arrow, ...]
+
+
+def laid_out(plan: Plan, number: int) -> BlockLayout:
+    """The layout of a block of a plan.
+
+    Raises PlanError where the plan has none of that number. Cost: of each region that is told a row of the block's
+    matrix, and the qubs of all constructs for its cab.
+    """
+    if not 0 <= number < len(plan.blocks):
+        known = f"0 to {len(plan.blocks) - 1}" if plan.blocks else "none, for no query has a conjunct"
+        raise PlanError("block", number, f"the plan has {known}")
+    block = plan.blocks[number]
+    arrows = block.micro_arrows()
+    slots = block.slots.tolist()
+    told = tuple(
+        Arrow(construct, region, region_text(plan, slots[construct], region), target)
+        for construct, region, target in arrows[:ARROWS_TOLD]
+    )
+    return BlockLayout(
+        number=number,
+        blocks=len(plan.blocks),
+        conjuncts=block.conjunct_count,
+        constructs=tuple(_construct(plan, number, construct) for construct in range(len(slots))),
+        sequence=tuple(block.sequence.tolist()),
+        arrow_count=len(arrows),
+        micro_arrows=told,
+    )
+
+
+def _construct(plan: Plan, number: int, construct: int) -> ConstructLayout:
+    block = plan.blocks[number]
+    slot, count = int(block.slots[construct]), block.region_count(construct)
+    attribute = plan.p_attributes[slot]
+    places = _spread(count)
+    *regions, null = _regions(plan, number, construct, [*places, count])
+    return ConstructLayout(
+        construct=construct,
+        attribute=str(attribute),
+        type=str(attribute.type),
+        spark=attribute.is_computed,
+        exact=plan.grids[slot].exact,
+        constrained=int(np.bitwise_count(block.matrix[block.bases[construct]]).sum()),
+        region_count=count,
+        regions=tuple(regions),
+        null=null,
+    )
+
+
+def _spread(count: int) -> list[int]:
+    if count <= REGIONS_TOLD:
+        return list(range(count))
+    return [int(place) for place in np.linspace(0, count - 1, REGIONS_TOLD)]
+
+
+def _regions(plan: Plan, number: int, construct: int, places: list[int]) -> list[RegionLayout]:
+    block = plan.blocks[number]
+    slot, base = int(block.slots[construct]), int(block.bases[construct])
+    qubs = block.qubs
+    found = []
+    for place in places:
+        row = base + 1 + place
+        left = block.matrix[row] & block.live
+        leads = ((qubs & left) != 0).any(axis=1)
+        leads[construct] = False
+        arrow = int(block.arrows[row]) if len(block.arrows) else -1
+        found.append(
+            RegionLayout(
+                region=place,
+                text=region_text(plan, slot, place),
+                satisfied=int(np.bitwise_count(left).sum()),
+                own=int(np.bitwise_count(left & qubs[construct]).sum()),
+                leads_to=int(np.count_nonzero(leads)),
+                arrow=arrow if arrow >= 0 else None,
+            )
+        )
+    return found
