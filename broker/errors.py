@@ -106,6 +106,12 @@ class UnknownQueryError(BrokerError):
     http_status = HTTPStatus.NOT_FOUND
 
 
+class NotThereError(BrokerError):
+    """Something that is asked for by its place, a record or a block, and is not there."""
+
+    http_status = HTTPStatus.NOT_FOUND
+
+
 def http_status(error: AscError) -> HTTPStatus:
     """What the API answers with where an error is raised, the engine's included.
 

@@ -12,6 +12,7 @@ from broker.config.sections import MonitorConfig
 from broker.matching.tally import Tally
 from monitor.adaptation import Adaptation, Cause, Figures, Thresholds
 from monitor.macro import MacroSearch
+from monitor.measures import ConstructMeasure
 
 
 @dataclass(slots=True, eq=False)
@@ -20,13 +21,14 @@ class BlockState:
     whatever sequence they are visited in and whatever number the block has.
 
     ``cause``: what calls for another sequence, until one is in place. ``search``: a macro-sequence that is being found
-    a construct a period.
+    a construct a period. ``measured``: each construct of the sequence in place, when that was found.
     """
 
     matrix: Words
     adaptation: Adaptation
     cause: Cause | None = None
     search: MacroSearch | None = None
+    measured: tuple[ConstructMeasure, ...] = ()
 
     @property
     def figures(self) -> Figures | None:
@@ -40,8 +42,9 @@ class BlockState:
         # What called first is what is told; nothing can call for what is being looked for already.
         self.cause = self.cause or cause
 
-    def put_in_place(self, figures: Figures | None) -> None:
+    def put_in_place(self, figures: Figures | None, measured: tuple[ConstructMeasure, ...] = ()) -> None:
         """Another sequence is in place, of which this is known."""
+        self.measured = measured
         self.adaptation.put_in_place(figures)
         self.cause = self.search = None
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -24,6 +24,7 @@ from broker.matching.tally import Draw, Sampling, Tally
 from broker.plans.running_plan import RunningPlan
 from monitor.adaptation import Cause, Figures
 from monitor.macro import MacroSearch, macro_sequence
+from monitor.measures import ConstructMeasure, measures
 from monitor.sample import Sample
 
 LOG = logging.getLogger("asc.monitor")
@@ -75,6 +76,7 @@ class _Found:
     state: BlockState
     cause: Cause
     arrangement: Arrangement
+    measured: tuple[ConstructMeasure, ...]
     spent_s: float
 
 
@@ -180,6 +182,20 @@ class StreamMonitor:
             "events": [event.plain() for event in self.events],
         }
 
+    def measured(self, block: Block) -> dict[str, Any] | None:
+        """What is known of a block of the running plan: the figures that its sequence began with, and of each construct
+        of it what it did on the sample; None where nothing was measured, or it has changed since.
+        """
+        state = next((own for own in self._states if own.matrix is block.matrix), None)
+        if state is None or state.figures is None:
+            return None
+        figures, constructs = state.figures, state.measured
+        return {
+            "dropping_ratio": figures.dropping_ratio,
+            "cost": figures.cost,
+            "constructs": [asdict(one) for one in constructs],
+        }
+
     # -- the thread
 
     def _run(self) -> None:
@@ -259,7 +275,8 @@ class StreamMonitor:
         if sequence is None:
             return None
         arrangement = arranged(block, sample, tuples, sequence)
-        return _Found(number, state, state.cause, arrangement, time.thread_time() - start)
+        measured = measures(block, sample, arrangement.order.sequence.tolist())
+        return _Found(number, state, state.cause, arrangement, measured, time.thread_time() - start)
 
     def _sequence(self, block: Block, state: BlockState, sample: Sample) -> Sequence[int] | None:
         if self._settings.mode == "sampled":
@@ -278,7 +295,7 @@ class StreamMonitor:
         for one in found:
             cost = one.arrangement.counted_cost
             # The dropping ratio does not depend on the order, so that of all the period's tuples holds for the new one.
-            one.state.put_in_place(None if cost is None else Figures(one.cause.now.dropping_ratio, cost))
+            one.state.put_in_place(None if cost is None else Figures(one.cause.now.dropping_ratio, cost), one.measured)
         events = [self._event(plan, one, sample_tuples) for one in found]
         self.events = (*self.events, *events)[-_EVENTS_KEPT:]
         with self._lock:

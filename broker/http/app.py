@@ -22,6 +22,7 @@ from broker.errors import (
     http_status,
 )
 from broker.failure import one_line
+from broker.http.blocks import described_block
 from broker.http.bulk import load_lines
 from broker.http.console.pages import Pages
 from broker.http.console.routes import console_routes
@@ -39,6 +40,7 @@ from broker.http.models import (
     ReadyModel,
     RegisteredModel,
     RemovedModel,
+    TraceBody,
     TrialBody,
     body_error,
     changed_body,
@@ -50,6 +52,7 @@ from broker.http.models import (
     valid_body,
 )
 from broker.http.permitted import Permitted, Service
+from broker.http.traces import traced_record
 from broker.http.trial import tried
 from broker.http.views import checked, described_plans, described_streams, explained, shown
 from broker.queries.change import Alter, Change, Put, Remove
@@ -63,7 +66,7 @@ _REFUSALS = {
     400: "The request is refused: it changed nothing.",
     401: "The bearer token is missing or wrong.",
     403: "Outside what the token is limited to; without a token, only this host is answered.",
-    404: "There is no such query, or no such address.",
+    404: "There is no such query, record or block, or no such address.",
     412: "The query stands, and If-None-Match says not to replace it.",
     408: "The body comes too slowly.",
     413: "The body is larger than 2 MiB or, of a bulk load, than api.max_body_bytes.",
@@ -323,6 +326,20 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
     def plan(permitted: Permitted = of_caller) -> dict[str, Any]:
         """The running plan of every stream, and what its monitor measured and rearranged."""
         return {"streams": described_plans(permitted)}
+
+    @router.get("/plan/{stream}/blocks/{number}")
+    def block(stream: str, number: int, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """A block of a stream's running plan, numbered from 0: its constructs with their regions, its sequence and
+        micro-arrows.
+        """
+        return described_block(permitted, permitted.stream_of(stream), number)
+
+    @router.post("/trace")
+    def trace(body: TraceBody, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """Why a record reaches queries, or does not: the way of a tuple, or of a record of the source topic, through
+        the running plan, and the terms of one query.
+        """
+        return traced_record(permitted, body)
 
     return router
 

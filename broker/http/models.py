@@ -123,6 +123,21 @@ class ExplainBody(_Body):
     whole: StrictBool = False
 
 
+class TraceBody(_Body):
+    """What to follow through a stream's plan: a ``tuple``, as the JSON object a record would hold, or the record that
+    ``source`` names, as ``<topic>-<partition>-<offset>``; and the id of a ``query`` to say of it why.
+
+    ``blocks``: of how many at most the way is told in detail; ``listed``: how many ids at most at each place.
+    """
+
+    stream: Text | None = None
+    tuple: dict[str, Any] | None = None
+    source: Text | None = None
+    query: Text | None = None
+    blocks: StrictInt = Field(default=8, ge=0, le=16)
+    listed: StrictInt = Field(default=10, ge=0, le=50)
+
+
 class QueryModel(_Body):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 

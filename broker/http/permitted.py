@@ -185,6 +185,11 @@ class Permitted:
             remedy = f"tells of queries that token '{self._scope.name}' does not see: {remedy}"
             raise ForbiddenError(what, "", remedy)
 
+    @property
+    def reads_whole_records(self) -> bool:
+        """Whether any column of a record may be shown."""
+        return self._scope.columns is None
+
     def check_runs_predicates(self) -> None:
         """ForbiddenError for one who may register none, and so have Spark evaluate none."""
         self._scope.check_change()

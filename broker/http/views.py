@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-
-from asc.keys.attribute import PAttribute
 from asc.predicate.normal_form import Predicate
-from broker.errors import QueryError
 from broker.http.flow import delivered, described_flow
 from broker.http.permitted import Permitted
+from broker.http.tuples import in_slots, tuple_text, tuple_warnings
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
-
-_WITHOUT_A_RECORD = {"_key": "NULL", "_partition": "0", "_offset": "0", "_timestamp": "NULL", "_headers": "NULL"}
-"""What ``tuple_values`` has for the record's own attributes; ``_topic`` is what it would be."""
-
-_TUPLE_BYTES = 1 << 20
-"""The largest tuple that is explained."""
-
-_UNKNOWN_TOLD = 20
-"""Fields of a tuple, that no schema names, of which it is said what was meant."""
-
-_OWN_ATTRIBUTE = re.compile(
-    rf"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.`])`?({"|".join(_WITHOUT_A_RECORD)})(?!\w)""",
-    re.IGNORECASE | re.DOTALL,
-)
-"""One of them in an expression, past the texts in it and the fields of structs."""
 
 
 def checked(permitted: Permitted, stream: Stream, where: str) -> dict[str, Any]:
@@ -161,30 +139,11 @@ def explained(
     warnings: list[str] = []
     if tuple_ is not None:
         stream = permitted.streams()[query.stream]
-        known = stream.fields.arrow.names
-        text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
-        if len(text) > _TUPLE_BYTES:
-            raise QueryError("tuple", f"{len(text)} bytes", f"give one of {_TUPLE_BYTES} bytes at most")
-        unknown = islice((name for name in tuple_ if name not in known), _UNKNOWN_TOLD)
-        warnings = [f"field '{name}': {_unknown(name, known)}" for name in unknown]
+        text = tuple_text(tuple_)
         read = stream.analyser.normalise(query.where).read
-        warnings += _taken_for(read)
+        warnings = tuple_warnings(stream, tuple_, read)
         # Without the whole way, what other queries have Spark compute is not looked at.
         needed = [one for one in plan.p_attributes if whole or one in read]
-        found_values = dict(zip(needed, stream.analyser.tuple_values(text, needed), strict=True))
-        values = [found_values.get(one, pa.scalar(None, one.type)) for one in plan.p_attributes]
+        values = in_slots(plan, needed, stream.analyser.tuple_values(text, needed))
     found = explain(plan, query.id, values, whole=whole)
     return {"query": query.plain(), "accepted": found.accepted, "text": found.text, "warnings": warnings}
-
-
-def _unknown(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"not in the stream's schema, left out{f': did you mean {near[0]!r}?' if near else ''}"
-
-
-def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:
-    """A warning for each of the record's own attributes that these use: there is no record."""
-    used = {found.lower() for attribute in attributes for found in _OWN_ATTRIBUTE.findall(attribute.sql)}
-    for name, value in _WITHOUT_A_RECORD.items():
-        if name in used:
-            yield f"'{name}' is followed as {value}: a tuple has no record around it"

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from datetime import datetime, timedelta, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,8 +19,10 @@ from asc.predicate.spelling import read_as
 from asc.schema import Schema
 from broker.errors import BrokerError, ConfigError, QueryError
 from broker.failure import one_line, root_cause
+from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
 from broker.formats.record_format import DATE_PATTERNS
+from broker.kafka.source_record import SourceRecord
 from broker.matching.expressions import Analysis, analyse
 from broker.matching.parsing import NOT_PARSED, differences, pieces
 
@@ -225,16 +228,41 @@ class StreamAnalyser:
         """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none, or
         if they take too long.
         """
+        asked = list(attributes)
+        subject = "tuple", value.decode("utf-8", "replace")[:200]
+        reason, values = self._values(self._decoder.of_json(), self._records(value), asked, subject)
+        if reason is not None:
+            raise QueryError(*subject, f"the {reason}")
+        return values
+
+    def record_values(
+        self, record: SourceRecord, attributes: Iterable[PAttribute]
+    ) -> tuple[DeadLetterReason | None, list[Any]]:
+        """The values (pyarrow scalars) of p-attributes for a record, decoded as the stream's are; of one that cannot be
+        decoded the reason, and values that mean nothing. QueryError if they take too long.
+        """
+        at = datetime.fromtimestamp(0, timezone.utc) + timedelta(milliseconds=record.timestamp_ms)
+        # Spark's source has NULL for a record without headers.
+        headers = [(name, None if value is None else bytearray(value)) for name, value in record.headers] or None
+        key, value = (None if part is None else bytearray(part) for part in (record.key, record.value))
+        row = (key, value, *record.place, at, record.timestamp_type, headers)
+        frame = self._spark.createDataFrame([row], _KAFKA_DDL)
+        text, values = self._values(self._decoder, frame, list(attributes), ("record", str(record.place)))
+        known = {reason.text: reason for reason in self._decoder.reasons}
+        return None if text is None else known.get(text, DeadLetterReason(text)), values
+
+    def _values(
+        self, decoder: RecordDecoder, records: DataFrame, attributes: Sequence[PAttribute], subject: tuple[str, str]
+    ) -> tuple[str | None, list[Any]]:
+        """Why the one record cannot be decoded, and the values of p-attributes."""
         from pyspark.sql import functions as sf
 
-        attributes = list(attributes)
-        frame = self._decoder.of_json().decode(self._records(value))
         columns = [sf.expr(attribute.sql).alias(f"a{slot}") for slot, attribute in enumerate(attributes)]
-        table = self._in_time(frame.select(sf.col(ERROR), *columns).toArrow, _ASKED_S)
-        reason = f"expressions over it take {_ASKED_S:.0f} s" if table is None else table.column(0)[0].as_py()
-        if table is None or reason is not None:
-            raise QueryError("tuple", value.decode("utf-8", "replace")[:200], f"the {reason}")
-        return [table.column(slot + 1)[0].cast(attribute.type) for slot, attribute in enumerate(attributes)]
+        table = self._in_time(decoder.decode(records).select(sf.col(ERROR), *columns).toArrow, _ASKED_S)
+        if table is None:
+            raise QueryError(*subject, f"the expressions over it take {_ASKED_S:.0f} s")
+        values = [table.column(slot + 1)[0].cast(attribute.type) for slot, attribute in enumerate(attributes)]
+        return table.column(0)[0].as_py(), values
 
     def _records(self, *values: bytes) -> DataFrame:
         """Records of the stream's topic with these values, and nothing else."""

@@ -9,6 +9,7 @@ from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
 from broker.kafka.cluster import KafkaCluster
+from broker.kafka.source_record import Place, SourceRecord, record_at
 from broker.plans.binding import BatchBindings
 from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
@@ -43,6 +44,7 @@ class Stream:
         self.config = config.streams[name]
         self.kafka = cluster.client
         self.dead_letter_topic = config.dead_letter_topic(name)
+        self._cluster = cluster
         self.fields = self.config.fields()
         self.time_zone = config.spark.time_zone
         decoder = self.config.decoder(self.fields, self.time_zone)
@@ -90,6 +92,10 @@ class Stream:
     def phases(self) -> dict[str, float]:
         """Where the time of its batches goes: see :meth:`broker.stream.job.StreamJob.phases`."""
         return self.job.phases()
+
+    def record_at(self, place: Place, *, timeout_s: float, most_bytes: int) -> SourceRecord:
+        """A record by its place: see :func:`broker.kafka.source_record.record_at`."""
+        return record_at(self._cluster.client, place, timeout_s=timeout_s, most_bytes=most_bytes)
 
     def go_on(self, finding: Finding) -> None:
         """What was found is in no plan of the stream any more."""

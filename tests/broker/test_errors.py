@@ -18,6 +18,7 @@ from broker.errors import (
     KafkaError,
     MatchError,
     MissingTopicError,
+    NotThereError,
     QueryError,
     RegistryError,
     RegistryTakenError,
@@ -54,6 +55,7 @@ STATUSES: dict[type[AscError], int] = {
     ForbiddenError: 403,
     StandingQueryError: 412,
     UnknownQueryError: 404,
+    NotThereError: 404,
 }
 
 

@@ -12,6 +12,7 @@ from broker.config.sections import MonitorConfig
 from broker.matching.tally import Tally
 from monitor.adaptation import Figures, Trigger
 from monitor.macro import MacroSearch
+from monitor.measures import ConstructMeasure
 from workloads.synthetic import d1_workload
 
 BLOCKS = CompileOptions(exact_bytes=0, block_conjuncts=64, bounded_rows=0, rebuild_share=1.0)
@@ -133,3 +134,12 @@ def test_a_block_put_in_place_without_figures_is_measured_at_the_next_look(state
     assert not states.is_measured
     states.count(tally(100, 50, 400), SETTINGS)
     assert [number for number, _ in states.due()] == [3]
+
+
+def test_what_was_measured_of_constructs_goes_with_the_sequence(states: BlockStates) -> None:
+    first = next(iter(states))
+    own = (ConstructMeasure(0, 0.25, 0.0),)
+    first.put_in_place(KNOWN, own)
+    assert first.measured == own
+    first.put_in_place(KNOWN)
+    assert first.measured == ()

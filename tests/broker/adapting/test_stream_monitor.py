@@ -369,3 +369,18 @@ def test_another_plan_of_the_same_version_is_looked_at(stream: Any) -> None:
     one.running.replace(compile_plan(WORKLOAD.standing_queries(), version=one.plan.version))
     one.run(D1.slice(1_000, 1_000))
     assert [event.trigger for event in one.monitor.events] == ["unmeasured", "unmeasured"]
+
+
+def test_what_was_measured_of_a_block_is_told_while_it_stays(stream: Any) -> None:
+    one = stream(compile_plan(MANY.standing_queries(), BLOCKS))
+    assert one.monitor.measured(one.plan.blocks[0]) is None
+    one.run(D1.slice(0, 1_000))
+    block = one.plan.blocks[1]
+    told = one.monitor.measured(block)
+    assert {name: told[name] for name in ("dropping_ratio", "cost")} == one.monitor.view()["blocks"][1]
+    assert [own["construct"] for own in told["constructs"]] == block.sequence.tolist()
+    assert 0 < told["constructs"][0]["conditional_selectivity"] < 1
+    ratios = [own["dropping_ratio"] for own in told["constructs"]]
+    assert ratios == sorted(ratios)
+    one.running.replace(change_plan(one.plan, remove=ids_of_block(one.plan, 1)[1:]), one.plan)
+    assert one.monitor.measured(one.plan.blocks[1]) is None

@@ -1,0 +1,30 @@
+"""A block of a running plan as the API shows it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from broker.errors import NotThereError
+from broker.http.permitted import Permitted
+from broker.stream.stream import Stream
+
+
+def described_block(permitted: Permitted, stream: Stream, number: int) -> dict[str, Any]:
+    """A block of the plan that a stream runs with, by its number from 0 on, and what the monitor measured of it.
+
+    ForbiddenError where it would tell of queries that are not seen, NotThereError for a number that no block has.
+    """
+    from asc.plan.layout import laid_out
+
+    permitted.check_sees_whole_streams("block of a plan", "use a token without id_prefix")
+    plan = stream.running.plan
+    if not 0 <= number < len(plan.blocks):
+        there = f"0 to {len(plan.blocks) - 1}" if plan.blocks else "none, for no query has a conjunct"
+        raise NotThereError("block", number, f"is not in the plan of stream '{stream.name}': it has {there}")
+    return {
+        "stream": stream.name,
+        "version": plan.version,
+        **asdict(laid_out(plan, number)),
+        "monitor": stream.monitor.measured(plan.blocks[number]),
+    }

@@ -1,0 +1,170 @@
+"""Why a record reaches queries or not: a tuple, or a record of a source topic, followed through the running plan."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+from asc.keys.attribute import PAttribute
+from asc.plan.plan import Plan
+from broker.errors import QueryError
+from broker.formats.dead_letter_reason import DeadLetterReason
+from broker.http.models import TraceBody
+from broker.http.permitted import Permitted
+from broker.http.tuples import in_slots, tuple_text, tuple_warnings
+from broker.kafka.source_record import Place, SourceRecord
+from broker.queries.query import RegisteredQuery
+from broker.stream.stream import Stream
+
+_READ_WITHIN_S = 10.0
+_RECORD_BYTES = 4 << 20
+"""The largest record that is followed."""
+
+_SHOWN_BYTES = 16 << 10
+"""Of a record's value, or of its key, in an answer."""
+
+_HEADERS_SHOWN = 50
+
+
+def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
+    """What becomes of a tuple or of a record of a stream's source topic: its way through the plan that runs, and the
+    verdict of one query, term by term.
+
+    One who does not see whole streams, or may not read whole records, is told the verdict of an own query alone, which
+    names no columns but those that he may name. ForbiddenError for more; QueryError, NotThereError and KafkaError for
+    a record that cannot be read.
+    """
+    if (body.tuple is None) == (body.source is None):
+        raise QueryError("trace", "", "give a tuple or a source, one of the two")
+    place = None if body.source is None else Place.of(body.source)
+    is_whole = permitted.sees_whole_streams and (place is None or permitted.reads_whole_records)
+    if body.query is None:
+        remedy = "name a query, and its verdict is told"
+        permitted.check_sees_whole_streams("way through a plan", remedy)
+        if place is not None:
+            permitted.check_sees_records("records", remedy)
+    query = None if body.query is None else permitted.get(body.query)
+    stream = _stream(permitted, body, query, place)
+    plan = stream.running.plan if query is None else permitted.plan_of(query)
+    needed = _needed(permitted, stream, plan, query, place, is_whole=is_whole)
+    record, reason, warnings = None, None, []
+    if place is not None:
+        record = stream.record_at(place, timeout_s=_READ_WITHIN_S, most_bytes=_RECORD_BYTES)
+        reason, values = stream.analyser.record_values(record, needed)
+        warnings.append(_when(stream, plan, place))
+    else:
+        tuple_ = body.tuple or {}
+        warnings += tuple_warnings(stream, tuple_, needed)
+        values = stream.analyser.tuple_values(tuple_text(tuple_), needed)
+    answer = {
+        "stream": stream.name,
+        "version": plan.version,
+        "source": body.source,
+        "record": _shown(record) if record is not None and permitted.reads_whole_records else None,
+        "tuple": body.tuple,
+        "query": None if query is None else query.plain(),
+        "dead_letter": None if reason is None else _told(reason, stream, whole=permitted.reads_whole_records),
+        "verdict": None,
+        "trace": None,
+        "warnings": warnings,
+    }
+    # What cannot be decoded is followed by nobody: its values mean nothing.
+    return answer if reason is not None else {**answer, **_followed(plan, needed, values, body, is_whole=is_whole)}
+
+
+def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:
+    """The stream that is meant: without a name that of the query or of the source; QueryError where they differ."""
+    name = body.stream
+    if query is not None:
+        if name not in (None, query.stream):
+            raise QueryError("query", query.id, f"is of stream '{query.stream}', not of '{name}'")
+        permitted.plan_of(query)
+        name = query.stream
+    if name is None and place is not None:
+        name = next((own for own, one in permitted.streams().items() if one.config.topic == place.topic), None)
+    stream = permitted.stream_of(name)
+    if place is not None and place.topic == stream.dead_letter_topic:
+        remedy = "is a dead letter: name the record that it came from, which its header asc-source has"
+        raise QueryError("source", str(place), remedy)
+    if place is not None and place.topic != stream.config.topic:
+        raise QueryError("source", str(place), f"is not of stream '{stream.name}', which reads '{stream.config.topic}'")
+    return stream
+
+
+def _needed(
+    permitted: Permitted,
+    stream: Stream,
+    plan: Plan,
+    query: RegisteredQuery | None,
+    place: Place | None,
+    *,
+    is_whole: bool,
+) -> Sequence[PAttribute]:
+    """The p-attributes of the plan whose values are looked at; ForbiddenError for a column that may not be read."""
+    if is_whole or query is None:
+        return plan.p_attributes
+    predicate = stream.analyser.normalise(query.where)
+    if place is not None:
+        permitted.check_columns(predicate)
+    return [one for one in plan.p_attributes if one in predicate.read]
+
+
+def _followed(
+    plan: Plan, needed: Sequence[PAttribute], values: Sequence[Any], body: TraceBody, *, is_whole: bool
+) -> dict[str, Any]:
+    from asc.evaluation.trace import plain
+    from asc.evaluation.tracing import traced
+    from asc.evaluation.verdict import judged
+
+    in_order = in_slots(plan, needed, values)
+    if not is_whole:
+        keys = {one: one.key_of(value) for one, value in zip(plan.p_attributes, in_order, strict=True)}
+        return {"verdict": plain(judged(plan, str(body.query), keys))}
+    found = dict(plain(traced(plan, in_order, query_id=body.query, blocks=body.blocks, listed=body.listed)))
+    return {"verdict": found.pop("verdict"), "trace": found}
+
+
+def _when(stream: Stream, plan: Plan, place: Place) -> str:
+    """By which plan the record was or will be judged, beside that with which it is followed."""
+    following = f"it is followed through version {plan.version}, which runs now"
+    if place.offset < stream.running.effective_offsets().get(place.partition, 0):
+        return f"{place} was read before, and judged by the plan of then: {following}"
+    return f"{place} is not read yet, and will be judged by the plan of then: {following}"
+
+
+def _told(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str, Any]:
+    """Why a record is a dead letter; for one who may not read all columns, without the one at fault."""
+    return {
+        "topic": stream.dead_letter_topic,
+        "reason": reason.text if whole else reason.kind,
+        "column": reason.column if whole else None,
+    }
+
+
+def _shown(record: SourceRecord) -> dict[str, Any]:
+    """A record, as far as an answer has room for it."""
+    return {
+        "topic": record.place.topic,
+        "partition": record.place.partition,
+        "offset": record.place.offset,
+        "timestamp_ms": record.timestamp_ms,
+        "size_bytes": record.size_bytes,
+        "key": _part(record.key),
+        "value": _part(record.value),
+        "headers": [{"name": name[:200], **_part(value)} for name, value in record.headers[:_HEADERS_SHOWN]],
+        "header_count": len(record.headers),
+    }
+
+
+def _part(content: bytes | None) -> dict[str, Any]:
+    """Bytes as text, or in base64 where they are not UTF-8; ``cut`` where there are more."""
+    if content is None:
+        return {"text": None, "cut": False}
+    shown, is_cut = content[:_SHOWN_BYTES], len(content) > _SHOWN_BYTES
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(shown).decode(), "cut": is_cut}
+    # A character may be cut in two.
+    return {"text": shown.decode("utf-8", "ignore"), "cut": is_cut}

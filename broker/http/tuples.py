@@ -1,0 +1,68 @@
+"""Tuples that callers give: what of them a stream would read, and what they are told beside."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from asc.keys.attribute import PAttribute
+from asc.plan.plan import Plan
+from broker.errors import QueryError
+from broker.stream.stream import Stream
+
+_WITHOUT_A_RECORD = {"_key": "NULL", "_partition": "0", "_offset": "0", "_timestamp": "NULL", "_headers": "NULL"}
+"""What ``tuple_values`` has for the record's own attributes; ``_topic`` is what it would be."""
+
+_TUPLE_BYTES = 1 << 20
+"""The largest tuple that is followed."""
+
+_UNKNOWN_TOLD = 20
+"""Fields of a tuple, that no schema names, of which it is said what was meant."""
+
+_OWN_ATTRIBUTE = re.compile(
+    rf"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.`])`?({"|".join(_WITHOUT_A_RECORD)})(?!\w)""",
+    re.IGNORECASE | re.DOTALL,
+)
+"""One of them in an expression, past the texts in it and the fields of structs."""
+
+
+def tuple_text(tuple_: Mapping[str, Any]) -> bytes:
+    """A tuple as the JSON that a record would hold; QueryError where it is too large."""
+    text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
+    if len(text) > _TUPLE_BYTES:
+        raise QueryError("tuple", f"{len(text)} bytes", f"give one of {_TUPLE_BYTES} bytes at most")
+    return text
+
+
+def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAttribute]) -> list[str]:
+    """What is to be said of a tuple: fields that the stream's schema does not name are left out, as they are of a
+    record; and what the record's own attributes are taken for, where some of ``read`` use them.
+    """
+    known = stream.fields.arrow.names
+    unknown = islice((name for name in tuple_ if name not in known), _UNKNOWN_TOLD)
+    return [*(f"field '{name}': {_unknown(name, known)}" for name in unknown), *_taken_for(read)]
+
+
+def in_slots(plan: Plan, attributes: Sequence[PAttribute], values: Sequence[Any]) -> list[Any]:
+    """The values of some p-attributes in the order of a plan's; the others are NULL."""
+    found = dict(zip(attributes, values, strict=True))
+    return [found.get(one, pa.scalar(None, one.type)) for one in plan.p_attributes]
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"not in the stream's schema, left out{f': did you mean {near[0]!r}?' if near else ''}"
+
+
+def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:
+    """A warning for each of the record's own attributes that these use: there is no record."""
+    used = {found.lower() for attribute in attributes for found in _OWN_ATTRIBUTE.findall(attribute.sql)}
+    for name, value in _WITHOUT_A_RECORD.items():
+        if name in used:
+            yield f"'{name}' is followed as {value}: a tuple has no record around it"

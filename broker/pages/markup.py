@@ -1,0 +1,57 @@
+"""HTML and SVG that hold nothing but what was meant: whatever is not markup already is text."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+
+_HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+"""Control characters, marks of direction, ends of lines."""
+
+_KEPT = "\n\t\u200c\u200d"
+"""Beside lines and tabs the joiners that Persian, Hindi and emoji are written with."""
+
+_EMPTY = ("meta", "rect", "line", "path", "circle", "br")
+
+
+class Markup(str):
+    """Text that is markup. Only :func:`element` and :func:`joined` make it, of what they were given, escaped."""
+
+    __slots__ = ()
+
+
+def element(name: str, attributes: dict[str, object] | None = None, *children: object) -> Markup:
+    """An element; a child that is no :class:`Markup` is text, an attribute that is None is left out.
+
+    >>> element("p", {"class": "a"}, "1 < 2", element("b", None, "x"))
+    '<p class="a">1 &lt; 2<b>x</b></p>'
+    """
+    given = "".join(f' {key}="{_escaped(value)}"' for key, value in (attributes or {}).items() if value is not None)
+    if name in _EMPTY:
+        return Markup(f"<{name}{given}/>")
+    return Markup(f"<{name}{given}>{joined(*children)}</{name}>")
+
+
+def joined(*children: object) -> Markup:
+    """Pieces one after the other, None left out.
+
+    >>> joined(element("b", None, "x"), " & ", None)
+    '<b>x</b> &amp; '
+    """
+    shown = (child if isinstance(child, Markup) else _escaped(child) for child in children if child is not None)
+    return Markup("".join(shown))
+
+
+def visible(text: str) -> str:
+    r"""A text without what a browser would obey or hide, a dot in place of each: anybody who may publish wrote it.
+
+    >>> visible("a\u202eb\x00\n")
+    'a·b·\n'
+    """
+    if text.isprintable():
+        return text
+    return "".join("·" if unicodedata.category(c) in _HIDDEN and c not in _KEPT else c for c in text)
+
+
+def _escaped(value: object) -> str:
+    return html.escape(visible(str(value)), quote=True)

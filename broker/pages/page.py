@@ -1,0 +1,55 @@
+"""A page of its own: one file that needs no network, no script and no other file, light or dark as the reader's
+system is.
+"""
+
+from __future__ import annotations
+
+from broker.pages.markup import Markup, element, joined
+
+STYLE = """
+.asc{--ink:#1b1f24;--soft:#4d5660;--line:#c6ccd3;--ground:#fff;--band:#f3f5f7;--bar:#a9c4e4;--strong:#1f5fa8;
+--good:#17693a;--bad:#a3232b;--mark:#b34700;color:var(--ink);background:var(--ground);
+font:15px/1.45 system-ui,sans-serif}
+@media (prefers-color-scheme:dark){.asc{--ink:#e8ebee;--soft:#b1bac3;--line:#474f58;--ground:#15181c;--band:#1f242a;
+--bar:#2f4c6e;--strong:#7db4f0;--good:#6fd396;--bad:#ff9a9a;--mark:#ffa657}}
+.asc h1{font-size:1.5em;margin:.2em 0}.asc h2{font-size:1.2em;margin:1.6em 0 .4em}
+.asc h3{font-size:1em;margin:1em 0 .3em}
+.asc p{margin:.3em 0}.asc .soft{color:var(--soft)}.asc .good{color:var(--good);font-weight:600}
+.asc .bad{color:var(--bad);font-weight:600}
+.asc code,.asc pre{font:13px/1.45 ui-monospace,monospace;overflow-wrap:anywhere;white-space:pre-wrap}
+.asc pre{background:var(--band);border:1px solid var(--line);border-radius:4px;padding:.6em;margin:.3em 0;
+max-height:24em;overflow:auto}
+.asc .wide{overflow-x:auto}.asc table{border-collapse:collapse;width:100%;margin:.4em 0}
+.asc caption{text-align:left;color:var(--soft);padding:.2em 0}
+.asc th,.asc td{text-align:left;vertical-align:top;padding:.35em .7em .35em 0;border-bottom:1px solid var(--line)}
+.asc th{font-weight:600}.asc td.number,.asc th.number{text-align:right;font-variant-numeric:tabular-nums}
+.asc ul{margin:.3em 0;padding-left:1.2em}.asc svg{display:block;max-width:100%}
+.asc svg text{fill:var(--ink);font:12px ui-monospace,monospace}.asc svg .soft{fill:var(--soft)}
+.asc .region{fill:var(--bar);stroke:var(--ground);stroke-width:1}.asc .null{fill:var(--band);stroke:var(--line)}
+.asc .marked{fill:var(--mark)}.asc .pin{stroke:var(--mark);stroke-width:2}
+.asc .ground{fill:var(--band)}.asc .before{fill:var(--bar)}.asc .after{fill:var(--strong)}
+.asc .node{fill:var(--band);stroke:var(--line)}.asc .macro{stroke:var(--soft);stroke-width:1.5;fill:none}
+.asc .micro{stroke:var(--mark);fill:none}.asc .tip{fill:var(--soft)}
+""".strip()
+"""For fragments as well: all of it holds within an element of class ``asc``."""
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""What a browser may load and run for it: nothing."""
+
+
+def page(title: str, *body: object) -> Markup:
+    """A whole page around fragments."""
+    head = element(
+        "head",
+        None,
+        element("meta", {"charset": "utf-8"}),
+        element("meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY}),
+        element("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+        element("meta", {"name": "color-scheme", "content": "light dark"}),
+        element("title", None, title),
+        element(
+            "style", None, Markup(f"body{{margin:0}}main{{max-width:76em;margin:auto;padding:1em 1.2em}}\n{STYLE}")
+        ),
+    )
+    shown = element("body", {"class": "asc"}, element("main", None, *body))
+    return joined(Markup("<!doctype html>\n"), element("html", {"lang": "en"}, head, shown), "\n")

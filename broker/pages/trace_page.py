@@ -1,0 +1,266 @@
+"""A trace as a page: the record, the verdict with its terms, and the way along the sequence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from broker.pages.bars import grb_bar, region_bar
+from broker.pages.markup import Markup, element, joined
+from broker.pages.page import page
+
+Json = Mapping[str, Any]
+
+
+def trace_page(answer: Json) -> str:
+    """A page of its own from what ``POST /v1/trace`` answers."""
+    return page(_title(answer), trace_fragment(answer))
+
+
+def trace_fragment(answer: Json) -> str:
+    """The same for a page that has :data:`broker.pages.page.STYLE` already."""
+    return element(
+        "article",
+        {"class": "asc"},
+        element("h1", None, _title(answer)),
+        _verdict(answer),
+        _warnings(answer["warnings"]),
+        _record(answer),
+        _terms(answer.get("verdict"), answer.get("trace")),
+        _accepted(answer.get("trace")),
+        _way(answer.get("trace")),
+        element("p", {"class": "soft"}, f"Stream {answer['stream']}, plan of version {answer['version']}."),
+    )
+
+
+def _title(answer: Json) -> str:
+    what = answer["source"] or "A tuple"
+    query = answer.get("query")
+    return f"{what} at {query['id']}" if query else f"{what} through stream {answer['stream']}"
+
+
+def _verdict(answer: Json) -> Markup:
+    letter, verdict, trace = answer.get("dead_letter"), answer.get("verdict"), answer.get("trace")
+    if letter:
+        said = f"Reaches no query: it is a dead letter in {letter['topic']}, for the {letter['reason']}."
+        return element("p", {"class": "bad"}, said)
+    if not verdict:
+        return (
+            element("p", {"class": "good" if trace["accepted_count"] else "bad"}, _summary(trace))
+            if trace
+            else joined()
+        )
+    kind = "good" if verdict["accepted"] else "bad"
+    shown = element("p", {"class": kind}, f"{verdict['query']}: {verdict['reason']}.")
+    if trace:
+        shown = joined(shown, element("p", None, _summary(trace)))
+    return joined(shown)
+
+
+def _summary(trace: Json) -> str:
+    return (
+        f"{_counted(trace['accepted_count'], 'query', 'queries')} of {trace['queries']:,} accept it; "
+        f"{_counted(trace['evaluated'], 'construct')} visited in {_counted(trace['blocks'], 'block')}, "
+        f"{trace['dropped_blocks']:,} of which left nothing."
+    )
+
+
+def _warnings(warnings: Sequence[str]) -> Markup | None:
+    return element("ul", None, *(element("li", None, warning) for warning in warnings)) if warnings else None
+
+
+def _record(answer: Json) -> Markup | None:
+    record = answer.get("record")
+    if record:
+        rows = [
+            ("topic, partition, offset", f"{record['topic']}, {record['partition']}, {record['offset']}"),
+            ("timestamp", f"{record['timestamp_ms']} ms since 1970"),
+            ("key", _part(record["key"])),
+            *((f"header {header['name']}", _part(header)) for header in record["headers"]),
+        ]
+        more = record["header_count"] - len(record["headers"])
+        if more:
+            rows.append(("headers", f"{more} more"))
+        body = (
+            element("tr", None, element("th", {"scope": "row"}, name), element("td", None, element("code", None, text)))
+            for name, text in rows
+        )
+        value = element("pre", {"tabindex": "0", "aria-label": "value"}, _part(record["value"]))
+        return joined(
+            element("h2", None, "The record"),
+            element("div", {"class": "wide"}, element("table", None, element("tbody", None, *body))),
+            value,
+        )
+    if answer.get("tuple") is not None:
+        text = json.dumps(answer["tuple"], indent=2, ensure_ascii=False)
+        return joined(element("h2", None, "The tuple"), element("pre", {"tabindex": "0", "aria-label": "tuple"}, text))
+    return None
+
+
+def _part(part: Json) -> str:
+    text = part.get("text") if "base64" not in part else f"base64 {part['base64']}"
+    return "NULL" if text is None else f"{text}{' …' if part['cut'] else ''}"
+
+
+def _terms(verdict: Json | None, trace: Json | None) -> Markup | None:
+    if not verdict or not verdict["conjuncts"]:
+        return None
+    several = len(verdict["conjuncts"]) > 1
+    rows: list[Markup] = []
+    for number, conjunct in enumerate(verdict["conjuncts"], 1):
+        if several:
+            said = f"conjunct {number} {'holds' if conjunct['holds'] else 'fails'}{_fell(conjunct, trace)}"
+            rows.append(element("tr", None, element("th", {"scope": "rowgroup", "colspan": 3}, said)))
+        rows += [_term(term) for term in conjunct["terms"]]
+    fell = "" if several else _fell(verdict["conjuncts"][0], trace)
+    caption = f"Each term of the predicate's normal form, and what the record has{fell}."
+    return joined(
+        element("h2", None, f"The terms of {verdict['query']}"),
+        _table(caption, [("Verdict", None), ("Term", None), ("Value", None)], rows),
+    )
+
+
+def _term(term: Json) -> Markup:
+    kind, said = ("good", "holds") if term["holds"] else ("bad", "fails")
+    return element(
+        "tr",
+        None,
+        element("td", {"class": kind}, said),
+        element("td", None, element("code", None, term["constraint"])),
+        element("td", None, element("code", None, term["value"])),
+    )
+
+
+def _fell(conjunct: Json, trace: Json | None) -> str:
+    if conjunct["fell_by"] == "patterns":
+        return "; ruled out by the patterns that the record matches, before the first construct"
+    if conjunct["fell_by"] == "verification":
+        return "; no region ruled it out, its exact constraints did"
+    if conjunct["fell_by"] == "construct" and trace:
+        return f"; ruled out at step {conjunct['fell_at']} of block {trace['told'][0]['number'] + 1}"
+    return ""
+
+
+def _accepted(trace: Json | None) -> Markup | None:
+    if not trace or not trace["accepted"]:
+        return None
+    more = trace["accepted_count"] - len(trace["accepted"])
+    ids = [element("li", None, element("code", None, query)) for query in trace["accepted"]]
+    if more:
+        ids.append(element("li", {"class": "soft"}, f"and {more:,} more"))
+    return joined(element("h2", None, "Who accepts it"), element("ul", None, *ids))
+
+
+def _way(trace: Json | None) -> Markup | None:
+    if not trace or not trace["told"]:
+        return None
+    legend = (
+        "Each step visits the construct of one attribute. The bar is its regions in the order of their values, NULL at "
+        "the end; the marked one is where the record's value lies. Next to it, what is left of the candidates (GRB), "
+        "on a logarithmic scale: light before the step, dark after it."
+    )
+    more = trace["blocks"] - len(trace["told"])
+    untold = element("p", {"class": "soft"}, f"{_counted(more, 'block')} more not told in detail.") if more else None
+    blocks = (_block(block, trace["blocks"]) for block in trace["told"])
+    return joined(
+        element("h2", None, "The way along the sequence"), element("p", {"class": "soft"}, legend), *blocks, untold
+    )
+
+
+def _block(block: Json, blocks: int) -> Markup:
+    begun = f"{block['begun']:,} of {_counted(block['conjuncts'], 'conjunct')} to begin with"
+    sequence = " → ".join(block["sequence"])
+    columns = [("Step", "number"), ("Value", None), ("Regions", None), ("Left", None), ("Ruled out", None)]
+    rows = [*_patterns(block), *(_visit(place, visit, block) for place, visit in enumerate(block["visits"], 1))]
+    rows += _verification(block)
+    end = f"{_counted(block['accepting'], 'query', 'queries')} accept it"
+    caption = f"{begun}; {end}{'; the block is left with nothing' if block['dropped'] else ''}."
+    return joined(
+        element("h3", None, f"Block {block['number'] + 1} of {blocks:,}"),
+        element("p", {"class": "soft"}, "Sequence: ", element("code", None, sequence)),
+        _table(caption, columns, rows),
+    )
+
+
+def _visit(place: int, visit: Json, block: Json) -> Markup:
+    where = "NULL" if visit["is_null"] else f"{visit['region'] + 1} of {visit['regions']:,}"
+    kind = "exact" if visit["exact"] else "bounded"
+    label = f"{visit['attribute']}: the value lies in region {where}, {visit['region_text']}"
+    arrow = element("p", {"class": "soft"}, "by a micro-arrow") if visit["by_arrow"] else None
+    return element(
+        "tr",
+        None,
+        element("td", {"class": "number"}, place),
+        element("td", None, element("code", None, visit["value"]), arrow),
+        element(
+            "td",
+            None,
+            region_bar(visit["regions"], visit["region"], label=label),
+            element("span", {"class": "soft"}, f"{kind} region {where}: "),
+            element("code", None, visit["region_text"]),
+        ),
+        _left(visit["before"], visit["after"], block["conjuncts"]),
+        element("td", None, *_losses(visit["fell"])),
+    )
+
+
+def _left(before: int, after: int, most: int) -> Markup:
+    said = f"{before:,} before, {after:,} after"
+    return element("td", None, grb_bar(before, after, most, label=said), f"{before:,} → {after:,}")
+
+
+def _patterns(block: Json) -> Iterator[Markup]:
+    if block["patterns"]["conjuncts"]:
+        said = "by the patterns that it matches"
+        yield _other(said, block["conjuncts"], block["begun"], losses=block["patterns"], most=block["conjuncts"])
+
+
+def _verification(block: Json) -> Iterator[Markup]:
+    if block["verification"]["conjuncts"]:
+        before = block["holding"] + block["verification"]["conjuncts"]
+        said = "by the exact constraints, where regions leave it open"
+        yield _other(said, before, block["holding"], losses=block["verification"], most=block["conjuncts"])
+
+
+def _other(said: str, before: int, after: int, *, most: int, losses: Json) -> Markup:
+    return element(
+        "tr",
+        None,
+        element("td", {"class": "number"}),
+        element("td", {"colspan": 2}, said),
+        _left(before, after, most),
+        element("td", None, *_losses(losses)),
+    )
+
+
+def _losses(losses: Json) -> Iterator[Markup]:
+    if not losses["conjuncts"]:
+        yield element("span", {"class": "soft"}, "nothing")
+        return
+    conjuncts, queries = _counted(losses["conjuncts"], "conjunct"), _counted(losses["queries"], "query", "queries")
+    yield element("p", None, f"{conjuncts}; {queries} with none left")
+    listed = [
+        element("li", None, element("code", None, one["query"]), " fails ", element("code", None, one["term"]))
+        for one in losses["listed"]
+    ]
+    more = losses["conjuncts"] - len(listed)
+    if more:
+        listed.append(element("li", {"class": "soft"}, f"and {_counted(more, 'conjunct')} more"))
+    yield element("details", None, element("summary", None, "which, and why"), element("ul", None, *listed))
+
+
+def _table(caption: str, columns: Sequence[tuple[str, str | None]], rows: Sequence[Markup]) -> Markup:
+    heads = (element("th", {"scope": "col", "class": kind}, name) for name, kind in columns)
+    table = element(
+        "table",
+        None,
+        element("caption", None, caption),
+        element("thead", None, element("tr", None, *heads)),
+        element("tbody", None, *rows),
+    )
+    return element("div", {"class": "wide"}, table)
+
+
+def _counted(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
