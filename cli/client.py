@@ -194,6 +194,12 @@ class Client:
         """The constructs a query uses, or what becomes of a tuple; both and its way with ``whole``."""
         return self.request("POST", f"{query_path(query_id)}/explain", json={"tuple": values, "whole": whole})
 
+    def trace(self, *, values: Json | None, source: str | None, **asked: Any) -> Json:
+        """What becomes of a tuple, or of a record of a source topic: ``stream``, ``query``, ``blocks``, or none."""
+        record = {"tuple": values} if source is None else {"source": source}
+        body = {**record, **{name: value for name, value in asked.items() if value is not None}}
+        return self.request("POST", "/v1/trace", json=body)
+
     def plan(self) -> Json:
         """The running plan of every stream."""
         return self.request("GET", "/v1/plan")

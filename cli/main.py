@@ -21,6 +21,7 @@ from cli.serve import serve
 from cli.status import status
 from cli.subscribe import subscribe
 from cli.token import token
+from cli.trace import trace
 from cli.version import version, version_option
 
 
@@ -33,6 +34,7 @@ from cli.version import version, version_option
         'asc query add late --where "arr_delay > 60"',
         "asc publish --stream flights flights.csv.gz",
         "asc subscribe late --from-beginning",
+        "asc trace --source flights-0-1742",
         "asc dead-letter list",
         "asc help query add",
     ),
@@ -44,8 +46,9 @@ def main(debug: bool) -> None:
 
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
-    query, publish, subscribe, dead-letter and status ask the daemon that 'asc serve' runs, wherever it is. No daemon
-    is needed for demo, match, schema, bench, config, functions, runtime, token, version and 'query check --schema'.
+    query, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve' runs, wherever it is. No
+    daemon is needed for demo, match, schema, bench, config, functions, runtime, token, version and 'query check
+    --schema'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
@@ -66,6 +69,7 @@ for command in (
     runtime,
     status,
     token,
+    trace,
     version,
     help_command,
 ):

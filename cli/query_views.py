@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ from cli.client import Client, Json, address_options, connected, server_options
 from cli.command import Command, examples
 from cli.output import json_option, print_json, print_table
 from cli.queries_file import FORMATS, queries_text
+from cli.trace import parse_tuple, record_options, tell_trace
 
 
 @click.command(
@@ -91,39 +91,46 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
         "asc query explain late",
         "asc query explain late --tuple '{\"arr_delay\": 75}'",
         "asc query explain late --tuple '{\"arr_delay\": 75}' --all",
+        "asc query explain late --source flights-0-1742 --html why.html",
     ),
 )
 @click.argument("query_id", metavar="ID")
-@click.option("--tuple", "tuple_text", metavar="JSON", help="A record: a JSON object with the stream's fields.")
-@click.option("--all", "whole", is_flag=True, help="With --tuple: also the record's way through the sequence.")
+@record_options
+@click.option("--all", "whole", is_flag=True, help="Also the record's way through the sequence.")
 @server_options
 @json_option
-def explain(*, client: Client, query_id: str, tuple_text: str | None, whole: bool, as_json: bool) -> None:
+def explain(
+    *,
+    client: Client,
+    query_id: str,
+    tuple_text: str | None,
+    source: str | None,
+    page: Path | None,
+    whole: bool,
+    as_json: bool,
+) -> None:
     """Show how a registered predicate is evaluated, or why it accepts a record.
 
-    Without --tuple: its constructs and their sequence. With it: whether the record is accepted, and which terms of the
-    predicate hold; --all adds the constructs, and the record's way through them and those of all other predicates.
+    Without a record: its constructs and their sequence. With --tuple, or --source for one of the source topic: whether
+    the record is accepted, and which terms of the predicate hold; --all adds its way through the constructs of all
+    predicates, which --html draws. 'asc trace' asks the same of all queries of a stream.
     """
-    if whole and tuple_text is None:
-        raise click.UsageError("--all needs --tuple")
-    answer = client.explain(query_id, None if tuple_text is None else parse_tuple(tuple_text), whole=whole)
+    if tuple_text is not None and source is not None:
+        raise click.UsageError("give --tuple or --source, not both")
+    if (whole or page is not None) and tuple_text is None and source is None:
+        raise click.UsageError(f"{'--all' if whole else '--html'} needs --tuple or --source")
+    values = None if tuple_text is None else parse_tuple(tuple_text)
+    if source is not None or page is not None:
+        answer = client.trace(values=values, source=source, query=query_id)
+        tell_trace(answer, page=page, as_json=as_json, way=whole)
+        return
+    answer = client.explain(query_id, values, whole=whole)
     for warning in answer["warnings"]:
         click.echo(f"warning: {warning}", err=True)
     if as_json:
         print_json(answer)
     else:
         click.echo(answer["text"])
-
-
-def parse_tuple(text: str) -> Json:
-    """The object of ``--tuple``."""
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint="'--tuple'") from None
-    if not isinstance(values, dict):
-        raise click.BadParameter("a JSON object is wanted, like '{\"delay\": 75}'", param_hint="'--tuple'")
-    return values
 
 
 @click.command(

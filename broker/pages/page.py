@@ -22,7 +22,8 @@ max-height:24em;overflow:auto}
 .asc .wide{overflow-x:auto}.asc table{border-collapse:collapse;width:100%;margin:.4em 0}
 .asc caption{text-align:left;color:var(--soft);padding:.2em 0}
 .asc th,.asc td{text-align:left;vertical-align:top;padding:.35em .7em .35em 0;border-bottom:1px solid var(--line)}
-.asc th{font-weight:600}.asc td.number,.asc th.number{text-align:right;font-variant-numeric:tabular-nums}
+.asc th{font-weight:600}.asc th[scope=row]{width:13em}
+.asc td.number,.asc th.number{text-align:right;font-variant-numeric:tabular-nums}
 .asc ul{margin:.3em 0;padding-left:1.2em}.asc svg{display:block;max-width:100%}
 .asc svg text{fill:var(--ink);font:12px ui-monospace,monospace}.asc svg .soft{fill:var(--soft)}
 .asc .region{fill:var(--bar);stroke:var(--ground);stroke-width:1}.asc .null{fill:var(--band);stroke:var(--line)}

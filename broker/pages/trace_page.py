@@ -60,9 +60,9 @@ def _verdict(answer: Json) -> Markup:
 
 def _summary(trace: Json) -> str:
     return (
-        f"{_counted(trace['accepted_count'], 'query', 'queries')} of {trace['queries']:,} accept it; "
+        f"Accepted by {trace['accepted_count']:,} of {_counted(trace['queries'], 'query', 'queries')}; "
         f"{_counted(trace['evaluated'], 'construct')} visited in {_counted(trace['blocks'], 'block')}, "
-        f"{trace['dropped_blocks']:,} of which left nothing."
+        f"{trace['dropped_blocks']:,} of them left no candidate."
     )
 
 
@@ -174,7 +174,7 @@ def _block(block: Json, blocks: int) -> Markup:
     columns = [("Step", "number"), ("Value", None), ("Regions", None), ("Left", None), ("Ruled out", None)]
     rows = [*_patterns(block), *(_visit(place, visit, block) for place, visit in enumerate(block["visits"], 1))]
     rows += _verification(block)
-    end = f"{_counted(block['accepting'], 'query', 'queries')} accept it"
+    end = f"accepted by {_counted(block['accepting'], 'query', 'queries')}"
     caption = f"{begun}; {end}{'; the block is left with nothing' if block['dropped'] else ''}."
     return joined(
         element("h3", None, f"Block {block['number'] + 1} of {blocks:,}"),

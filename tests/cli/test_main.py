@@ -40,7 +40,7 @@ def test_every_command_that_prints_a_result_prints_it_as_json(run: Run, path: tu
 def test_the_specified_commands_are_there() -> None:
     wanted = (
         "demo serve query publish subscribe dead-letter match schema bench config functions runtime status token "
-        "version help"
+        "trace version help"
     )
     assert set(main.commands) == set(wanted.split())
     query = main.commands["query"]

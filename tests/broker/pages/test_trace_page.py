@@ -61,7 +61,7 @@ def test_the_verdict_the_terms_and_the_way(answer: dict[str, Any]) -> None:
     for said in (
         "A tuple at late",
         "late: not accepted because city = 'Oslo' fails (city = 'Bergen').",
-        "2 queries of 4 accept it",
+        "Accepted by 2 of 4 queries",
         "field 'nn': not in the stream's schema, left out",
         '"city": "Bergen"',
         "The terms of late",

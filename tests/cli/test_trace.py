@@ -1,0 +1,135 @@
+"""``asc trace`` against a real daemon: a record that was delivered, one that was not, one that nobody can decode."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Asc
+
+DELIVERED = "trace-delivered"
+
+
+@pytest.fixture(scope="module")
+def delivered(asc: Asc, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A record of the source topic that the daemon has delivered to a query, as a consumer has it."""
+    query = ["--where", "delay > 4000 AND dest = 'TRC'", "--stream", "flights"]
+    assert asc("query", "add", DELIVERED, *query).exit_code == 0
+    assert asc("query", "add", "trace-other", "--where", "delay < -4000", "--stream", "flights").exit_code == 0
+    path = tmp_path_factory.mktemp("trace") / "flights.ndjson"
+    path.write_text('{"flight": 9001, "delay": 5000, "dest": "TRC"}\n', encoding="utf-8")
+    assert asc("publish", "--stream", "flights", path).exit_code == 0
+    (found,) = asc.received(f"asc.{DELIVERED}", 1)
+    return found
+
+
+def test_why_a_delivered_record_reached_a_query(asc: Asc, delivered: dict[str, Any]) -> None:
+    source = delivered["source"]
+    told = asc("trace", "--source", source, "--query", DELIVERED)
+    assert told.exit_code == 0, told.stderr
+    lines = told.stdout.splitlines()
+    assert lines[0] == "accepted"
+    assert sorted(lines[1:3]) == ["  holds  delay > 4000   (delay = 5000)", "  holds  dest = 'TRC'   (dest = 'TRC')"]
+    assert lines[3].startswith("accepted by 1 of ")
+    assert lines[3].endswith(f": {DELIVERED}")
+    assert told.stderr.startswith(f"warning: {source} was read before, and judged by the plan of then: ")
+    answer = asc.json("trace", "--source", source)
+    assert answer["trace"]["accepted"] == [DELIVERED]
+    assert answer["record"]["value"]["text"] == delivered["value"]
+    assert (answer["stream"], answer["query"], answer["verdict"]) == ("flights", None, None)
+
+
+def test_why_it_did_not_reach_another_one(asc: Asc, delivered: dict[str, Any]) -> None:
+    told = asc("query", "explain", "trace-other", "--source", delivered["source"])
+    assert told.exit_code == 0, told.stderr
+    assert told.stdout.splitlines() == [
+        "not accepted because delay < -4000 fails (delay = 5000)",
+        "  fails  delay < -4000   (delay = 5000)",
+    ]
+    whole = asc("query", "explain", "trace-other", "--source", delivered["source"], "--all").stdout
+    assert whole.startswith(told.stdout)
+    assert "step" in whole
+
+
+def test_the_way_of_a_tuple(asc: Asc, delivered: dict[str, Any]) -> None:
+    given = '{"flight": 1, "delay": 5000, "dest": "Åre"}'
+    told = asc("trace", "--stream", "flights", "--tuple", given)
+    assert told.exit_code == 0, told.stderr
+    assert "delay = 5000" in told.stdout
+    assert "-> " in told.stdout
+    assert asc("trace", "--stream", "flights", "--tuple", given, "--blocks", "0").stdout.endswith(
+        "more block not told\n"
+    )
+    assert asc.json("trace", "--stream", "flights", "--tuple", given)["tuple"]["dest"] == "Åre"
+
+
+def test_the_page(asc: Asc, delivered: dict[str, Any], tmp_path: Path) -> None:
+    page = tmp_path / "why.html"
+    told = asc("trace", "--source", delivered["source"], "--query", "trace-other", "--html", page)
+    assert told.exit_code == 0, told.stderr
+    assert told.stdout.splitlines()[-1] == f"the whole way is in {page}"
+    text = page.read_text("utf-8")
+    assert text.startswith("<!doctype html>")
+    assert delivered["source"] in text
+    assert "The way along the sequence" in text
+    again = tmp_path / "again.html"
+    record = '{"delay": 1, "dest": "<script>alert(1)</script>"}'
+    asc.json("query", "explain", DELIVERED, "--tuple", record, "--html", again)
+    assert "<script" not in again.read_text("utf-8")
+    assert "&lt;script&gt;alert(1)" in again.read_text("utf-8")
+    missing = asc("trace", "--source", delivered["source"], "--html", tmp_path / "no" / "why.html")
+    assert (missing.exit_code, len(missing.stderr.splitlines())) == (1, 1)
+    assert "No such file or directory" in missing.stderr
+
+
+def test_a_dead_letter_is_told_with_its_reason(asc: Asc, tmp_path: Path) -> None:
+    from kafka import KafkaProducer
+
+    producer = KafkaProducer(bootstrap_servers=asc.json("status")["kafka"]["bootstrap_servers"])
+    offset = producer.send("cli-flights", b'{"delay": "soon"}', partition=0).get(timeout=30).offset
+    producer.close()
+    page = tmp_path / "letter.html"
+    told = asc("trace", "--source", f"cli-flights-0-{offset}", "--html", page)
+    assert told.exit_code == 0, told.stderr
+    first = told.stdout.splitlines()[0]
+    assert first.startswith(
+        "reaches no query: a dead letter in flights.dead-letter, for the value is not a JSON record"
+    )
+    assert "column 'delay' holds no INT" in first
+    assert "it is a dead letter in flights.dead-letter" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([], 2, "say which record: --source PLACE or --tuple JSON"),
+        (["--source", "a-0-1", "--tuple", "{}"], 2, "say which record"),
+        (["--stream", "flights", "--tuple", "[1]"], 2, "a JSON object is wanted"),
+        (["--source", "nonsense"], 1, "source 'nonsense': write TOPIC-PARTITION-OFFSET, as flights-0-17"),
+        (["--source", "cli-flights-0-99999999"], 1, "is not there yet"),
+        (["--source", "cli-lines-0-0", "--stream", "flights"], 1, "is not of stream 'flights', which reads"),
+        (["--stream", "flights", "--tuple", "{}", "--query", "nobody"], 1, "unknown query 'nobody'"),
+    ],
+    ids=["none", "both", "no object", "no place", "beyond", "elsewhere", "no query"],
+)
+def test_what_is_refused_is_one_line(asc: Asc, arguments: list[str], code: int, said: str) -> None:
+    told = asc("trace", *arguments)
+    assert (told.exit_code, told.stdout) == (code, "")
+    (line,) = told.stderr.splitlines()
+    assert said in line
+
+
+def test_explain_takes_one_record(asc: Asc) -> None:
+    for more in (["--source", "a-0-1", "--tuple", "{}"], ["--html", os.devnull]):
+        told = asc("query", "explain", DELIVERED, *more)
+        assert (told.exit_code, len(told.stderr.splitlines())) == (2, 1)
+
+
+def test_a_file_holds_what_json_says(asc: Asc, delivered: dict[str, Any]) -> None:
+    told = asc("trace", "--source", delivered["source"], "--json")
+    assert json.loads(told.stdout)["source"] == delivered["source"]
