@@ -12,7 +12,7 @@ from broker.errors import QueryError
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.http.models import TraceBody
 from broker.http.permitted import Permitted
-from broker.http.tuples import in_slots, tuple_text, tuple_warnings
+from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.kafka.source_record import Place, SourceRecord
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
@@ -48,15 +48,16 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
     stream = _stream(permitted, body, query, place)
     plan = stream.running.plan if query is None else permitted.plan_of(query)
     needed = _needed(permitted, stream, plan, query, place, is_whole=is_whole)
-    record, reason, warnings = None, None, []
+    record, warnings = None, []
     if place is not None:
         record = stream.record_at(place, timeout_s=_READ_WITHIN_S, most_bytes=_RECORD_BYTES)
-        reason, values = stream.analyser.record_values(record, needed)
+        found = stream.analyser.record_values(record, needed)
         warnings.append(_when(stream, plan, place))
     else:
         tuple_ = body.tuple or {}
         warnings += tuple_warnings(stream, tuple_, needed)
-        values = stream.analyser.tuple_values(tuple_text(tuple_), needed)
+        found = stream.analyser.tuple_values(tuple_text(tuple_), needed)
+    reason = found.reason
     answer = {
         "stream": stream.name,
         "version": plan.version,
@@ -69,8 +70,11 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
         "trace": None,
         "warnings": warnings,
     }
-    # What cannot be decoded is followed by nobody: its values mean nothing.
-    return answer if reason is not None else {**answer, **_followed(plan, needed, values, body, is_whole=is_whole)}
+    if reason is not None:
+        # It is followed by nobody: its values mean nothing.
+        return answer
+    warnings += failure_warnings(found.failed)
+    return {**answer, **_followed(plan, needed, found.values, body, is_whole=is_whole)}
 
 
 def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:

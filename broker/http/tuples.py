@@ -25,6 +25,9 @@ _TUPLE_BYTES = 1 << 20
 _UNKNOWN_TOLD = 20
 """Fields of a tuple, that no schema names, of which it is said what was meant."""
 
+_FAILED_TOLD = 20
+_NAME_CHARS = 200
+
 _OWN_ATTRIBUTE = re.compile(
     rf"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.`])`?({"|".join(_WITHOUT_A_RECORD)})(?!\w)""",
     re.IGNORECASE | re.DOTALL,
@@ -47,6 +50,13 @@ def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAt
     known = stream.fields.arrow.names
     unknown = islice((name for name in tuple_ if name not in known), _UNKNOWN_TOLD)
     return [*(f"field '{name}': {_unknown(name, known)}" for name in unknown), *_taken_for(read)]
+
+
+def failure_warnings(failed: Iterable[PAttribute]) -> list[str]:
+    """That p-attributes could not be evaluated, of some of them: why a term fails is not to be guessed."""
+    return [
+        f"'{one.sql[:_NAME_CHARS]}' could not be evaluated, and counts as NULL" for one in islice(failed, _FAILED_TOLD)
+    ]
 
 
 def in_slots(plan: Plan, attributes: Sequence[PAttribute], values: Sequence[Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from asc.predicate.normal_form import Predicate
 from broker.http.flow import delivered, described_flow
 from broker.http.permitted import Permitted
-from broker.http.tuples import in_slots, tuple_text, tuple_warnings
+from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 
@@ -144,6 +144,8 @@ def explained(
         warnings = tuple_warnings(stream, tuple_, read)
         # Without the whole way, what other queries have Spark compute is not looked at.
         needed = [one for one in plan.p_attributes if whole or one in read]
-        values = in_slots(plan, needed, stream.analyser.tuple_values(text, needed))
+        own = stream.analyser.tuple_values(text, needed)
+        values = in_slots(plan, needed, own.values)
+        warnings += failure_warnings(own.failed)
     found = explain(plan, query.id, values, whole=whole)
     return {"query": query.plain(), "accepted": found.accepted, "text": found.text, "warnings": warnings}

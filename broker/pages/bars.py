@@ -36,7 +36,14 @@ def region_bar(regions: int, marked: int | None, *, label: str, shares: Sequence
         own = max(_MARK_LEAST, width / max(1, regions))
         start = min(width - own, marked * width / max(1, regions))
         drawn.append(_strip(start, own, 1.0, "marked"))
-    text = {"x": width + _GAP + _NULL_WIDTH / 2, "y": _HEIGHT - 7, "text-anchor": "middle", "style": "font-size:9px"}
+    is_null = marked is not None and marked >= regions
+    text = {
+        "class": "on-mark" if is_null else None,
+        "x": width + _GAP + _NULL_WIDTH / 2,
+        "y": _HEIGHT - 7,
+        "text-anchor": "middle",
+        "style": "font-size:9px",
+    }
     drawn.append(element("text", text, "NULL"))
     return _image(_WIDTH, _HEIGHT, label, *drawn)
 

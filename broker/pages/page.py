@@ -27,7 +27,7 @@ max-height:24em;overflow:auto}
 .asc ul{margin:.3em 0;padding-left:1.2em}.asc svg{display:block;max-width:100%}
 .asc svg text{fill:var(--ink);font:12px ui-monospace,monospace}.asc svg .soft{fill:var(--soft)}
 .asc .region{fill:var(--bar);stroke:var(--ground);stroke-width:1}.asc .null{fill:var(--band);stroke:var(--line)}
-.asc .marked{fill:var(--mark)}.asc .pin{stroke:var(--mark);stroke-width:2}
+.asc .marked{fill:var(--mark)}.asc svg .on-mark{fill:var(--ground)}.asc .pin{stroke:var(--mark);stroke-width:2}
 .asc .ground{fill:var(--band)}.asc .before{fill:var(--bar)}.asc .after{fill:var(--strong)}
 .asc .node{fill:var(--band);stroke:var(--line)}.asc .macro{stroke:var(--soft);stroke-width:1.5;fill:none}
 .asc .micro{stroke:var(--mark);fill:none}.asc .tip{fill:var(--soft)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
 from broker.pages.bars import grb_bar, region_bar
@@ -75,7 +76,7 @@ def _record(answer: Json) -> Markup | None:
     if record:
         rows = [
             ("topic, partition, offset", f"{record['topic']}, {record['partition']}, {record['offset']}"),
-            ("timestamp", f"{record['timestamp_ms']} ms since 1970"),
+            ("timestamp", _time(record["timestamp_ms"])),
             ("key", _part(record["key"])),
             *((f"header {header['name']}", _part(header)) for header in record["headers"]),
         ]
@@ -96,6 +97,16 @@ def _record(answer: Json) -> Markup | None:
         text = json.dumps(answer["tuple"], indent=2, ensure_ascii=False)
         return joined(element("h2", None, "The tuple"), element("pre", {"tabindex": "0", "aria-label": "tuple"}, text))
     return None
+
+
+def _time(timestamp_ms: int) -> str:
+    if timestamp_ms < 0:
+        return "none"
+    try:
+        at = datetime.fromtimestamp(timestamp_ms / 1000, timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return f"{timestamp_ms} ms since 1970"
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _part(part: Json) -> str:
@@ -158,7 +169,7 @@ def _way(trace: Json | None) -> Markup | None:
     legend = (
         "Each step visits the construct of one attribute. The bar is its regions in the order of their values, NULL at "
         "the end; the marked one is where the record's value lies. Next to it, what is left of the candidates (GRB), "
-        "on a logarithmic scale: light before the step, dark after it."
+        "on a logarithmic scale: the whole bar before the step, the strong part of it after."
     )
     more = trace["blocks"] - len(trace["told"])
     untold = element("p", {"class": "soft"}, f"{_counted(more, 'block')} more not told in detail.") if more else None
@@ -197,8 +208,10 @@ def _visit(place: int, visit: Json, block: Json) -> Markup:
             "td",
             None,
             region_bar(visit["regions"], visit["region"], label=label),
-            element("span", {"class": "soft"}, f"{kind} region {where}: "),
-            element("code", None, visit["region_text"]),
+            element(
+                "span", {"class": "soft"}, "the region of NULL" if visit["is_null"] else f"{kind} region {where}: "
+            ),
+            None if visit["is_null"] else element("code", None, visit["region_text"]),
         ),
         _left(visit["before"], visit["after"], block["conjuncts"]),
         element("td", None, *_losses(visit["fell"])),

@@ -23,8 +23,9 @@ from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
 from broker.formats.record_format import DATE_PATTERNS
 from broker.kafka.source_record import SourceRecord
-from broker.matching.expressions import Analysis, analyse
+from broker.matching.expressions import Analysis, analyse, countable_errors
 from broker.matching.parsing import NOT_PARSED, differences, pieces
+from broker.stream.record_values import RecordValues
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -224,45 +225,52 @@ class StreamAnalyser:
         except FutureTimeoutError:
             return None
 
-    def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> list[Any]:
-        """The values (pyarrow scalars) of p-attributes for a tuple given as a JSON object; QueryError if it is none, or
-        if they take too long.
+    def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> RecordValues:
+        """The values of p-attributes for a tuple given as a JSON object; QueryError if it is none, or if they take too
+        long.
         """
-        asked = list(attributes)
         subject = "tuple", value.decode("utf-8", "replace")[:200]
-        reason, values = self._values(self._decoder.of_json(), self._records(value), asked, subject)
-        if reason is not None:
-            raise QueryError(*subject, f"the {reason}")
-        return values
+        found = self._values(self._decoder.of_json(), self._records(value), list(attributes), subject)
+        if found.reason is not None:
+            raise QueryError(*subject, f"the {found.reason.text}")
+        return found
 
-    def record_values(
-        self, record: SourceRecord, attributes: Iterable[PAttribute]
-    ) -> tuple[DeadLetterReason | None, list[Any]]:
-        """The values (pyarrow scalars) of p-attributes for a record, decoded as the stream's are; of one that cannot be
-        decoded the reason, and values that mean nothing. QueryError if they take too long.
-        """
+    def record_values(self, record: SourceRecord, attributes: Iterable[PAttribute]) -> RecordValues:
+        """The values of p-attributes for a record, decoded as the stream's are; QueryError if they take too long."""
         at = datetime.fromtimestamp(0, timezone.utc) + timedelta(milliseconds=record.timestamp_ms)
         # Spark's source has NULL for a record without headers.
         headers = [(name, None if value is None else bytearray(value)) for name, value in record.headers] or None
         key, value = (None if part is None else bytearray(part) for part in (record.key, record.value))
         row = (key, value, *record.place, at, record.timestamp_type, headers)
         frame = self._spark.createDataFrame([row], _KAFKA_DDL)
-        text, values = self._values(self._decoder, frame, list(attributes), ("record", str(record.place)))
-        known = {reason.text: reason for reason in self._decoder.reasons}
-        return None if text is None else known.get(text, DeadLetterReason(text)), values
+        return self._values(self._decoder, frame, list(attributes), ("record", str(record.place)))
 
     def _values(
         self, decoder: RecordDecoder, records: DataFrame, attributes: Sequence[PAttribute], subject: tuple[str, str]
-    ) -> tuple[str | None, list[Any]]:
-        """Why the one record cannot be decoded, and the values of p-attributes."""
+    ) -> RecordValues:
+        """The values of p-attributes for the one record that there is."""
         from pyspark.sql import functions as sf
 
-        columns = [sf.expr(attribute.sql).alias(f"a{slot}") for slot, attribute in enumerate(attributes)]
-        table = self._in_time(decoder.decode(records).select(sf.col(ERROR), *columns).toArrow, _ASKED_S)
-        if table is None:
+        def asked() -> tuple[Any, list[int]]:
+            frame = decoder.decode(records)
+            conditions = countable_errors(frame, attributes)
+            columns = [sf.expr(attribute.sql).alias(f"a{slot}") for slot, attribute in enumerate(attributes)]
+            fails = [sf.expr(text).alias(f"e{slot}") for slot, text in conditions.items()]
+            return frame.select(sf.col(ERROR), *columns, *fails).toArrow(), list(conditions)
+
+        found = self._in_time(asked, _ASKED_S)
+        if found is None:
             raise QueryError(*subject, f"the expressions over it take {_ASKED_S:.0f} s")
-        values = [table.column(slot + 1)[0].cast(attribute.type) for slot, attribute in enumerate(attributes)]
-        return table.column(0)[0].as_py(), values
+        (reason, *row), slots = (column[0] for column in found[0].columns), found[1]
+        values = [row[slot].cast(attribute.type) for slot, attribute in enumerate(attributes)]
+        fails = zip(slots, row[len(attributes) :], strict=True)
+        known = {reason.text: reason for reason in decoder.reasons}
+        text = reason.as_py()
+        return RecordValues(
+            values,
+            tuple(attributes[slot] for slot, failed in fails if failed.as_py()),
+            None if text is None else known.get(text, DeadLetterReason(text)),
+        )
 
     def _records(self, *values: bytes) -> DataFrame:
         """Records of the stream's topic with these values, and nothing else."""

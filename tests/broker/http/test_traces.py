@@ -149,6 +149,24 @@ def test_the_record_s_own_attributes(as_token: Callable[[str], TestClient], rest
     client.delete("/v1/queries/tr-own-attributes")
 
 
+def test_what_could_not_be_evaluated_is_said(
+    as_token: Callable[[str], TestClient], resting: Resting, send: Send
+) -> None:
+    client = as_token("all")
+    own = {"id": "tr-own-error", "stream": resting.stream("json"), "where": "n / (n - 1) > 1"}
+    assert client.post("/v1/queries", json=own).status_code == 201
+    source = send(b'{"n": 1}')
+    said = "'n / (n - 1)' could not be evaluated, and counts as NULL"
+    for name in ("all", "column"):
+        found = trace(as_token(name), source=source, query="tr-own-error")
+        assert found["verdict"]["accepted"] is False
+        assert said in found["warnings"]
+    assert said in trace(client, tuple={"n": 1}, query="tr-own-error")["warnings"]
+    assert said in client.post("/v1/queries/tr-own-error/explain", json={"tuple": {"n": 1}}).json()["warnings"]
+    assert said not in trace(client, tuple={"n": None}, query="tr-own-error")["warnings"]
+    as_token("all").delete("/v1/queries/tr-own-error")
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [(b"{", "value is not a JSON record"), (None, "value is null"), (b'{"n": "x"}', "column 'n' holds no INT")],

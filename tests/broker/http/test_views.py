@@ -13,6 +13,7 @@ from broker.http.bulk import load_lines
 from broker.http.views import checked, described_plans, described_streams, explained, shown
 from broker.queries.query import RegisteredQuery
 from broker.stream.analyser import StreamAnalyser
+from broker.stream.record_values import RecordValues
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -153,7 +154,7 @@ def test_what_another_query_computes_is_not_looked_at(resting: Resting, monkeypa
     asked: list[str] = []
     values = StreamAnalyser.tuple_values
 
-    def noted(analyser: StreamAnalyser, text: bytes, attributes: Any) -> list[Any]:
+    def noted(analyser: StreamAnalyser, text: bytes, attributes: Any) -> RecordValues:
         asked.extend(attribute.sql for attribute in attributes)
         return values(analyser, text, attributes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from broker.pages.bars import region_bar
 from broker.pages.page import STYLE, page
 
 
@@ -38,3 +39,10 @@ def test_every_text_has_contrast_in_light_and_dark() -> None:
         for drawn in ("mark", "strong"):
             assert contrast(colours[drawn], colours["ground"]) >= 3, drawn
         assert contrast(colours["mark"], colours["bar"]) >= 3
+        # NULL's name where its region is the marked one.
+        assert contrast(colours["mark"], colours["ground"]) >= 4.5
+
+
+def test_the_name_of_null_is_read_where_it_is_marked() -> None:
+    assert 'class="on-mark"' in region_bar(3, 3, label="x")
+    assert 'class="on-mark"' not in region_bar(3, 2, label="x")
