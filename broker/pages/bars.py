@@ -37,7 +37,7 @@ def region_bar(regions: int, marked: int | None, *, label: str, shares: Sequence
         start = min(width - own, marked * width / max(1, regions))
         drawn.append(_strip(start, own, 1.0, "marked"))
     is_null = marked is not None and marked >= regions
-    text = {
+    text: dict[str, object] = {
         "class": "on-mark" if is_null else None,
         "x": width + _GAP + _NULL_WIDTH / 2,
         "y": _HEIGHT - 7,

@@ -237,13 +237,19 @@ class StreamAnalyser:
 
     def record_values(self, record: SourceRecord, attributes: Iterable[PAttribute]) -> RecordValues:
         """The values of p-attributes for a record, decoded as the stream's are; QueryError if they take too long."""
-        at = datetime.fromtimestamp(0, timezone.utc) + timedelta(milliseconds=record.timestamp_ms)
+        subject = ("record", str(record.place))
+        try:
+            at = datetime.fromtimestamp(0, timezone.utc) + timedelta(milliseconds=record.timestamp_ms)
+        except OverflowError:
+            # Kafka takes any number; Python has no date for it, Spark has.
+            remedy = f"its timestamp, {record.timestamp_ms} ms, is none of the years 1 to 9999: it cannot be followed"
+            raise QueryError(*subject, remedy) from None
         # Spark's source has NULL for a record without headers.
         headers = [(name, None if value is None else bytearray(value)) for name, value in record.headers] or None
         key, value = (None if part is None else bytearray(part) for part in (record.key, record.value))
         row = (key, value, *record.place, at, record.timestamp_type, headers)
         frame = self._spark.createDataFrame([row], _KAFKA_DDL)
-        return self._values(self._decoder, frame, list(attributes), ("record", str(record.place)))
+        return self._values(self._decoder, frame, list(attributes), subject)
 
     def _values(
         self, decoder: RecordDecoder, records: DataFrame, attributes: Sequence[PAttribute], subject: tuple[str, str]

@@ -29,7 +29,14 @@ def analyser(spark: SparkSession) -> StreamAnalyser:
 
 
 def record(value: bytes | None, **more: Any) -> SourceRecord:
-    return SourceRecord(Place("t", 3, 17), 1_500_000_000_123, 0, more.get("key"), value, more.get("headers", ()))
+    return SourceRecord(
+        Place("t", 3, 17),
+        more.get("timestamp_ms", 1_500_000_000_123),
+        0,
+        more.get("key"),
+        value,
+        more.get("headers", ()),
+    )
 
 
 def read(analyser: StreamAnalyser, where: str, one: SourceRecord) -> tuple[dict[str, Any], RecordValues]:
@@ -73,3 +80,10 @@ def test_what_cannot_be_decoded_has_its_reason(analyser: StreamAnalyser) -> None
     assert nothing.reason.text == "value is null"
     with pytest.raises(QueryError, match="the value is not a JSON record"):
         analyser.tuple_values(b"[]", analyser.normalise("a > 1").read)
+
+
+def test_a_time_without_a_date_is_one_line(analyser: StreamAnalyser) -> None:
+    with pytest.raises(
+        QueryError, match=r"record 't-3-17': its timestamp, 4611686018427387904 ms, is none of the years"
+    ):
+        read(analyser, "a > 1", record(b"1,2", timestamp_ms=2**62))
