@@ -50,6 +50,14 @@ def send(resting: Resting) -> Iterator[Send]:
 
     yield sent
     producer.close()
+    # Other modules have the same topics, and count what is in them.
+    from kafka import TopicPartition
+
+    admin = resting.cluster.client.admin()
+    for stream in resting.config.streams.values():
+        (end,) = resting.cluster.offsets(stream.topic, end=True).values()
+        admin.delete_records({TopicPartition(stream.topic, 0): end})
+    admin.close()
 
 
 @pytest.fixture(scope="module")
