@@ -141,12 +141,15 @@ class Client:
         """Register one query, or replace the one of its id."""
         return self.request("POST", "/v1/queries", json=query, headers=_condition(replaces))
 
-    def apply(self, ndjson: bytes, *, keep_going: bool, replaces: bool = True) -> Json:
-        """Register many, one a line: all or none, or all that are valid."""
+    def apply(self, ndjson: bytes, *, keep_going: bool, replaces: bool = True, dry_run: bool = False) -> Json:
+        """Register many, one a line, and remove what ``{"remove": ID}`` lines name: all or none, or all that are valid;
+        with ``dry_run``, what would become of it.
+        """
+        asked = {"keep_going": keep_going, "dry_run": dry_run}
         return self.request(
             "POST",
             "/v1/queries",
-            params={"keep_going": "true"} if keep_going else {},
+            params={name: "true" for name, is_asked in asked.items() if is_asked},
             content=ndjson,
             headers={"Content-Type": "application/x-ndjson", **_condition(replaces)},
             timeout=10 * TIMEOUT_S,
@@ -158,14 +161,17 @@ class Client:
         return found if isinstance(found, list) else []
 
     def queries(self, **filters: str | None) -> list[Json]:
-        """The registered queries that pass the filters, page after page."""
-        found: list[Json] = []
+        """The registered queries that pass the filters, by id."""
+        return [query for page in self.query_pages(**filters) for query in page]
+
+    def query_pages(self, **filters: str | None) -> Iterator[list[Json]]:
+        """The same, a page at a time, of which none is kept."""
         params = {"limit": "1000", **{name: value for name, value in filters.items() if value is not None}}
         while True:
             page = self.request("GET", "/v1/queries", params=params)
-            found += page["queries"]
+            yield page["queries"]
             if not page.get("cursor"):
-                return found
+                return
             params["cursor"] = page["cursor"]
 
     def query(self, query_id: str) -> Json:

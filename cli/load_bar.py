@@ -1,11 +1,11 @@
-"""A bar that shows how far the daemon is with a large file of queries."""
+"""Bars that show how far the daemon is with a large file of queries, and a walk over those that stand."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from cli.client import ServerError
 from cli.failure import CommandError
@@ -49,6 +49,18 @@ def load_bar(client: Client, queries: int) -> Iterator[None]:
         finally:
             # Not waited for: whoever interrupts a load does so because the daemon does not answer.
             over.set()
+
+
+@contextmanager
+def walk_bar(client: Client) -> Iterator[tqdm[NoReturn]]:
+    """A bar for a walk over the registered queries, drawn where they are many and somebody looks."""
+    from tqdm import tqdm
+
+    queries = sum(int(stream.get("queries", 0)) for stream in client.streams()["streams"])
+    is_off = True if queries < _LEAST else None
+
+    with tqdm(total=queries, unit=" queries", desc="comparing", disable=is_off, leave=False) as bar:
+        yield bar
 
 
 def follow(client: Client, bar: tqdm[None], over: threading.Event) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import click
 
 from cli.arguments import query_ids_argument, where_option
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
-from cli.load_bar import load_bar
 from cli.output import json_option, print_json
-from cli.queries_file import FORMATS, as_ndjson, form_of
+from cli.query_apply import apply, no_replace_option
 from cli.query_trial import trial
 from cli.query_views import check, explain, list_queries, show
 
@@ -34,15 +32,8 @@ def query() -> None:
     """
 
 
-for view in (list_queries, show, explain, check, trial):
-    query.add_command(view)
-
-
-def no_replace_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--no-replace``, the command's ``replaces``, which is then false."""
-    return click.option(
-        "--no-replace", "replaces", flag_value=False, default=True, help="Refuse an ID that a query has already."
-    )(command)
+for command in (apply, list_queries, show, explain, check, trial):
+    query.add_command(command)
 
 
 def parse_labels(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -95,89 +86,6 @@ def add(
     body = {"id": query_id, "where": where, **{name: value for name, value in optional.items() if value}}
     answer = client.add({**body, "paused": True} if paused else body, replaces=replaces)
     _print_registered(answer, as_json)
-
-
-@query.command(
-    epilog=examples(
-        "asc query apply queries.ndjson",
-        "asc query apply --keep-going - < queries.ndjson",
-        "asc query apply --no-replace queries.toml",
-        "A line of NDJSON:",
-        '{"id": "late", "where": "arr_delay > 60", "topic": "late-flights", "labels": {"team": "ops"}}',
-        "The same in TOML:",
-        "[late]",
-        'where = "arr_delay > 60"',
-        'topic = "late-flights"',
-        'labels = { team = "ops" }',
-    )
-)
-@click.argument("file", type=click.File("rb"))
-@click.option("--keep-going", is_flag=True, help="Register what is valid and list the rest; else it is all or none.")
-@no_replace_option
-@click.option("--format", "form", type=click.Choice(FORMATS), help="The file's; by default its name and content tell.")
-@server_options
-@json_option
-def apply(*, client: Client, file: Any, keep_going: bool, replaces: bool, form: str | None, as_json: bool) -> None:
-    """Register the predicates of a file.
-
-    FILE (- for stdin) holds objects with the keys id and where and, if wanted, stream, topic, labels, paused,
-    expires_at: one a line (NDJSON), a JSON list of them, or, in JSON and TOML, a mapping of ids to them or to
-    predicates. What 'asc query list' prints with --json or --format is such a file; what only the daemon knows of a
-    query is left out.
-
-    A predicate that stands just so is left as it is. Ends with 1 when one was refused.
-    """
-    content = file.read()
-    name = str(getattr(file, "name", "<stdin>"))
-    ndjson, places = as_ndjson(content, form or form_of(name, content), name)
-    try:
-        with load_bar(client, len(places)):
-            answer = client.apply(ndjson, keep_going=keep_going, replaces=replaces)
-        refused = answer.get("errors") or []
-    except ServerError as error:
-        if not error.lines:
-            raise
-        answer, refused = {"registered": 0, "errors": error.lines}, error.lines
-    if as_json:
-        print_json(answer)
-    else:
-        version = f", version {answer['version']}" if "version" in answer else ""
-        click.echo(f"{applied_text({**answer, 'refused': len(refused)})}{version}")
-        for query_id, texts in (answer.get("warnings") or {}).items():
-            for text in texts:
-                click.echo(f"warning: {query_id}: {text}", err=True)
-    for line in refused:
-        click.echo(refused_line(line, places), err=True)
-    if refused and not keep_going:
-        click.echo("nothing was registered: mend what is refused, or register the rest with --keep-going", err=True)
-    if refused:
-        click.get_current_context().exit(1)
-
-
-def applied_text(counts: Json) -> str:
-    """What became of a file in words.
-
-    >>> applied_text({"registered": 12, "replaced": 3, "unchanged": 40, "refused": 0})
-    '12 registered, 3 replaced, 40 unchanged'
-    >>> applied_text({"registered": 0, "refused": 0})
-    '0 registered'
-    >>> applied_text({"registered": 0, "refused": 2})
-    '0 registered, 2 refused'
-    """
-    names = [name for name in ("registered", "replaced", "unchanged") if counts.get(name)] or ["registered"]
-    if counts.get("refused"):
-        names.append("refused")
-    return ", ".join(f"{counts[name]:,} {name}" for name in names)
-
-
-def refused_line(refused: Json, places: Sequence[str]) -> str:
-    """One line for one refused query of a file, by its place there."""
-    error = refused.get("error") or {}
-    line = refused.get("line")
-    place = places[line - 1] if isinstance(line, int) and 0 < line <= len(places) else f"line {line}"
-    name = f" ({refused['id']})" if refused.get("id") else ""
-    text = error.get("message") if isinstance(error, dict) else error
-    return f"error: {place}{name}: {text}"
 
 
 @query.command(

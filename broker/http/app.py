@@ -164,7 +164,7 @@ _POST_SCHEMA = {
         "required": True,
         "content": {
             "application/json": {"schema": QueryBody.model_json_schema()},
-            NDJSON: {"schema": {"type": "string", "description": "one query a line"}},
+            NDJSON: {"schema": {"type": "string", "description": 'one query a line, or {"remove": "ID"}'}},
         },
     }
 }
@@ -184,8 +184,10 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
 
     @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": RegisteredModel}})
     def post(
+        *,
         response: Response,
         keep_going: bool = False,
+        dry_run: bool = False,
         posted: tuple[bool, bytes] = _POSTED,
         replaces: bool = _REPLACES,
         permitted: Permitted = of_caller,
@@ -193,11 +195,16 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
         """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
 
         NDJSON registers one query a line: all or none, or with ``keep_going`` the valid ones and a list of the others.
+        A line ``{"remove": "ID"}`` removes one in the same step. With ``dry_run`` lines are judged, nothing changes.
         With ``If-None-Match: *`` no query is replaced: an id that stands is refused, with 412 where it is the only one.
         """
         is_lines, content = posted
         if is_lines:
-            return load_lines(permitted, content, keep_going=keep_going, replaces=replaces)
+            return load_lines(permitted, content, keep_going=keep_going, replaces=replaces, is_rehearsal=dry_run)
+        if dry_run:
+            raise QueryError(
+                "parameter dry_run", "true", "goes with application/x-ndjson; /v1/check takes one predicate"
+            )
         change = Put(query_of(permitted, parse_line(content)), replaces)
         return registered(permitted, change, "register", response)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from asc.errors import AscError
 from broker.errors import http_status
 from broker.failure import one_line
-from broker.queries.change import Change, Outcome
+from broker.queries.change import Change, Outcome, Remove
 
 _ID_CHARS = 250
 
@@ -22,7 +22,8 @@ def audited(
     """
     for position, change in enumerate(changes):
         query_id = None if isinstance(change, AscError) else change.query_id[:_ID_CHARS]
-        entry: dict[str, object] = {"verb": verb, "id": query_id}
+        # A load that registers may remove as well.
+        entry: dict[str, object] = {"verb": "remove" if isinstance(change, Remove) else verb, "id": query_id}
         if isinstance(outcome, Exception):
             is_refusal = isinstance(outcome, AscError) and http_status(outcome) < 500
             entry |= {"outcome": "refused" if is_refusal else "failed", "error": one_line(outcome)}

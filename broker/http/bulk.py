@@ -1,4 +1,4 @@
-"""Bulk load: one query a line, all of them or none, or as many as are valid."""
+"""Bulk load: one query a line, registered or removed, all of them or none, or as many as are valid."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from asc.errors import AscError
 from broker.errors import BulkRefusedError, ForbiddenBulkError, ForbiddenError, QueryError
-from broker.http.models import new_query, parse_line, plain_error, plain_offsets
+from broker.http.models import new_query, plain_error, plain_line, plain_offsets, valid_body
 from broker.http.permitted import Permitted
-from broker.queries.change import Outcome, Put
+from broker.queries.change import Change, Outcome, Put, Remove
 from broker.runtime import collector
 
 _LARGE_BYTES = 1 << 20
@@ -21,23 +21,28 @@ _UNREAD_LINES_MAX = 10_000
 """Lines of a load that are no queries: what has more is no list of queries, and each is kept with what is wrong."""
 
 
-def load_lines(permitted: Permitted, content: bytes, *, keep_going: bool, replaces: bool = True) -> dict[str, Any]:
-    """Register the queries of NDJSON lines in one step; blank lines count but mean nothing. Without ``replaces`` a line
-    is refused whose id a query has. QueryError where more than 10,000 lines are no queries.
+def load_lines(
+    permitted: Permitted, content: bytes, *, keep_going: bool, replaces: bool = True, is_rehearsal: bool = False
+) -> dict[str, Any]:
+    """Register the queries of NDJSON lines in one step, and remove those that lines ``{"remove": ID}`` name; blank
+    lines count but mean nothing. Without ``replaces`` a line is refused whose id a query has. ``is_rehearsal``: nothing
+    is changed, and the answer is what it would be. QueryError where more than 10,000 lines are no queries.
 
     Raises BulkRefusedError when a line is refused (``keep_going``: when every line is), and registers nothing then;
     ForbiddenBulkError where a line is outside the caller's scope.
     """
     with collector.paused() if len(content) > _LARGE_BYTES else nullcontext():
         lines = _Lines(permitted, content, replaces=replaces)
-        return lines.answer(permitted.apply(lines.puts, "register", keep_going=keep_going))
+        if is_rehearsal:
+            return lines.answer(permitted.rehearsed(lines.changes, keep_going=keep_going))
+        return lines.answer(permitted.apply(lines.changes, "register", keep_going=keep_going))
 
 
 class _Lines:
     """The lines of a load as changes, each with its number and, where it could be read, its id."""
 
     def __init__(self, permitted: Permitted, content: bytes, *, replaces: bool) -> None:
-        self.puts: list[Put | AscError] = []
+        self.changes: list[Change | AscError] = []
         self._numbers: list[int] = []
         self._ids: list[str | None] = []
         first_lines: dict[str, int] = {}
@@ -48,17 +53,23 @@ class _Lines:
             self._numbers.append(number)
             self._ids.append(None)
             try:
-                body = parse_line(line)
-                self._ids[-1] = body.id
-                earlier = first_lines.setdefault(body.id, number)
+                plain = plain_line(line)
+                removed = removed_id(plain)
+                body = None if removed is not None else valid_body(plain)
+                query_id = self._ids[-1] = removed if body is None else body.id
+                assert query_id is not None
+                earlier = first_lines.setdefault(query_id, number)
                 if earlier != number:
-                    raise QueryError("duplicate id", body.id[:250], f"line {earlier} has it already: keep one of them")
-                self.puts.append(Put(new_query(body, permitted.stream_name(body.stream)), replaces))
+                    raise QueryError("duplicate id", query_id[:250], f"line {earlier} has it already: keep one of them")
+                if body is None:
+                    self.changes.append(Remove(query_id))
+                else:
+                    self.changes.append(Put(new_query(body, permitted.stream_name(body.stream)), replaces))
             except AscError as error:
                 unread += 1
                 if unread > _UNREAD_LINES_MAX:
                     raise QueryError("bulk load", f"line {number}", f"is the {unread:,}th that is no query") from error
-                self.puts.append(error)
+                self.changes.append(error)
 
     def answer(self, outcome: Outcome) -> dict[str, Any]:
         """What became of the lines; BulkRefusedError, QueryError."""
@@ -73,18 +84,33 @@ class _Lines:
             remedy = f"nothing was registered; line {first['line']}: {first['error']['message']}"
             is_forbidden = any(isinstance(error, ForbiddenError) for error in outcome.refused.values())
             kind = ForbiddenBulkError if is_forbidden else BulkRefusedError
-            raise kind("refused lines", f"{len(errors)} of {len(self.puts)}", remedy, errors)
+            raise kind("refused lines", f"{len(errors)} of {len(self.changes)}", remedy, errors)
         registered = outcome.registered.values()
         became = Counter(one.became for one in registered)
         return {
             "registered": became["registered"],
             "replaced": became["replaced"],
             "unchanged": became["unchanged"],
+            "removed": len(outcome.removed),
             "version": outcome.version,
             "effective_offsets": {name: plain_offsets(found) for name, found in outcome.effective_offsets.items()},
             "warnings": {one.query.id: list(one.warnings) for one in registered if one.warnings},
             "errors": errors,
         }
+
+
+def removed_id(plain: object) -> str | None:
+    """The id of the query that a line removes; None for a line that is to register one.
+
+    >>> removed_id({"remove": "late"}), removed_id({"id": "late", "where": "delay > 60"})
+    ('late', None)
+    """
+    if not isinstance(plain, dict) or plain.keys() != {"remove"}:
+        return None
+    query_id = plain["remove"]
+    if not isinstance(query_id, str):
+        raise QueryError("field remove", str(query_id)[:200], "name the id of one query, as a text")
+    return query_id.encode("utf-8", "replace").decode()
 
 
 def _split(content: bytes) -> Iterator[bytes]:

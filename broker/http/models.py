@@ -265,15 +265,19 @@ def plain_error(error: AscError) -> dict[str, Any]:
 
 
 def parse_line(line: bytes) -> QueryBody:
-    """One line of a bulk load; QueryError where it is not a query."""
+    """A query to register from one JSON text; QueryError where it is none."""
+    return valid_body(plain_line(line))
+
+
+def plain_line(line: bytes) -> Any:
+    """What one line of a bulk load holds; QueryError where it is too long or no JSON."""
     if len(line) > JSON_MAX_BYTES:
         raise QueryError("line", f"{len(line)} bytes", f"is too long for a query: {JSON_MAX_BYTES} bytes at most")
     try:
-        plain = json.loads(line)
+        return json.loads(line)
     except (ValueError, RecursionError) as error:
         reason = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
         raise QueryError("line", line[:100].decode("utf-8", "replace"), reason) from None
-    return valid_body(plain)
 
 
 def valid_body(plain: Any) -> QueryBody:

@@ -94,6 +94,10 @@ class Permitted:
         """Have the audit say what was done that changes no query."""
         self._audit.write(f"{self._scope.name}@{self._host}", [{"verb": verb, **entry}])
 
+    def rehearsed(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
+        """What would become of changes (:meth:`Registrar.rehearsed`): nothing is changed, so the audit says nothing."""
+        return self._service.registrar().rehearsed(changes, keep_going=keep_going, scope=self._scope)
+
     def stream_of(self, name: str | None) -> Stream:
         """The stream that is meant: see :meth:`Registrar.stream_of`."""
         return self._service.registrar().stream_of(name, self._scope)

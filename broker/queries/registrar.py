@@ -176,6 +176,37 @@ class Registrar:
                 if not arrival.is_stale:
                     return arrival.answer()
 
+    def rehearsed(
+        self, changes: Sequence[Change | AscError], *, keep_going: bool = False, scope: Scope = DAEMON
+    ) -> Outcome:
+        """What :meth:`apply` would make of changes, as far as judging tells: nothing is changed.
+
+        What it would refuse is refused, and queries have the version they have, -1 where they are new. Not looked at is
+        what shows when they are made: whether Kafka makes the topics and takes the writes, and the bounds of plans.
+        Errors: as of :meth:`apply`.
+        """
+        scope.check_change()
+        with self.loads.begun(len(changes), scope.name) as load:
+            candidates, refused = self._judge.judged(changes, self.standing, load, scope)
+            load.told("judged")
+            with self._lock:
+                now = self.standing
+                removes = self._refuse_by_what_stands(changes, refused, scope)
+                if candidates:
+                    self._judge.refuse_together(candidates, refused, scope, len(removes))
+        candidates = {i: one for i, one in sorted(candidates.items()) if i not in refused}
+        if (refused and not keep_going) or not (candidates or removes):
+            return Outcome(refused=refused)
+
+        def registered(candidate: Candidate) -> Registered:
+            query, warnings = candidate.query, candidate.predicate.warnings
+            stands = now.queries.get(query.id)
+            if stands is None:
+                return Registered(query, {}, warnings, "registered")
+            return Registered(query.at(stands.version), {}, warnings, "unchanged" if now.holds(query) else "replaced")
+
+        return Outcome(now.version, {i: registered(one) for i, one in candidates.items()}, removes, refused)
+
     def _answer(self, arrivals: Sequence[Arrival]) -> None:
         """Make what waits, under the lock: together what can be, one step of Kafka's for all, then the others."""
         try:
@@ -235,6 +266,19 @@ class Registrar:
         keep_going: bool,
     ) -> Outcome:
         """Make changes that were judged, under the lock."""
+        removes = self._refuse_by_what_stands(changes, refused, scope)
+        missing_topics = self._judge.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()
+        candidates = {position: one for position, one in candidates.items() if position not in refused}
+        if (refused and not keep_going) or not (candidates or removes):
+            return Outcome(refused=refused)
+        return self._made(candidates, removes, refused, missing_topics, load)
+
+    def _refuse_by_what_stands(
+        self, changes: Sequence[Change | AscError], refused: dict[int, AscError], scope: Scope
+    ) -> dict[int, RegisteredQuery]:
+        """Add to the refused what is changed twice, taken, not to be replaced, or not there to be removed, under the
+        lock; the queries that are to be removed, by position.
+        """
         removes: dict[int, RegisteredQuery] = {}
         taken: set[str] = set()
         for position, change in enumerate(changes):
@@ -255,11 +299,7 @@ class Registrar:
                 if isinstance(change, Remove):
                     removes[position] = self.standing.get(change.query_id)
                 taken.add(change.query_id)
-        missing_topics = self._judge.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()
-        candidates = {position: one for position, one in candidates.items() if position not in refused}
-        if (refused and not keep_going) or not (candidates or removes):
-            return Outcome(refused=refused)
-        return self._made(candidates, removes, refused, missing_topics, load)
+        return removes
 
     def expire(self) -> list[str]:
         """Remove the queries whose time has come; their ids. To be called often: it also mends a write that failed."""

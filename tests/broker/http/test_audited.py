@@ -21,7 +21,7 @@ def test_what_is_made_is_told_with_its_version_and_where_it_goes() -> None:
     first, second = audited("change", [PUT, REMOVE], made)
     place = {"verb": "change", "stream": "flights", "topic": "asc.late", "version": 7}
     assert first == {**place, "id": "late", "outcome": "replaced"}
-    assert second == {**place, "id": "x" * 250, "outcome": "removed"}
+    assert second == {**place, "verb": "remove", "id": "x" * 250, "outcome": "removed"}
 
 
 def test_what_is_refused_keeps_the_others_from_being_made() -> None:

@@ -109,6 +109,50 @@ def test_new_replaced_and_unchanged_queries_are_counted(resting: Resting) -> Non
     assert ([kept[count] for count in counts], [error["line"] for error in kept["errors"]]) == ([1, 0, 0], [1])
 
 
+def test_lines_remove_in_the_step_in_which_others_register(api: TestClient, resting: Resting) -> None:
+    stream = resting.stream("json")
+    lines: list[dict[str, Any]] = [{"id": f"step-{i}", "where": f"n = {i}", "stream": stream} for i in range(3)]
+    assert bulk(api, lines[:2]).json()["registered"] == 2
+    changed = {**lines[0], "where": "n > 0"}
+    refused = bulk(api, [changed, {"remove": "step-1"}, {"remove": "step-9"}, {"remove": "step-0"}, {"remove": 7}])
+    assert [(error["line"], error["id"]) for error in refused.json()["errors"]] == [
+        (3, "step-9"),
+        (4, "step-0"),
+        (5, None),
+    ]
+    assert [error["error"]["subject"] for error in refused.json()["errors"]] == [
+        "unknown query",
+        "duplicate id",
+        "field remove",
+    ]
+    assert [api.get(f"/v1/queries/step-{i}").status_code for i in range(3)] == [200, 200, 404]
+    made = bulk(api, [changed, {"remove": "step-1"}, lines[2]]).json()
+    assert [made[count] for count in ("registered", "replaced", "removed")] == [1, 1, 1]
+    assert [api.get(f"/v1/queries/step-{i}").status_code for i in range(3)] == [200, 404, 200]
+    gone = bulk(api, [{"remove": "step-0"}, {"remove": "step-2"}]).json()
+    assert (gone["removed"], gone["version"]) == (2, resting.registrar().standing.version)
+
+
+def test_a_dry_run_answers_as_the_load_would_and_changes_nothing(api: TestClient, resting: Resting) -> None:
+    stream = resting.stream("json")
+    lines: list[dict[str, Any]] = [{"id": f"dry-{i}", "where": f"n = {i}", "stream": stream} for i in range(4)]
+    bulk(api, lines[:3])
+    before = resting.registrar().standing
+    mixed = [lines[0], {**lines[1], "where": "n > 1 AND n < 1"}, {"remove": "dry-2"}, lines[3]]
+    rehearsed = bulk(api, mixed, dry_run="true").json()
+    refused = bulk(api, [*mixed, {"id": "dry-4", "where": "nn = 1", "stream": stream}], dry_run="true")
+    assert (refused.status_code, [error["line"] for error in refused.json()["errors"]]) == (400, [5])
+    assert resting.registrar().standing is before
+    made = bulk(api, mixed).json()
+    told = ("registered", "replaced", "unchanged", "removed", "warnings", "errors")
+    assert [rehearsed[name] for name in told] == [made[name] for name in told]
+    assert [made[name] for name in told[:4]] == [1, 1, 1, 1]
+    assert list(made["warnings"]) == ["dry-1"]
+    assert rehearsed["version"] == before.version < made["version"]
+    one = api.post("/v1/queries", json=lines[0], params={"dry_run": "true"})
+    assert (one.status_code, one.json()["error"]["subject"]) == (400, "parameter dry_run")
+
+
 @pytest.mark.parametrize("content", [b"", b"\n\n", b" \r\n\t\n"])
 def test_a_load_without_a_line_is_told_so(resting: Resting, content: bytes) -> None:
     for keep_going in (False, True):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.errors import AscError
-from broker.errors import QueryError, UnknownQueryError
+from broker.access.scope import Scope
+from broker.errors import ForbiddenError, QueryError, UnknownQueryError
 from broker.queries.change import Alter, Change, Outcome, Put, Remove
 from broker.queries.query import RegisteredQuery
 
@@ -76,6 +77,39 @@ def compacted(site: Site) -> str:
     name = site.topic("compacted")
     site.daemon.cluster.ensure_topics([name], {"cleanup.policy": "compact"})
     return name
+
+
+def test_a_rehearsal_tells_what_apply_does_and_changes_nothing(site: Site, apply: Apply) -> None:
+    assert site.daemon is not None
+    registrar = site.daemon.registrar()
+    stood = apply([Put(query_of(site, f"dry-{name}")) for name in ("same", "put", "removed")])
+    before = held(site)
+    changes: list[Change] = [
+        Put(query_of(site, "dry-same")),
+        Put(query_of(site, "dry-put", "n > 2")),
+        Put(query_of(site, "dry-new", "n > 3")),
+        Remove("dry-removed"),
+    ]
+    rehearsed = registrar.rehearsed(changes)
+    wrong = registrar.rehearsed([*changes, Put(query_of(site, "dry-wrong", "nn > 3")), Remove("dry-none")])
+    unwanted = registrar.rehearsed([replace(put, replaces=False) for put in changes[:3] if isinstance(put, Put)])
+    kept = registrar.rehearsed([*changes, Remove("dry-none")], keep_going=True)
+    assert held(site) == before
+    assert (wrong.version, set(wrong.refused)) == (None, {4, 5})
+    assert set(unwanted.refused) == {0, 1}
+    assert (set(kept.registered), set(kept.removed), set(kept.refused)) == ({0, 1, 2}, {3}, {4})
+    made = apply(changes)
+    assert {i: one.became for i, one in rehearsed.registered.items()} == {
+        i: one.became for i, one in made.registered.items()
+    }
+    assert rehearsed.removed == made.removed
+    assert [rehearsed.registered[i].query.version for i in range(3)] == [
+        stood.registered[0].query.version,
+        stood.registered[1].query.version,
+        -1,
+    ]
+    with pytest.raises(ForbiddenError, match="may only read"):
+        registrar.rehearsed(changes, scope=Scope("reader", read_only=True))
 
 
 def test_changes_of_all_kinds_are_made_in_one_step(site: Site, apply: Apply) -> None:

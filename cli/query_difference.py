@@ -1,0 +1,178 @@
+"""What files of queries would change of those that stand: query by query, field by field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import click
+
+from asc.errors import AscError
+from cli.output import plain
+from cli.wanted_queries import Selector, WantedQueries
+
+Json = dict[str, Any]
+
+FIELDS = ("stream", "where", "topic", "labels", "paused", "expires_at")
+
+_LINE_CHARS = 80
+"""Of an old and a new value together that still stand on one line."""
+
+_MARKS = {"add": ("+", "green"), "change": ("~", "yellow"), "remove": ("-", "red")}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One query that would be added, changed or removed: the fields that differ, each with its old and its new value.
+
+    ``place``: where the files have it, empty for one that is removed. ``reason``: why a query is registered anew of
+    which no field differs.
+    """
+
+    kind: Literal["add", "change", "remove"]
+    query_id: str
+    fields: Mapping[str, tuple[Any, Any]]
+    place: str = ""
+    reason: str = ""
+
+    def plain(self) -> Json:
+        """It as JSON has it."""
+        fields = {name: {"old": old, "new": new} for name, (old, new) in self.fields.items()}
+        return {"id": self.query_id, "place": self.place, "fields": fields, "reason": self.reason or None}
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """All of them; how many queries stand as the files have them; those that are kept, being unreadable.
+
+    Cost: of an added query only its id is held, for a first load may add a million.
+    """
+
+    wanted: WantedQueries
+    only_stream: str | None
+    added: list[str]
+    others: dict[str, Difference]
+    unchanged: int
+    kept: list[str]
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.others)
+
+    def __iter__(self) -> Iterator[Difference]:
+        for query_id in sorted([*self.added, *self.others]):
+            yield self.others.get(query_id) or self._addition(query_id)
+
+    def of(self, kind: str) -> list[Difference]:
+        """Those of one kind, by id."""
+        return [one for one in self if one.kind == kind]
+
+    def removed(self) -> list[str]:
+        """The ids of those that would be removed."""
+        return [query_id for query_id, one in self.others.items() if one.kind == "remove"]
+
+    def summary(self) -> str:
+        """How many there are of each, in words."""
+        removed = len(self.removed())
+        changed = len(self.others) - removed
+        return f"{len(self.added):,} to add, {changed:,} to change, {removed:,} to remove, {self.unchanged:,} unchanged"
+
+    def _addition(self, query_id: str) -> Difference:
+        fields = _own(settled(self.wanted.body(query_id), self.only_stream), is_old=False)
+        return Difference("add", query_id, fields, self.wanted.place(query_id))
+
+
+def differences(
+    wanted: WantedQueries, standing: Iterable[Json], only_stream: str | None, pruned: Selector | None
+) -> Differences:
+    """What would change of the ``standing`` queries, which are walked over once and not kept.
+
+    ``only_stream``: the one that is meant where a query names none. ``pruned``: those that are removed where no file
+    has them; None: nothing is removed. One whose record cannot be read is never removed: a newer daemon may read it.
+    """
+    others: dict[str, Difference] = {}
+    kept: list[str] = []
+    unseen = dict.fromkeys(wanted.line_of)
+    unchanged = 0
+    for query in standing:
+        query_id = query["id"]
+        if query_id not in wanted.line_of:
+            if pruned is not None and pruned.takes(query):
+                if is_unreadable(query):
+                    kept.append(query_id)
+                else:
+                    others[query_id] = Difference("remove", query_id, _own(query, is_old=True))
+            continue
+        unseen.pop(query_id, None)
+        new = settled(wanted.body(query_id), only_stream)
+        fields = {name: (query.get(name), new[name]) for name in FIELDS if query.get(name) != new[name]}
+        reason = "" if fields or query.get("served", True) else f"is not served, and registered anew: {query['reason']}"
+        if fields or reason:
+            others[query_id] = Difference("change", query_id, fields, wanted.place(query_id), reason)
+        else:
+            unchanged += 1
+    return Differences(wanted, only_stream, list(unseen), others, unchanged, kept)
+
+
+def is_unreadable(query: Json) -> bool:
+    """Whether the daemon could not read the record of a query that it lists."""
+    return not query.get("stream") and not query.get("served", True)
+
+
+def settled(body: Json, only_stream: str | None) -> Json:
+    """The fields of a query as the daemon will show them, with what a file leaves out.
+
+    >>> settled({"id": "late", "where": "delay > 60", "expires_at": "2030-01-31 13:00:00+01:00"}, "flights")["topic"]
+    'asc.late'
+    """
+    from broker.queries.query import default_topic
+
+    return {
+        "stream": body.get("stream") or only_stream,
+        "where": body.get("where"),
+        "topic": body.get("topic") or default_topic(str(body.get("id"))),
+        "labels": body.get("labels") or {},
+        "paused": body.get("paused") or False,
+        "expires_at": _time(body.get("expires_at")),
+    }
+
+
+def difference_lines(one: Difference) -> Iterator[str]:
+    """A difference for people, coloured."""
+    mark, colour = _MARKS[one.kind]
+    place = f"  ({one.place})" if one.place else ""
+    yield click.style(f"{mark} {plain(one.query_id)}", fg=colour, bold=True) + plain(place)
+    if one.reason:
+        yield f"    {plain(one.reason)}"
+    for name, (old, new) in one.fields.items():
+        if one.kind != "change":
+            yield f"    {name}: {_shown(old if one.kind == 'remove' else new)}"
+        elif len(_shown(old)) + len(_shown(new)) <= _LINE_CHARS:
+            yield f"    {name}: {_shown(old)} -> {_shown(new)}"
+        else:
+            yield f"    {name}:"
+            yield click.style(f"      - {_shown(old)}", fg="red")
+            yield click.style(f"      + {_shown(new)}", fg="green")
+
+
+def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
+    """What there is to be said of a query that is added or removed."""
+    told = {name: query.get(name) for name in FIELDS if query.get(name)}
+    return {name: (value, None) if is_old else (None, value) for name, value in told.items()}
+
+
+def _time(value: Any) -> Any:
+    from broker.queries.query import parse_time
+
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_time(value).isoformat().replace("+00:00", "Z")
+    except AscError:
+        # The daemon refuses it.
+        return value
+
+
+def _shown(value: object) -> str:
+    return plain(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,144 @@
+"""The queries that files want: those of one file, or of every file in a folder, and which others they may remove."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from cli.failure import CommandError
+from cli.queries_file import bodies, form_of
+
+Json = dict[str, Any]
+
+SUFFIXES = (".toml", ".json", ".ndjson", ".jsonl")
+
+_EMPTY_REMEDY = "a file that was cut short has none either: write one, or delete the file"
+
+
+class FaultyFilesError(CommandError):
+    """Files with several things wrong: all as ``faults``, each an error of one line."""
+
+    def __init__(self, faults: Sequence[CommandError]) -> None:
+        super().__init__("files of queries", f"{len(faults)} faults", "mend them")
+        self.faults = tuple(faults)
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Which of the queries that stand are looked after by files, so that one which is in no file is to be removed.
+
+    Those whose id begins with ``prefix`` and, if one is given, that bear the ``label``; all, where neither is given.
+    """
+
+    prefix: str = ""
+    label: tuple[str, str] | None = None
+
+    def takes(self, query: Json) -> bool:
+        """Whether a query, of a file or of the daemon, is one of these.
+
+        >>> Selector(label=("team", "ops")).takes({"id": "late", "labels": {"team": "ops"}})
+        True
+        """
+        labels = query.get("labels")
+        has_label = self.label is None or (isinstance(labels, dict) and labels.get(self.label[0]) == self.label[1])
+        return has_label and str(query.get("id", "")).startswith(self.prefix)
+
+    def __str__(self) -> str:
+        prefix = [f"--prefix {self.prefix}"] if self.prefix else []
+        return " ".join([*prefix, *([f"--label {'='.join(self.label)}"] if self.label else [])]) or "--all"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedQueries:
+    """The queries of files: a line each, as the daemon reads them, where in which file each was, and each id's line.
+
+    Invariant: no id twice; at least one line. A line without an id that could be read is the daemon's to refuse.
+    Cost: the text of the queries once, and some 250 bytes a query beside it.
+    """
+
+    lines: list[bytes]
+    places: list[str]
+    line_of: dict[str, int]
+
+    def body(self, query_id: str) -> Json:
+        """What a file says of one query."""
+        body: Json = json.loads(self.lines[self.line_of[query_id]])
+        return body
+
+    def place(self, query_id: str) -> str:
+        """Where it says so."""
+        return self.places[self.line_of[query_id]]
+
+    def prefix(self) -> str:
+        """What all ids begin with."""
+        # Of sorted texts, the first and the last differ as early as any two.
+        first, last = min(self.line_of, default=""), max(self.line_of, default="")
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+        return first[:same]
+
+
+def query_files(folder: Path) -> list[tuple[str, bytes]]:
+    """The files of queries in a folder and in those within it, by name from there, with their content.
+
+    What begins with a dot is passed over, a link to a folder not followed. CommandError where there is no such file.
+    """
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in names if not name.startswith(".") and name.lower().endswith(SUFFIXES)]
+    if not found:
+        raise CommandError(
+            "no file of queries in folder", str(folder), f"it has none that ends in {', '.join(SUFFIXES)}"
+        )
+    return [(path.relative_to(folder).as_posix(), path.read_bytes()) for path in sorted(found)]
+
+
+def wanted_queries(
+    files: Iterable[tuple[str, bytes]], *, form: str | None = None, selector: Selector | None = None
+) -> WantedQueries:
+    """The queries of files, each of a name and its content, in the ``form`` that is given or in the one it shows.
+
+    Errors: CommandError, with ``faults`` where there are several, for files that cannot be read or hold no query, for
+    an id that is in two places, both of which are named, and for a query that is none of the ``selector``'s.
+    """
+    wanted = WantedQueries([], [], {})
+    faults: list[CommandError] = []
+    for name, content in files:
+        before = len(wanted.lines)
+        try:
+            for fault in _added(wanted, name, bodies(content, form or form_of(name, content), name), selector):
+                faults.append(fault)
+            if len(wanted.lines) == before:
+                raise CommandError("no queries in file", name, _EMPTY_REMEDY)
+        except CommandError as error:
+            faults.append(error)
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise FaultyFilesError(faults)
+    return wanted
+
+
+def _added(
+    wanted: WantedQueries, name: str, found: Iterable[tuple[str, Json]], selector: Selector | None
+) -> Iterator[CommandError]:
+    """Put the queries of one file to the others; what is wrong with them."""
+    for place, body in found:
+        query_id = body.get("id")
+        where = f"{name} {place}"
+        if isinstance(query_id, str):
+            number = wanted.line_of.setdefault(query_id, len(wanted.lines))
+            if number < len(wanted.lines):
+                remedy = f"is in {wanted.places[number]} and in {where}: keep one of them"
+                yield CommandError("query id", query_id, remedy)
+            if selector is not None and not selector.takes(body):
+                remedy = f"in {where} is none of {selector}: change it, or what --prune looks after"
+                yield CommandError("query", query_id, remedy)
+        # A time of TOML is no text yet.
+        wanted.lines.append(json.dumps(body, default=str).encode())
+        wanted.places.append(where)
