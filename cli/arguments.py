@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from cli.suggestions import suggested_query_ids, suggested_streams
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -24,9 +26,21 @@ def where_option(command: Command) -> Command:
     return click.option("--where", required=True, help=help_text)(command)
 
 
+def query_id_argument(command: Command) -> Command:
+    """The id of a registered query, the command's ``query_id``."""
+    return click.argument("query_id", metavar="ID", shell_complete=suggested_query_ids)(command)
+
+
 def query_ids_argument(command: Command) -> Command:
     """One id or more, the command's ``query_ids``."""
-    return click.argument("query_ids", metavar="ID...", nargs=-1, required=True)(command)
+    return click.argument("query_ids", metavar="ID...", nargs=-1, required=True, shell_complete=suggested_query_ids)(
+        command
+    )
+
+
+def stream_option(help_text: str) -> Callable[[Command], Command]:
+    """``--stream``, the name of one of the daemon's streams."""
+    return click.option("--stream", help=help_text, shell_complete=suggested_streams)
 
 
 def decoding_options_option(command: Command) -> Command:

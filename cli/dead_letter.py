@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments import stream_option
 from cli.client import Client, Json, kafka_options
 from cli.command import Command, Group, examples
 from cli.failure import CommandError
@@ -26,7 +27,7 @@ _PLACE = re.compile(r"([0-9]{1,9})-([0-9]{1,18})")
 Place = tuple[int, int]
 """Partition and offset of a dead letter."""
 
-_stream_option = click.option("--stream", help="The stream; may be left out where there is only one.")
+_stream_option = stream_option("The stream; may be left out where there is only one.")
 _reason_option = click.option("--reason", metavar="TEXT", help="Only those whose reason has this text in it.")
 
 

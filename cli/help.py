@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from cli.command import Command, examples
+from cli.suggestions import suggested_commands
 
 
 @click.command(
@@ -17,7 +18,7 @@ from cli.command import Command, examples
         "asc help query add",
     ),
 )
-@click.argument("names", metavar="[COMMAND...]", nargs=-1)
+@click.argument("names", metavar="[COMMAND...]", nargs=-1, shell_complete=suggested_commands)
 @click.pass_context
 def help_command(context: click.Context, names: Sequence[str]) -> None:
     """Show the help of a command, as its --help does."""

@@ -6,6 +6,7 @@ import click
 
 from cli.bench import bench
 from cli.command import examples
+from cli.completion import completion
 from cli.config import config
 from cli.dead_letter import dead_letter
 from cli.demo import demo
@@ -47,8 +48,8 @@ def main(debug: bool) -> None:
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
     query, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve' runs, wherever it is. No
-    daemon is needed for demo, match, schema, bench, config, functions, runtime, token, version and 'query check
-    --schema'.
+    daemon is needed for demo, match, schema, bench, config, functions, runtime, token, completion, version and
+    'query check --schema'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
@@ -70,6 +71,7 @@ for command in (
     status,
     token,
     trace,
+    completion,
     version,
     help_command,
 ):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments import stream_option
 from cli.client import Client, kafka_options
 from cli.command import Command, examples
 from cli.output import counted, json_option, print_json
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         "zcat flights.csv.gz | asc publish --stream flights --format csv -",
     ),
 )
-@click.option("--stream", help="The stream to publish into; may be left out where there is one.")
+@stream_option("The stream to publish into; may be left out where there is one.")
 @click.option("--key", metavar="COLUMN", help="The column whose text becomes the record's key.")
 @click.option(
     "--format",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from cli.arguments import query_ids_argument, where_option
+from cli.arguments import query_ids_argument, stream_option, where_option
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
 from cli.output import json_option, print_json
@@ -56,7 +56,7 @@ def parse_labels(_context: click.Context, _option: click.Parameter, values: Sequ
 )
 @click.argument("query_id", metavar="ID")
 @where_option
-@click.option("--stream", help="The stream it stands on; may be left out where there is one.")
+@stream_option("The stream it stands on; may be left out where there is one.")
 @click.option("--topic", help="The topic for what it accepts; asc.ID by default.")
 @click.option("--label", "labels", multiple=True, metavar="K=V", callback=parse_labels, help="A label; repeatable.")
 @click.option("--paused", is_flag=True, help="Register it without running it yet.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import EXISTING_FILE, where_option
+from cli.arguments import EXISTING_FILE, query_id_argument, stream_option, where_option
 from cli.client import Client, Json, address_options, connected, server_options
 from cli.command import Command, examples
 from cli.output import json_option, print_json, print_table
@@ -25,7 +25,7 @@ from cli.trace import parse_tuple, record_options, tell_trace
 )
 @click.option("--prefix", help="Only ids that begin so.")
 @click.option("--label", metavar="K=V", help="Only queries that bear this label.")
-@click.option("--stream", help="Only queries of this stream.")
+@stream_option("Only queries of this stream.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Print a file of what can be set, as for 'apply'.")
 @server_options
 @json_option
@@ -72,7 +72,7 @@ def list_queries(
         "asc query show late --json",
     ),
 )
-@click.argument("query_id", metavar="ID")
+@query_id_argument
 @server_options
 @json_option
 def show(client: Client, query_id: str, as_json: bool) -> None:
@@ -94,7 +94,7 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
         "asc query explain late --source flights-0-1742 --html why.html",
     ),
 )
-@click.argument("query_id", metavar="ID")
+@query_id_argument
 @record_options
 @click.option("--all", "whole", is_flag=True, help="Also the record's way through the sequence.")
 @server_options
@@ -148,7 +148,7 @@ def explain(
     type=EXISTING_FILE,
     help="The stream's schema, to check without a daemon: Spark DDL, or the JSON of a Spark StructType.",
 )
-@click.option("--stream", help="The stream of the daemon, to check as it would at registration.")
+@stream_option("The stream of the daemon, to check as it would at registration.")
 @click.option("--time-zone", help="With --schema: the time zone that TIMESTAMP literals are read in, else UTC.")
 @address_options
 @json_option

@@ -10,6 +10,7 @@ import click
 
 from cli.client import Client, Json, ServerError, kafka_options
 from cli.command import Command, examples
+from cli.suggestions import suggested_query_ids
 
 if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
@@ -26,7 +27,7 @@ _NOT_ONE_S_OWN = (403, 404)
         "asc subscribe late --exit > late.txt",
     ),
 )
-@click.argument("name", metavar="TOPIC|ID")
+@click.argument("name", metavar="TOPIC|ID", shell_complete=suggested_query_ids)
 @click.option("--from-beginning", is_flag=True, help="Begin with the oldest record that is there, not with new ones.")
 @click.option("--max", "limit", type=click.IntRange(min=1), help="Stop after so many records.")
 @click.option("--exit", "to_end", is_flag=True, help="Begin with the oldest record, stop at what is the end by now.")

@@ -33,14 +33,14 @@ def test_every_command_has_help_with_examples(run: Run, path: tuple[str, ...]) -
 @pytest.mark.parametrize("path", commands(main), ids=" ".join)
 def test_every_command_that_prints_a_result_prints_it_as_json(run: Run, path: tuple[str, ...]) -> None:
     is_group = any(other[: len(path)] == path != other for other in commands(main))
-    prints_none = is_group or path in [("serve",), ("help",), ("runtime", "prepare")]
+    prints_none = is_group or path in [("serve",), ("help",), ("completion",), ("runtime", "prepare")]
     assert ("--json" in run(*path, "--help").output.split()) != prints_none
 
 
 def test_the_specified_commands_are_there() -> None:
     wanted = (
         "demo serve query publish subscribe dead-letter match schema bench config functions runtime status token "
-        "trace version help"
+        "completion trace version help"
     )
     assert set(main.commands) == set(wanted.split())
     query = main.commands["query"]

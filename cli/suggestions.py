@@ -1,0 +1,74 @@
+"""What a shell suggests behind a TAB, asked of the daemon: quickly, and in silence where none answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from cli.output import plain
+
+if TYPE_CHECKING:
+    from cli.client import Json
+
+_PATIENCE_S = 1.0
+"""For the daemon to answer; whoever presses TAB goes on typing."""
+
+_SUGGESTED = 100
+_WHERE_CHARS = 60
+
+
+Suggested = list[CompletionItem[str]]
+
+
+def suggested_query_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
+    """The ids of registered queries that begin so, the first hundred, but for those that are given already."""
+    given = context.params.get(parameter.name or "") or ()
+
+    def read(answer: Json) -> Suggested:
+        return [
+            CompletionItem(query["id"], help=plain(" ".join(query["where"].split()))[:_WHERE_CHARS])
+            for query in answer["queries"]
+            if isinstance(given, str) or query["id"] not in given
+        ]
+
+    return _asked(context, "/v1/queries", {"prefix": incomplete, "limit": str(_SUGGESTED)}, read)
+
+
+def suggested_streams(context: click.Context, _parameter: click.Parameter, incomplete: str) -> Suggested:
+    """The names of the daemon's streams that begin so."""
+
+    def read(answer: Json) -> Suggested:
+        streams = [stream for stream in answer["streams"] if stream["name"].startswith(incomplete)]
+        return [CompletionItem(stream["name"], help=f"topic {stream['topic']}") for stream in streams]
+
+    return _asked(context, "/v1/streams", {}, read)
+
+
+def suggested_commands(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
+    """The commands within those that are named already."""
+    found: click.Command | None = context.find_root().command
+    for name in context.params.get(parameter.name or "") or ():
+        found = found.get_command(context, name) if isinstance(found, click.Group) else None
+    if not isinstance(found, click.Group):
+        return []
+    commands = sorted(found.commands.items())
+    return [
+        CompletionItem(name, help=one.get_short_help_str()) for name, one in commands if name.startswith(incomplete)
+    ]
+
+
+def _asked(context: click.Context, path: str, params: dict[str, str], read: Callable[[Json], Suggested]) -> Suggested:
+    """What is read from the answer of the daemon that the command names; nothing where it cannot be had."""
+    given: dict[str, Any] = context.params
+    try:
+        from cli.client import DEFAULT_SERVER, connected
+
+        server = given.get("server") or DEFAULT_SERVER
+        with connected(server, given.get("token_file"), given.get("ca_file")) as client:
+            return read(client.request("GET", path, params=params, timeout=_PATIENCE_S))
+    except Exception:
+        # Whatever it is: a message would end up in the line that is being typed.
+        return []
