@@ -91,6 +91,10 @@ class Client:
         """Let go of the connection."""
         self._http.close()
 
+    def wait_at_most(self, timeout_s: float) -> None:
+        """Wait for answers no longer than that."""
+        self._http.timeout = timeout_s
+
     def request(self, method: str, path: str, **options: Any) -> Json:
         """One request; the options are httpx's."""
         response = self._send(method, path, **options)

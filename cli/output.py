@@ -54,9 +54,18 @@ def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]], width:
     def line(values: Sequence[str]) -> str:
         padded = (v.rjust(w) if r else v.ljust(w) for v, w, r in zip(values, widths, right, strict=True))
         text = "  ".join(padded).rstrip()
-        return text if width is None or len(text) <= width else text[: width - 1].rstrip() + "…"
+        return text if width is None else cut(text, width)
 
     return "\n".join([line(list(headings)), *map(line, cells)])
+
+
+def cut(line: str, width: int) -> str:
+    """A line that is no longer than a width.
+
+    >>> cut("arr_delay > 60", 14), cut("arr_delay > 60", 11)
+    ('arr_delay > 60', 'arr_delay…')
+    """
+    return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
 
 
 def counted(number: int, noun: str) -> str:

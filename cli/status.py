@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sys
+import textwrap
 import time
+from datetime import datetime, timezone
 from typing import Any
 
 import click
 
 from cli.client import Client, NoAnswerError, ServerError, server_options
 from cli.command import Command, examples
-from cli.output import counted, json_option, print_json, print_table
+from cli.output import json_option, print_json
+from cli.status_text import status_lines
+from cli.watching import watch
 
-_EVENTS_SHOWN = 3
-_SHOWN = 4
-_REASONS_SHOWN = 5
 _PAUSE_S = 0.5
+_WATCH_S = 2.0
+_WATCHER_WAITS_S = 5.0
+"""For an answer, where the next one is asked for anyway."""
+
+_TOO_MANY_REQUESTS = 429
 
 
 @click.command(
@@ -22,6 +31,8 @@ _PAUSE_S = 0.5
     epilog=examples(
         "asc status",
         "asc status --wait 120",
+        "asc status --watch",
+        "asc status --watch 10 --json >> status.ndjson",
         "asc status --server http://broker:8750 --json",
     ),
 )
@@ -33,18 +44,46 @@ _PAUSE_S = 0.5
     metavar="SECONDS",
     help="Wait so long for the daemon to be ready, as after its start.",
 )
+@click.option(
+    "--watch",
+    "watch_s",
+    type=click.FloatRange(min=0.5, max=86_400),
+    is_flag=False,
+    flag_value=_WATCH_S,
+    metavar="[SECONDS]",
+    help="Show it again every so many seconds, 2 if none are given, until Ctrl-C.",
+)
 @server_options
 @json_option
-def status(client: Client, as_json: bool, wait_s: float) -> None:
+def status(client: Client, as_json: bool, wait_s: float, watch_s: float | None) -> None:
     """Say whether the daemon is ready, and what it runs.
 
-    Prints a line for each stream, then what became of records that could not be
-    decoded, where the time of a batch goes, and the last rearrangements of its
-    sequences. Records and dead letters are counted since the daemon began. "cost" is
-    the number of constructs evaluated for a record, as the executor visits them. Ends
-    with 1 when the daemon is not ready.
+    Prints a line for each stream, then the queries that are not served, what became of records that could not be
+    decoded, where the time of a batch goes, and the last rearrangements of its sequences. Records and dead letters
+    are counted since the daemon began. "cost" is the number of constructs evaluated for a record, as the executor
+    visits them. On a terminal, lines are cut to its width. Ends with 1 when the daemon is not ready.
+
+    With --watch it goes on while no daemon answers, as while one is started again: a screen on a terminal, line by
+    line elsewhere, with --json an object a line. Ctrl-C ends it with 0.
     """
-    ready = _awaited(client, wait_s)
+    if watch_s is not None:
+        if wait_s:
+            raise click.UsageError("--watch waits for a daemon as long as it runs: leave out --wait")
+        client.wait_at_most(_WATCHER_WAITS_S)
+        watch(lambda width: _watched(client, width, as_json), watch_s, in_place=not as_json)
+        return
+    found = _looked(client, _awaited(client, wait_s))
+    if as_json:
+        print_json(found)
+    else:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        click.echo("\n".join(status_lines(found, width)))
+    if not found.get("ready"):
+        click.get_current_context().exit(1)
+
+
+def _looked(client: Client, ready: dict[str, Any]) -> dict[str, Any]:
+    """All that is known of a daemon that answered."""
     found = {"server": client.server, **ready}
     try:
         answer = client.streams()
@@ -55,17 +94,27 @@ def status(client: Client, as_json: bool, wait_s: float) -> None:
         # One that starts, or stands by, has no streams yet; one whose stream failed has them all.
         if ready.get("ready"):
             raise
+    return found
+
+
+def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
+    """One look, in lines, or in one of JSON, with its time; what may be over in a moment is told as not ready. Without
+    a width, an empty line ends it.
+    """
+    at = datetime.now(timezone.utc)
+    try:
+        found = _looked(client, client.ready())
+    except NoAnswerError as error:
+        found = {"server": client.server, "ready": False, "reason": str(error)}
+    except ServerError as error:
+        if error.status < 500 and error.status != _TOO_MANY_REQUESTS:
+            raise
+        found = {"server": client.server, "ready": False, "reason": str(error)}
     if as_json:
-        print_json(found)
-    else:
-        if ready.get("ready"):
-            click.echo(f"ready at {client.server}, Kafka at {found['kafka']['bootstrap_servers']}")
-        else:
-            click.echo(f"not ready at {client.server}: {ready.get('reason') or 'no reason given'}")
-        if "streams" in found:
-            _print_streams(found["streams"])
-    if not ready.get("ready"):
-        click.get_current_context().exit(1)
+        return [json.dumps({"at": at.isoformat(timespec="seconds").replace("+00:00", "Z"), **found})]
+    first, *others = status_lines(found, width)
+    first = f"{at:%H:%M:%S} UTC  {first}"
+    return [first, *others, ""] if width is None else [*textwrap.wrap(first, width), *others]
 
 
 def _awaited(client: Client, wait_s: float) -> dict[str, Any]:
@@ -81,65 +130,3 @@ def _awaited(client: Client, wait_s: float) -> dict[str, Any]:
             if ready.get("ready") or time.monotonic() >= deadline:
                 return ready
         time.sleep(_PAUSE_S)
-
-
-def _print_streams(streams: list[dict[str, Any]]) -> None:
-    headings = ["stream", "topic", "format", "queries", "not served", "conjuncts", "p-attributes", "version"]
-    rows = [
-        [
-            *(stream["name"], stream["topic"], stream["format"], stream["queries"], stream.get("not_served", 0)),
-            stream["plan"].get("conjuncts"),
-            len(stream["plan"].get("p_attributes", ())),
-            stream["plan"].get("version"),
-            *_monitored(stream["plan"].get("monitor") or {}, _dead_letters(stream).get("total", 0)),
-        ]
-        for stream in streams
-    ]
-    print_table([*headings, "records since start", "dead letters", "cost", "rearranged"], rows)
-    for stream in streams:
-        reasons = _dead_letters(stream).get("reasons", ())
-        for reason in reasons[:_REASONS_SHOWN]:
-            column = "" if reason["column"] is None else f", column {reason['column']!r}"
-            click.echo(f"{stream['name']}: {_counted(reason['count'])}: {reason['reason']}{column}")
-        if others := reasons[_REASONS_SHOWN:]:
-            count = sum(reason["count"] for reason in others)
-            click.echo(f"{stream['name']}: {_counted(count)} of {len(others)} other reasons: --json has them")
-        if errors := stream["plan"].get("evaluation_errors"):
-            told = f"{counted(errors, 'evaluation error')}, each NULL to its query: 'asc query show ID' has the query's"
-            click.echo(f"{stream['name']}: {told}")
-        if phases := stream["plan"].get("phases"):
-            told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
-            click.echo(f"{stream['name']}: ms of a batch by phase: {told}")
-        for event in ((stream["plan"].get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
-            click.echo(_told(event))
-
-
-def _counted(dead_letters: int) -> str:
-    return f"{dead_letters:,} dead letter{'' if dead_letters == 1 else 's'}"
-
-
-def _dead_letters(stream: dict[str, Any]) -> dict[str, Any]:
-    return stream["plan"].get("dead_letters") or {}
-
-
-def _monitored(monitor: dict[str, Any], dead_letters: int) -> list[Any]:
-    """Records, those that were not decoded, mean cost, rearrangements; an off monitor counts but rearranges nothing."""
-    tuples = monitor.get("tuples", 0)
-    cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
-    rearranged = sum(monitor.get("rearrangements", {}).values()) if monitor.get("enabled", True) else "off"
-    return [tuples, dead_letters, cost, rearranged]
-
-
-def _told(event: dict[str, Any]) -> str:
-    before = event["dropping_ratio_before"]
-    dropping = f"{'-' if before is None else f'{before:.3f}'} -> {event['dropping_ratio_now']:.3f}"
-    return (
-        f"{event['at']}  {event['stream']} block {event['block']}: {event['trigger']}, dropping ratio {dropping}, "
-        f"cost {event['cost_before']:.2f} -> {event['cost_after']:.2f}, {_sequence(event['old_sequence'])} -> "
-        f"{event['kind']} {_sequence(event['new_sequence'])} ({event['new_micro_arrows']} micro-arrows), "
-        f"{event['spent_s']:.2f} s"
-    )
-
-
-def _sequence(attributes: list[str]) -> str:
-    return ", ".join(attributes[:_SHOWN]) + (", ..." if len(attributes) > _SHOWN else "")

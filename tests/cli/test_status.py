@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import IO, TYPE_CHECKING
 
 import pytest
 from click.testing import Result
@@ -32,7 +37,7 @@ def test_a_daemon_whose_stream_failed_says_what_it_runs_all_the_same(run: Run, a
     assert result.exit_code == 1
     said, _, row = result.stdout.splitlines()
     assert said == f"not ready at {address.url}: stream 's': started again"
-    assert row.split()[:3] == ["s", "s", "json"]
+    assert row.split() == ["s", "0", "0", "-", "0", "s", "json", "-", "-", "0"]
     found = json.loads(run("status", "--json", "--server", address.url).stdout)
     assert [stream["name"] for stream in found["streams"]] == ["s"]
 
@@ -72,33 +77,49 @@ def test_waiting_ends_at_a_token_that_is_refused(run: Run, address: Address) -> 
     assert len(address.asked) == 2
 
 
-def test_dead_letters_and_queries_that_are_not_served_are_shown(run: Run, address: Address) -> None:
-    stream = {"name": "s", "topic": "t", "format": "json", "queries": 7, "not_served": 2}
-    reasons = [
-        {"reason": "value is not a JSON record", "column": "n", "count": 1_200},
-        {"reason": "value is empty", "column": None, "count": 1},
-        *({"reason": f"reason {number}", "column": None, "count": number} for number in (9, 8, 7, 6, 5)),
-    ]
-    plan = {"dead_letters": {"total": 1_234, "reasons": reasons}, "monitor": {"tuples": 5_000, "evaluated": 5_000}}
-    plan["phases"] = {"bind": 0.002, "run": 0.1504}
-    plan["evaluation_errors"] = 1_300
+@contextmanager
+def watched(url: str, *options: str) -> Iterator[IO[str]]:
+    """The lines of 'asc status --watch' in a process of its own; Ctrl-C ends it quietly, with 0."""
+    command = [sys.executable, "-c", "from cli.main import main; main()", "status", "--watch", "0.5", "--server", url]
+    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+            assert (process.returncode, errors) == (0, "")
+        finally:
+            process.kill()
+
+
+def test_watching_goes_on_while_a_daemon_is_started_again(address: Address) -> None:
+    failed = (500, json.dumps({"error": {"message": "it failed"}}))
+    address.answers["/readyz"] = [READY, None, NOT_READY, failed, READY]
+    with watched(address.url) as lines:
+        firsts = [line[14:] for line in islice((line for line in lines if " UTC  " in line[:16]), 5)]
+    assert firsts[0] == firsts[4] == f"ready at {address.url}, Kafka at 127.0.0.1:9\n"
+    assert firsts[1].startswith(f"not ready at {address.url}: the connection ends without an answer")
+    assert firsts[2:4] == [f"not ready at {address.url}: starting\n", f"not ready at {address.url}: it failed\n"]
+
+
+def test_watching_for_programs_is_an_object_a_line(address: Address) -> None:
     address.answers["/readyz"] = [READY]
-    address.answers["/v1/streams"] = [
-        (200, json.dumps({"streams": [stream], "kafka": {"bootstrap_servers": "127.0.0.1:9"}}))
-    ]
-    address.answers["/v1/plan"] = [(200, json.dumps({"streams": {"s": plan}}))]
-    result = run("status", "--server", address.url)
-    assert result.exit_code == 0, result.stderr
-    assert "not served" in result.stdout
-    assert "records since start  dead letters" in result.stdout
-    assert result.stdout.splitlines()[-8:] == [
-        "s: 1,200 dead letters: value is not a JSON record, column 'n'",
-        "s: 1 dead letter: value is empty",
-        *(f"s: {number} dead letters: reason {number}" for number in (9, 8, 7)),
-        "s: 11 dead letters of 2 other reasons: --json has them",
-        "s: 1,300 evaluation errors, each NULL to its query: 'asc query show ID' has the query's",
-        "s: ms of a batch by phase: bind 2, run 150",
-    ]
+    with watched(address.url, "--json") as lines:
+        first, second = (json.loads(line) for line in islice(lines, 2))
+    assert [stream["name"] for stream in first["streams"]] == ["s"]
+    assert first["at"] <= second["at"]
+
+
+def test_watching_ends_at_a_token_that_is_refused(run: Run, address: Address) -> None:
+    address.answers["/readyz"] = [READY]
+    address.answers["/v1/streams"] = [(401, json.dumps({"error": {"message": "bearer token: give it"}}))]
+    result = run("status", "--watch", "--server", address.url)
+    assert (result.exit_code, result.stderr) == (1, "error: bearer token: give it\n")
+
+
+@pytest.mark.parametrize("options", [["--watch", "0.1"], ["--watch", "soon"], ["--watch", "5", "--wait", "9"]], ids=str)
+def test_watching_too_often_or_waiting_as_well_is_wrong_use(run: Run, options: list[str]) -> None:
+    assert run("status", *options, "--server", "http://127.0.0.1:9").exit_code == 2
 
 
 def test_status_names_the_streams(asc: Asc) -> None:

@@ -1,0 +1,94 @@
+"""What ``asc status`` says of a daemon, in lines for people: what is looked for first stands first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cli.output import counted, cut, plain, table_text
+
+_EVENTS_SHOWN = 3
+_SHOWN = 4
+_REASONS_SHOWN = 5
+
+HEADINGS = (
+    *("stream", "queries", "not served", "records", "dead letters", "topic", "format"),
+    *("cost", "rearranged", "conjuncts", "p-attributes", "version"),
+)
+"""A narrow terminal cuts them from the right."""
+
+
+def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str]:
+    """All lines, cut to a width; but for the first one, which may say why the daemon is not ready."""
+    streams: Sequence[Mapping[str, Any]] = found.get("streams", ())
+    lines = [_headline(found)]
+    if "streams" in found:
+        lines += table_text(HEADINGS, [_row(stream) for stream in streams], width).splitlines()
+    details = (plain(line) for stream in streams for line in _details(stream))
+    return [*lines, *(line if width is None else cut(line, width) for line in details)]
+
+
+def _headline(found: Mapping[str, Any]) -> str:
+    if found.get("ready"):
+        return f"ready at {found['server']}, Kafka at {found['kafka']['bootstrap_servers']}"
+    return plain(f"not ready at {found['server']}: {found.get('reason') or 'no reason given'}")
+
+
+def _row(stream: Mapping[str, Any]) -> list[Any]:
+    plan = stream["plan"]
+    monitor = plan.get("monitor")
+    tuples, cost, rearranged = ("-", "-", "-") if monitor is None else _monitored(monitor)
+    return [
+        *(stream["name"], stream["queries"], stream.get("not_served", 0)),
+        *(tuples, _dead_letters(stream).get("total", 0), stream["topic"], stream["format"]),
+        *(cost, rearranged, plan.get("conjuncts"), len(plan.get("p_attributes", ())), plan.get("version")),
+    ]
+
+
+def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Records, mean cost, rearrangements; an off monitor counts but rearranges nothing."""
+    tuples = monitor.get("tuples", 0)
+    cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
+    return tuples, cost, sum(monitor.get("rearrangements", {}).values()) if monitor.get("enabled", True) else "off"
+
+
+def _details(stream: Mapping[str, Any]) -> Iterator[str]:
+    """What is to be said of one stream beside its row, what needs somebody first."""
+    name, plan = stream["name"], stream["plan"]
+    if not_served := stream.get("not_served", 0):
+        verb = "is" if not_served == 1 else "are"
+        yield f"{name}: {counted(not_served, 'query')} {verb} not served: 'asc query list --stream {name}' says why"
+    reasons = _dead_letters(stream).get("reasons", ())
+    for reason in reasons[:_REASONS_SHOWN]:
+        column = "" if reason["column"] is None else f", column {reason['column']!r}"
+        yield f"{name}: {counted(reason['count'], 'dead letter')}: {reason['reason']}{column}"
+    if others := reasons[_REASONS_SHOWN:]:
+        count = sum(reason["count"] for reason in others)
+        yield f"{name}: {counted(count, 'dead letter')} of {len(others)} other reasons: --json has them"
+    if errors := plan.get("evaluation_errors"):
+        told = f"{counted(errors, 'evaluation error')}, each NULL to its query: 'asc query show ID' has the query's"
+        yield f"{name}: {told}"
+    if phases := plan.get("phases"):
+        told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
+        yield f"{name}: ms of a batch by phase: {told}"
+    for event in ((plan.get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
+        yield _told(event)
+
+
+def _dead_letters(stream: Mapping[str, Any]) -> Mapping[str, Any]:
+    return stream["plan"].get("dead_letters") or {}
+
+
+def _told(event: Mapping[str, Any]) -> str:
+    before = event["dropping_ratio_before"]
+    dropping = f"{'-' if before is None else f'{before:.3f}'} -> {event['dropping_ratio_now']:.3f}"
+    return (
+        f"{event['at']}  {event['stream']} block {event['block']}: {event['trigger']}, dropping ratio {dropping}, "
+        f"cost {event['cost_before']:.2f} -> {event['cost_after']:.2f}, {_sequence(event['old_sequence'])} -> "
+        f"{event['kind']} {_sequence(event['new_sequence'])} ({event['new_micro_arrows']} micro-arrows), "
+        f"{event['spent_s']:.2f} s"
+    )
+
+
+def _sequence(attributes: list[str]) -> str:
+    return ", ".join(attributes[:_SHOWN]) + (", ..." if len(attributes) > _SHOWN else "")

@@ -1,0 +1,77 @@
+"""What is said of a daemon: what is looked for first stands first, and nothing is wider than the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cli.status_text import HEADINGS, status_lines
+
+STREAM = {"name": "s", "topic": "t", "format": "json", "queries": 7, "not_served": 2}
+REASONS = [
+    {"reason": "value is not a JSON record", "column": "n", "count": 1_200},
+    {"reason": "value is empty", "column": None, "count": 1},
+    *({"reason": f"reason {number}", "column": None, "count": number} for number in (9, 8, 7, 6, 5)),
+]
+EVENT = {
+    **{"at": "2026-01-31T12:00:00Z", "stream": "s", "block": 0, "trigger": "cost", "dropping_ratio_before": None},
+    **{"dropping_ratio_now": 0.5, "cost_before": 4.0, "cost_after": 2.0, "old_sequence": list("abcde")},
+    **{"kind": "macro", "new_sequence": list("ba"), "new_micro_arrows": 3, "spent_s": 0.25},
+}
+PLAN: dict[str, Any] = {
+    "dead_letters": {"total": 1_234, "reasons": REASONS},
+    "monitor": {"tuples": 5_000, "evaluated": 5_000, "rearrangements": {"cost": 2}, "events": [EVENT]},
+    "phases": {"bind": 0.002, "run": 0.1504},
+    "evaluation_errors": 1_300,
+    "conjuncts": 9,
+    "p_attributes": [{}, {}],
+    "version": 12_345,
+}
+
+
+def found(plan: dict[str, Any], **stream: Any) -> dict[str, Any]:
+    ready = {"server": "http://b", "ready": True, "kafka": {"bootstrap_servers": "k:9"}}
+    return {**ready, "streams": [{**STREAM, **stream, "plan": plan}]}
+
+
+def test_a_stream_is_told_in_full() -> None:
+    lines = status_lines(found(PLAN))
+    assert lines[0] == "ready at http://b, Kafka at k:9"
+    assert lines[1].split("  ")[0] == HEADINGS[0]
+    assert lines[2].split() == ["s", "7", "2", "5,000", "1,234", "t", "json", "1.00", "2", "9", "2", "12,345"]
+    assert lines[3:] == [
+        "s: 2 queries are not served: 'asc query list --stream s' says why",
+        "s: 1,200 dead letters: value is not a JSON record, column 'n'",
+        "s: 1 dead letter: value is empty",
+        *(f"s: {number} dead letters: reason {number}" for number in (9, 8, 7)),
+        "s: 11 dead letters of 2 other reasons: --json has them",
+        "s: 1,300 evaluation errors, each NULL to its query: 'asc query show ID' has the query's",
+        "s: ms of a batch by phase: bind 2, run 150",
+        "2026-01-31T12:00:00Z  s block 0: cost, dropping ratio - -> 0.500, cost 4.00 -> 2.00, a, b, c, d, ... -> "
+        "macro b, a (3 micro-arrows), 0.25 s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plan", "cells"),
+    [({}, ["-", "0", "-", "-"]), ({"monitor": {"enabled": False, "tuples": 0}}, ["0", "0", "-", "off"])],
+    ids=["unseen", "off"],
+)
+def test_what_is_not_known_is_a_dash(plan: dict[str, Any], cells: list[str]) -> None:
+    row = status_lines(found(plan, not_served=0))[2].split()
+    assert [row[3], row[4], row[7], row[8]] == cells
+
+
+def test_on_a_narrow_terminal_each_line_is_cut_and_the_first_columns_stay() -> None:
+    plan = {**PLAN, "dead_letters": {"total": 1, "reasons": [{"reason": "\x1b[31mred", "column": None, "count": 1}]}}
+    lines = status_lines(found(plan), 50)
+    assert max(map(len, lines)) <= 50
+    assert lines[1] == "stream  queries  not served  records  dead letter…"
+    assert lines[4] == "s: 1 dead letter: ·[31mred"
+
+
+def test_why_it_is_not_ready_is_never_cut() -> None:
+    reason = "stream 's': " + "x" * 200
+    lines = status_lines({"server": "http://b", "ready": False, "reason": reason}, 40)
+    assert lines == [f"not ready at http://b: {reason}"]
