@@ -37,7 +37,7 @@ def no_replace_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Load:
+class Load:
     """What is sent to the daemon in one step: its lines, and of each where it comes from."""
 
     ndjson: bytes
@@ -135,14 +135,14 @@ def apply(
     if dry_run:
         _rehearse(client, _wanted(path, form, selector), selector, as_json, tells)
     elif selector is not None:
-        _make(client, _pruning(client, _wanted(path, form, selector), selector), as_json)
+        _make(client, pruning(client, _wanted(path, form, selector), selector), as_json)
     elif path.is_dir():
         wanted = _wanted(path, form, None)
-        _make(client, _Load(b"\n".join(wanted.lines), wanted.places, keep_going, replaces), as_json)
+        _make(client, Load(b"\n".join(wanted.lines), wanted.places, keep_going, replaces), as_json)
     else:
         name, content = _read(path)
         ndjson, places = as_ndjson(content, form or form_of(name, content), name)
-        _make(client, _Load(ndjson, places, keep_going, replaces), as_json)
+        _make(client, Load(ndjson, places, keep_going, replaces), as_json)
 
 
 def _read(path: Path) -> tuple[str, bytes]:
@@ -155,7 +155,7 @@ def _wanted(path: Path, form: str | None, selector: Selector | None) -> WantedQu
     return wanted_queries(query_files(path) if path.is_dir() else [_read(path)], form=form, selector=selector)
 
 
-def _pruning(client: Client, wanted: WantedQueries, selector: Selector) -> _Load:
+def pruning(client: Client, wanted: WantedQueries, selector: Selector) -> Load:
     """The queries of the files, and the removal of those that stand beside them."""
     from cli.query_difference import is_unreadable
 
@@ -170,10 +170,10 @@ def _pruning(client: Client, wanted: WantedQueries, selector: Selector) -> _Load
     return _with_removals(wanted, removed)
 
 
-def _with_removals(wanted: WantedQueries, removed: Sequence[str]) -> _Load:
+def _with_removals(wanted: WantedQueries, removed: Sequence[str]) -> Load:
     lines = [json.dumps({"remove": query_id}).encode() for query_id in removed]
     places = [*wanted.places, *["to be removed"] * len(removed)]
-    return _Load(b"\n".join([*wanted.lines, *lines]), places, removed=removed)
+    return Load(b"\n".join([*wanted.lines, *lines]), places, removed=removed)
 
 
 def _walked(client: Client, **filters: str | None) -> Iterator[Json]:
@@ -184,7 +184,7 @@ def _walked(client: Client, **filters: str | None) -> Iterator[Json]:
             bar.update(len(page))
 
 
-def _make(client: Client, load: _Load, as_json: bool) -> None:
+def _make(client: Client, load: Load, as_json: bool) -> None:
     """Send it, say what became of it, and end with 1 where something was refused."""
     answer, refused = _sent(client, load)
     if as_json:
@@ -205,7 +205,7 @@ def _make(client: Client, load: _Load, as_json: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _sent(client: Client, load: _Load, *, dry_run: bool = False) -> tuple[Json, list[Json]]:
+def _sent(client: Client, load: Load, *, dry_run: bool = False) -> tuple[Json, list[Json]]:
     """The daemon's answer, and the lines that it refuses."""
     try:
         with load_bar(client, len(load.places)):

@@ -19,11 +19,11 @@ import pytest
 from tqdm import tqdm
 
 from broker.queries.loads import STEPS, Loads
-from cli.client import NoAnswerError, ServerError
-from cli.load_bar import follow, load_bar
+from cli.client import NoAnswerError, ServerError, connected
+from cli.load_bar import follow, load_bar, walk_bar
 
 if TYPE_CHECKING:
-    from conftest import Asc
+    from conftest import Address, Asc
 
 QUERIES = 6_000
 
@@ -82,6 +82,27 @@ def test_a_daemon_that_is_slow_is_asked_again_and_one_that_does_not_know_is_not(
 def test_a_small_file_has_no_bar() -> None:
     with load_bar(None, 4_999):  # type: ignore[arg-type]
         assert not [thread for thread in threading.enumerate() if thread.name == "asc-load-bar"]
+
+
+class Shown(io.StringIO):
+    """A terminal that keeps what is drawn."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("queries", "is_drawn"), [(4_999, False), (QUERIES, True)], ids=["few", "many"])
+def test_a_walk_over_many_queries_has_a_bar(
+    monkeypatch: pytest.MonkeyPatch, address: Address, queries: int, is_drawn: bool
+) -> None:
+    address.answers["/v1/streams"] = [(200, json.dumps({"streams": [{"queries": queries - 9}, {"queries": 9}]}))]
+    shown = Shown()
+    monkeypatch.setattr(sys, "stderr", shown)
+    with connected(address.url, None, None) as client, walk_bar(client) as bar:
+        bar.update(3_000)
+        bar.refresh()
+    assert ("comparing:  50%" in shown.getvalue()) is is_drawn
+    assert bool(shown.getvalue()) is is_drawn
 
 
 @pytest.mark.kafka

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.query_apply import refused_line
+from cli.client import connected
+from cli.query_apply import pruning, refused_line
+from cli.wanted_queries import Selector, wanted_queries
 
 if TYPE_CHECKING:
-    from conftest import Asc
+    from conftest import Address, Asc
 
 
 def test_a_bulk_file_is_all_or_none_or_goes_on(asc: Asc, tmp_path: Path) -> None:
@@ -175,6 +177,23 @@ def test_a_query_beside_what_is_pruned_is_an_error_before_anything_is_asked(run:
     result = run("query", "apply", folder.path, "--prune", "--prefix", "other-", "--server", "http://127.0.0.1:9")
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
     assert f"query '{folder.prefix}own': in a.json query 1 is none of --prefix other-" in result.stderr
+
+
+def test_pruning_keeps_what_cannot_be_read_and_says_so(address: Address, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = {"id": "ops-1", "stream": "s", "served": True}
+    unreadable = {"id": "ops-8", "stream": "", "served": False, "reason": "its record is of form 9"}
+    listed = [plain, unreadable, {**plain, "id": "ops-9", "served": False, "reason": "parked"}]
+    address.answers["/v1/queries"] = [(200, json.dumps({"queries": listed, "cursor": None}))]
+    selector = Selector("ops-", ("team", "ops"))
+    wanted = wanted_queries(
+        [("q.ndjson", b'{"id": "ops-1", "where": "n", "labels": {"team": "ops"}}')], selector=selector
+    )
+    with connected(address.url, None, None) as client:
+        load = pruning(client, wanted, selector)
+    assert load.removed == ["ops-9"]
+    assert load.ndjson.splitlines()[1:] == [b'{"remove": "ops-9"}']
+    assert address.asked[-1] == "/v1/queries?limit=1000&prefix=ops-&label=team%3Dops"
+    assert "warning: ops-8 is in no file and kept" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
