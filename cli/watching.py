@@ -31,8 +31,6 @@ def watch(lines: Callable[[int | None], list[str]], every_s: float, *, in_place:
                 click.echo("\n".join(lines(None)))
             else:
                 shown = lines(size.columns)
-                # As it is after the daemon was asked, which may take a while.
-                size = _terminal_size() or size
                 click.echo(("" if is_drawn else "\n" * size.lines) + screen(shown, size), nl=False)
                 is_drawn = True
             sys.stdout.flush()
