@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 
 import click
 
-from cli.arguments import where_option
+from cli.arguments import stream_option, where_option
 from cli.client import Client, Json, server_options
 from cli.command import Command, examples
 from cli.output import counted, json_option, plain, print_json, print_table
@@ -25,7 +25,7 @@ _SHOWN = 5
     ),
 )
 @where_option
-@click.option("--stream", help="The stream, where more than one is configured.")
+@stream_option("The stream, where more than one is configured.")
 @click.option(
     "--last",
     type=click.IntRange(1, 100_000),
