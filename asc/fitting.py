@@ -12,18 +12,20 @@ from asc.keys.attribute import PAttribute
 from asc.spark_types import ddl_of_type, normalised_arrow_type
 
 
-def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """The values of a p-attribute as its type holds them.
+def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array | pa.ChunkedArray:
+    """The values of a p-attribute as its type holds them; an error numbers rows from ``first_row`` on.
 
     Cast exactly: integers and decimals of another width, integers for floats and back, floats of another width,
-    timestamps of another unit, a column of nothing but NULLs. One whose type does not go with the p-attribute's comes
-    back as it is. Raises PlanError for the first value that its type does not hold. A column that has the type already
-    costs nothing, another a copy.
+    timestamps of another unit, a column of nothing but NULLs; what is run-end encoded is written out. One whose type
+    does not go with the p-attribute's comes back as it is. Raises PlanError for the first value that its type does not
+    hold. A column that has the type already costs nothing, another a copy.
 
     >>> fitted(PAttribute("delay", pa.int32()), pa.array([45, None], pa.int64())).type
     DataType(int32)
     """
     wanted = attribute.type
+    if pa.types.is_run_end_encoded(values.type):
+        values = pc.run_end_decode(values)
     given = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if attribute.space.readable(pa.nulls(0, given)) is not None or not _goes_with(given, wanted):
         return values
@@ -33,7 +35,7 @@ def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray) -> pa.Arra
         return exact
     row = bisect_left(range(len(plain)), True, key=lambda last: _exact(plain.slice(0, last + 1), wanted) is None)
     remedy = f"does not fit {ddl_of_type(wanted)}: {_remedy(given)}"
-    raise PlanError(f"column {attribute.sql}, row {row}, holds", plain[row].as_py(), remedy)
+    raise PlanError(f"column {attribute.sql}, row {first_row + row}, holds", _shown(plain[row]), remedy)
 
 
 def _goes_with(given: pa.DataType, wanted: pa.DataType) -> bool:
@@ -53,6 +55,9 @@ def _goes_with(given: pa.DataType, wanted: pa.DataType) -> bool:
 
 def _exact(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
     """The values in a type; None where it does not hold one of them."""
+    if pa.types.is_float16(values.type):
+        # Every value is a float32; Arrow compares none of these.
+        values = values.cast(pa.float32())
     try:
         if pa.types.is_decimal(wanted) and pa.types.is_integer(values.type):
             # Arrow asks whether all values of an integer's width fit, not whether these do.
@@ -67,7 +72,14 @@ def _exact(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array 
     return found
 
 
+def _shown(value: pa.Scalar) -> object:
+    # Nanoseconds are no datetime.
+    return value.cast(pa.string()).as_py() if pa.types.is_timestamp(value.type) else value.as_py()
+
+
 def _remedy(given: pa.DataType) -> str:
+    if pa.types.is_timestamp(given):
+        return "round the column to microseconds, or leave the row out"
     try:
         name = ddl_of_type(normalised_arrow_type(given, ""))
     except SchemaError:

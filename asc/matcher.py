@@ -2,50 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from asc.errors import PlanError, PredicateError
-from asc.evaluation.executor import match
+from asc.evaluation.executor import Matches, match
 from asc.fitting import fitted
+from asc.interchange import Incoming, Part, is_table, predicates_schema, why_not
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
-from asc.schema import Schema, StructType
+from asc.result_tables import By, count_table, filtered, ids_by_row, result_table
+from asc.schema import Schema
 from asc.spark_types import folded
+
+QUERIES_COLUMN = "queries"
+"""What :meth:`Matcher.filter` adds."""
 
 
 class Matcher:
-    """A changing set of standing predicates, matched against record batches.
+    """A changing set of standing predicates, matched against tables: of pyarrow, Polars, pandas, DuckDB, or of whatever
+    gives itself as Arrow.
 
     Represents a mapping id -> predicate over one schema. Invariant: ``plan`` is compiled from exactly that mapping.
     Not safe to change from several threads at once; a plan, being immutable, may be matched from any number of them.
 
-    >>> matcher = Matcher(Schema.from_ddl("delay INT, city STRING"))
-    >>> matcher.add_many([("late", "delay > 30"), ("oslo", "city = 'Oslo' OR delay IS NULL")])
-    >>> batch = pa.record_batch({"delay": pa.array([45, 10, None], pa.int32()), "city": ["Oslo", "Bergen", "Bodø"]})
-    >>> matcher.match(batch).to_pylist()
+    >>> matcher = Matcher("delay INT, city STRING", {"late": "delay > 30", "oslo": "city = 'Oslo' OR delay IS NULL"})
+    >>> table = pa.table({"delay": [45, 10, None], "city": ["Oslo", "Bergen", "Bodø"]})
+    >>> matcher.match(table).to_pylist()
     [{'row': 0, 'query': 'late'}, {'row': 0, 'query': 'oslo'}, {'row': 2, 'query': 'oslo'}]
     """
 
     def __init__(
         self,
-        schema: Schema | pa.Schema | StructType | str,
+        schema: object,
+        queries: Mapping[str, str] | None = None,
         *,
         options: CompileOptions | None = None,
         limits: Limits | None = None,
         time_zone: str = "UTC",
     ) -> None:
-        """``schema``: of the batches to come, as :meth:`Schema.of` takes it; SchemaError for what is none. ``options``:
-        how plans are laid out; ``limits``: of predicates. ``time_zone``: the session time zone that timestamps in
-        predicates are read in.
+        """``schema``: of the tables to come, as :meth:`Schema.of` takes it, or one of these tables, or its Arrow schema
+        (:func:`asc.interchange.predicates_schema`); SchemaError for what is none. ``queries``: id -> predicate, to
+        begin with; refused as by :meth:`add`. ``options``: how plans are laid out; ``limits``: of predicates.
+        ``time_zone``: the session time zone that timestamps in predicates are read in.
         """
-        self.schema = Schema.of(schema)
+        self.schema, self._left_out = _schema_of(schema)
         self._limits = limits or Limits()
         self._time_zone = time_zone
         self._plan = compile_plan((), options)
+        if queries is not None:
+            self.add_many(queries.items())
 
     @property
     def plan(self) -> Plan:
@@ -73,19 +83,50 @@ class Matcher:
         """Remove a predicate. Raises PlanError for an unknown id."""
         self._plan = change_plan(self._plan, remove=[query_id])
 
-    def match(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
-        """The (row, query) pairs that match: a table of ``row`` int32 and ``query`` string, sorted by row, then id.
+    def match(self, table: object, *, by: By = "pair") -> pa.Table:
+        """What matches in a table, as an Arrow table.
 
-        The batch may hold more columns than the schema, and a column of another type whose every value its own type
-        holds exactly (int64 for INT, double for FLOAT, ...). Raises PlanError for a missing column, for one of a type
-        that does not go with its own, and for a value that does not fit.
+        ``by="pair"``: ``row`` int32 and ``query`` string, a row of it for each pair that matches, sorted by row, then
+        id. ``by="row"``: ``queries`` list<string>, one list a row of the table, in its order, empty where no query
+        accepts the row. ``by="query"``: ``query``, ``count`` and ``rows`` list, every query, by id.
+
+        The table is a ``pyarrow`` Table, RecordBatch or RecordBatchReader, or any object with ``__arrow_c_stream__``
+        (a DataFrame of Polars or pandas, a relation of DuckDB). It may hold more columns than the schema, and a column
+        of another type whose every value its own type holds exactly (int64 for INT, double for FLOAT, ...). Raises
+        PlanError for what is no table, for a missing column, for one of a type that does not go with its own, and for a
+        value that does not fit.
         """
-        if not isinstance(batch, (pa.RecordBatch, pa.Table)):
-            raise PlanError("batch", type(batch).__name__, "give a pyarrow.RecordBatch or pyarrow.Table")
-        columns = [fitted(a, _column(batch, a.path or (), a.sql)) for a in self._plan.p_attributes]
-        matches = match(self._plan, columns, batch.num_rows)
-        queries = self._plan.query_ids.take(pa.array(matches.queries))
-        return pa.table({"row": pa.array(matches.rows), "query": queries})
+        return result_table(self._plan, (matches for _, matches in self._found(table)), by)
+
+    def count(self, table: object) -> pa.Table:
+        """How many rows of a table each query accepts: ``query`` and ``count`` int64, every query, by id.
+
+        Of a stream no more than a part is held at a time. Takes and raises what :meth:`match` does.
+        """
+        return count_table(self._plan, (matches for _, matches in self._found(table)))
+
+    def filter(self, table: object) -> pa.Table:
+        """The rows that at least one query accepts, their columns unchanged (those of Arrow's view types as their large
+        ones), with one more: ``queries`` list<string>, the ids of those queries, sorted. What ``broker.match`` gives,
+        as Arrow.
+
+        Takes and raises what :meth:`match` does; PlanError also where a column of that name is there already.
+        """
+        kept: list[pa.Table] = []
+        plan, incoming = self._plan, Incoming.of(table)
+        if any(folded(name) == QUERIES_COLUMN for name in incoming.schema.names):
+            raise PlanError("column", QUERIES_COLUMN, "is a name that the result needs: rename it before matching")
+        for part, matches in _matched(plan, incoming):
+            accepted = np.zeros(matches.tuples, dtype=np.bool_)
+            accepted[matches.rows] = True
+            mask = pa.array(accepted)
+            ids = ids_by_row(plan, matches).filter(mask)
+            kept.append(filtered(part, mask).append_column(QUERIES_COLUMN, ids))
+        return pa.concat_tables(kept)
+
+    def _found(self, table: object) -> Iterator[tuple[Part, Matches]]:
+        """The parts of a table with what was found in each."""
+        return _matched(self._plan, Incoming.of(table))
 
     def _query(self, query_id: str, where: str) -> Query:
         if not isinstance(query_id, str) or not query_id:
@@ -94,7 +135,15 @@ class Matcher:
             raise PlanError("query id", query_id, "half a surrogate pair cannot be stored")
         if not isinstance(where, str):
             raise PredicateError(f"query {query_id!r} has the predicate", where, "it must be a string")
-        predicate = normalise(where, self.schema, limits=self._limits, time_zone=self._time_zone)
+        try:
+            predicate = normalise(where, self.schema, limits=self._limits, time_zone=self._time_zone)
+        except PredicateError as error:
+            reason = why_not(self._left_out, str(error.value)) if error.subject == "unknown column" else None
+            if reason is None:
+                raise
+            raise PredicateError(
+                "column", error.value, reason, text=error.text, start=error.start, end=error.end
+            ) from None
         for attribute in predicate.p_attributes:
             if attribute.is_computed:
                 raise PredicateError(
@@ -105,7 +154,24 @@ class Matcher:
         return Query(query_id, predicate)
 
 
-def _column(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str) -> pa.ChunkedArray:
+def _schema_of(value: object) -> tuple[Schema, Mapping[str, str]]:
+    """A schema as callers have it, and why predicates may not name the columns that it leaves out."""
+    if isinstance(value, pa.Schema):
+        return predicates_schema(value)
+    if is_table(value):
+        return predicates_schema(Incoming.of(value).schema)
+    return Schema.of(value), {}
+
+
+def _matched(plan: Plan, incoming: Incoming) -> Iterator[tuple[Part, Matches]]:
+    before = 0
+    for part in incoming.parts:
+        columns = [fitted(a, _column(part, a.path or (), a.sql), before) for a in plan.p_attributes]
+        yield part, match(plan, columns, part.num_rows)
+        before += part.num_rows
+
+
+def _column(batch: Part, path: tuple[str, ...], name: str) -> pa.ChunkedArray:
     """A column of a batch; a field of a struct is NULL where the struct is.
 
     Names are the batch's own spelling where they are the same, else any that Spark takes for the same.

@@ -54,6 +54,9 @@ _DDL_NAMES: dict[pa.DataType, str] = {
     pa.month_day_nano_interval(): "INTERVAL",
     VARIANT: "VARIANT",
 }
+_NO_COLUMNS = (pa.null(), pa.month_day_nano_interval(), VARIANT)
+"""Types of values within a predicate that no column has."""
+
 _KNOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p,s), STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, STRUCT<...>, ARRAY<...>, MAP<...>"  # noqa: E501
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 MAX_TYPE_DEPTH = 32
@@ -309,6 +312,6 @@ def normalised_arrow_type(data_type: pa.DataType, where: str) -> pa.DataType:
         return pa.map_(key, item)
     if types.is_list(data_type) or types.is_large_list(data_type) or types.is_fixed_size_list(data_type):
         return pa.list_(normalised_arrow_type(data_type.value_type, where))
-    if data_type in _DDL_NAMES and not types.is_null(data_type) and data_type != VARIANT:
+    if data_type in _DDL_NAMES and data_type not in _NO_COLUMNS:
         return data_type
     raise SchemaError(f"attribute {where} has type", str(data_type), f"cast it to what one of these holds: {_KNOWN}")

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from asc.errors import PlanError
@@ -53,6 +54,22 @@ def test_timestamps_of_another_unit() -> None:
     assert fitted(PAttribute("t", US), pa.array([1500], pa.timestamp("ms"))).cast(pa.int64()).to_pylist() == [1500000]
     zoned = fitted(PAttribute("t", ZONED), pa.array([7000], pa.timestamp("ns", tz="Europe/Oslo")))
     assert zoned.cast(pa.int64()).to_pylist() == [7]
+
+
+def test_half_floats_and_what_is_run_end_encoded() -> None:
+    half = fitted(PAttribute("x", pa.float32()), pa.array([1.5, None, float("nan")], pa.float16()))
+    assert half.type == pa.float32()
+    assert str(half.to_pylist()) == "[1.5, None, nan]"
+    runs = pc.run_end_encode(pa.array([1, 1, None], pa.uint8()))
+    assert fitted(PAttribute("x", pa.int16()), runs).to_pylist() == [1, 1, None]
+
+
+def test_nanoseconds_that_are_no_microseconds_are_named_and_rows_counted_on() -> None:
+    values = pa.array([1000, 1], pa.timestamp("ns"))
+    with pytest.raises(
+        PlanError, match=r"column t, row 11, holds '1970-01-01 00:00:00\.000000001': .*round the column"
+    ):
+        fitted(PAttribute("t", US), values, 10)
 
 
 def test_chunks_and_dictionaries() -> None:

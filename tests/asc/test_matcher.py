@@ -46,8 +46,8 @@ def test_add_match_replace_remove() -> None:
 
 
 def test_what_is_no_batch_is_refused() -> None:
-    with pytest.raises(PlanError, match=r"batch 'list': give a pyarrow\.RecordBatch or pyarrow\.Table"):
-        Matcher("n INT").match([1])  # type: ignore[arg-type]
+    with pytest.raises(PlanError, match=r"table of type 'list': give a pyarrow, Polars, pandas or DuckDB table"):
+        Matcher("n INT").match([1])
 
 
 def test_nested_fields_are_null_where_the_struct_is() -> None:
@@ -163,9 +163,9 @@ def test_any_schema_is_taken_and_anything_else_refused_at_once() -> None:
         matcher = Matcher(schema)
         matcher.add("late", "delay > 30")
         assert found(matcher, pa.table({"delay": pa.array([45], pa.int32())})) == [(0, "late")]
-    for schema in (None, {"delay": "int"}, pa.int32(), BATCH, b"delay INT"):
+    for schema in (None, {"delay": "int"}, pa.int32(), b"delay INT"):
         with pytest.raises(SchemaError, match=r"give an asc.Schema, a pyarrow.Schema, a PySpark StructType"):
-            Matcher(schema)  # type: ignore[arg-type]
+            Matcher(schema)
 
 
 def test_a_column_is_cast_where_every_value_fits() -> None:
@@ -181,3 +181,58 @@ def test_a_column_is_cast_where_every_value_fits() -> None:
         matcher.match(pa.table({"delay": [1, 3_000_000_000], "place": [{"x": 2.0}] * 2}))
     with pytest.raises(PlanError, match="'string': expected int32"):
         matcher.match(pa.table({"delay": ["45"], "place": [{"x": 2.0}]}))
+
+
+def test_queries_to_begin_with() -> None:
+    assert found(Matcher(BATCH, {"late": "delay > 30", "oslo": "city = 'Oslo'"})) == [
+        (0, "late"),
+        (0, "oslo"),
+        (3, "late"),
+        (3, "oslo"),
+    ]
+    with pytest.raises(PredicateError, match="unknown column 'dely': did you mean 'delay'"):
+        Matcher(BATCH, {"late": "dely > 30"})
+
+
+def test_a_row_a_row() -> None:
+    matcher = Matcher(BATCH, {"late": "delay > 30", "oslo": "city = 'Oslo'"})
+    queries = matcher.match(BATCH, by="row")
+    assert queries.to_pydict() == {"queries": [["late", "oslo"], [], [], ["late", "oslo"]]}
+    assert queries.schema == pa.schema([("queries", pa.list_(pa.string()))])
+
+
+def test_a_row_a_query() -> None:
+    matcher = Matcher(BATCH, {"oslo": "city = 'Oslo'", "none": "delay > 1000", "any": "TRUE"})
+    by_query = {"query": ["any", "none", "oslo"], "count": [4, 0, 2], "rows": [[0, 1, 2, 3], [], [0, 3]]}
+    assert matcher.match(BATCH, by="query").to_pydict() == by_query
+    assert matcher.count(BATCH).to_pydict() == {name: by_query[name] for name in ("query", "count")}
+
+
+def test_rows_that_are_accepted() -> None:
+    matcher = Matcher(BATCH, {"late": "delay > 40", "bergen": "city = 'Bergen'", "ten": "delay = 10"})
+    kept = matcher.filter(BATCH)
+    assert kept.drop_columns("queries").to_pylist() == BATCH.slice(0, 2).to_pylist()
+    assert kept["queries"].to_pylist() == [["late"], ["bergen", "ten"]]
+    with pytest.raises(PlanError, match="column 'queries': is a name that the result needs"):
+        matcher.filter(kept)
+
+
+def test_what_a_table_has_no_type_for_is_told_where_it_is_named() -> None:
+    table = pa.table({"n": [1], "at": pa.array([0], pa.time64("us")), "void": [None]})
+    matcher = Matcher(table, {"one": "n = 1"})
+    assert found(matcher, table) == [(0, "one")]
+    with pytest.raises(
+        PredicateError, match=r"column 'at': the table has it as time64\[us\], which no predicate knows"
+    ):
+        matcher.add("q", "at IS NULL")
+    with pytest.raises(PredicateError, match="column 'void': the table has nothing but NULLs there") as caught:
+        matcher.add("q", "n = 1 AND void IS NULL")
+    assert caught.value.caret().endswith("          ^^^^")
+
+
+def test_rows_of_an_error_are_those_of_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("asc.interchange.PART_ROWS", 3)
+    matcher = Matcher("n INT", {"any": "n > 4"})
+    assert found(matcher, pa.table({"n": range(8)})) == [(5, "any"), (6, "any"), (7, "any")]
+    with pytest.raises(PlanError, match="column n, row 7, holds 4294967296: does not fit INT"):
+        matcher.match(pa.table({"n": [0] * 7 + [2**32]}))

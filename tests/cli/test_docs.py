@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
 import sys
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Union, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
@@ -77,10 +78,12 @@ def test_links_between_the_pages_lead_somewhere() -> None:
 
 def test_the_library_page_says_what_the_matcher_gives() -> None:
     page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
-    (block,) = (code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "asc.Matcher" in code)
-    names: dict[str, Any] = {}
-    exec(block, names)
-    assert names["pairs"].to_pylist() == [{"row": 0, "query": "late"}, {"row": 1, "query": "unknown"}]
+    session = "\n".join(code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if code.startswith(">>>"))
+    example = doctest.DocTestParser().get_doctest(session, {}, "library.md", "docs/library.md", 0)
+    told: list[str] = []
+    results = doctest.DocTestRunner().run(example, out=told.append)
+    assert results.attempted > 10
+    assert results.failed == 0, "".join(told)
 
 
 def test_the_page_on_predicates_lists_every_function() -> None:

@@ -1,0 +1,182 @@
+"""Tables of other libraries, by Arrow's PyCapsule interface: none of these libraries is imported or has to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from asc.errors import PlanError, SchemaError
+from asc.schema import Schema
+from asc.spark_types import folded, normalised_arrow_type
+
+PART_ROWS = 1 << 20
+"""Rows of a table that are matched at a time: what is copied of a column, to have it in one piece, is bounded by it."""
+
+_FEWEST_ROWS = 1 << 16
+"""Rows of a part at least, while more come: streams come in pieces of some thousand, and each call costs something."""
+
+_TAKEN = "pyarrow, Polars, pandas or DuckDB table, or any object with __arrow_c_stream__"
+
+Part: TypeAlias = pa.RecordBatch | pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A table as it arrives: its Arrow schema, and its rows in parts of bounded size, which can be gone through once.
+
+    Invariant: each part has the schema. Cost: a part at a time; rows that are in Arrow's memory are not copied.
+    """
+
+    schema: pa.Schema
+    parts: Iterator[Part]
+
+    @classmethod
+    def of(cls, data: object) -> Incoming:
+        """What a table gives: a ``pyarrow.Table``, ``RecordBatch`` or ``RecordBatchReader``, or an object that exports
+        itself as Arrow (Polars, pandas, DuckDB). PlanError for anything else, and for what its library cannot export.
+        """
+        if isinstance(data, (pa.Table, pa.RecordBatch)):
+            return cls(data.schema, _slices(data))
+        if isinstance(data, pa.RecordBatchReader):
+            return cls(data.schema, _together(data, _name(data)))
+        if hasattr(data, "__arrow_c_stream__"):
+            reader = _exported(data, pa.RecordBatchReader.from_stream)
+            return cls(reader.schema, _together(reader, _name(data)))
+        if hasattr(data, "__arrow_c_array__"):
+            batch = _exported(data, pa.record_batch)
+            return cls(batch.schema, _slices(batch))
+        raise PlanError("table of type", type(data).__name__, _remedy(data))
+
+
+def is_table(value: object) -> bool:
+    """Whether a value is a table as :meth:`Incoming.of` takes it."""
+    is_arrow = isinstance(value, (pa.Table, pa.RecordBatch, pa.RecordBatchReader))
+    return is_arrow or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def predicates_schema(schema: pa.Schema) -> tuple[Schema, dict[str, str]]:
+    """The attributes of a table that predicates may name, and why they may not name the others, by dotted path.
+
+    A type that Spark has not becomes the narrowest that holds its values: ``uint8`` SMALLINT, ``uint64``
+    DECIMAL(20,0), ``float16`` FLOAT, a timestamp of any unit TIMESTAMP. SchemaError where nothing is left, or two names
+    differ in case only.
+
+    >>> schema, others = predicates_schema(pa.schema({"n": pa.uint16(), "at": pa.time64("us")}))
+    >>> schema.ddl(), others
+    ('n INT', {'at': 'the table has it as time64[us], which no predicate knows: cast it'})
+    """
+    others: dict[str, str] = {}
+    fields = list(_known_fields(schema, "", others))
+    if not fields:
+        raise SchemaError("table with the columns", _shown(schema), "predicates can name none of them")
+    return Schema.from_arrow(pa.schema(fields)), others
+
+
+def why_not(others: Mapping[str, str], name: str) -> str | None:
+    """Why predicates may not name a column that :func:`predicates_schema` left out; None for one that it did not."""
+    wanted = folded(name)
+    for path, reason in others.items():
+        left_out = folded(path)
+        if wanted == left_out or wanted.startswith(f"{left_out}."):
+            return reason
+    return None
+
+
+def _known_fields(fields: Iterable[pa.Field], prefix: str, others: dict[str, str]) -> Iterator[pa.Field]:
+    for field in fields:
+        path = f"{prefix}{field.name}"
+        if not field.name:
+            continue
+        if pa.types.is_struct(field.type):
+            within = [field.type.field(i) for i in range(field.type.num_fields)]
+            inner = list(_known_fields(within, f"{path}.", others))
+            if inner:
+                yield field.with_type(pa.struct(inner))
+            continue
+        if pa.types.is_null(field.type):
+            others[path] = "the table has nothing but NULLs there, so its type is not known: give a schema"
+            continue
+        try:
+            yield field.with_type(normalised_arrow_type(_widened(field.type), path))
+        except SchemaError:
+            others[path] = f"the table has it as {field.type}, which no predicate knows: cast it"
+
+
+def _widened(data_type: pa.DataType) -> pa.DataType:
+    """The narrowest type with a counterpart in Spark that holds the values; the type itself where there is none."""
+    types = pa.types
+    if types.is_dictionary(data_type) or types.is_run_end_encoded(data_type):
+        return _widened(data_type.value_type)
+    if types.is_unsigned_integer(data_type):
+        wider = {8: pa.int16(), 16: pa.int32(), 32: pa.int64()}
+        return wider.get(data_type.bit_width, pa.decimal128(20, 0))
+    if types.is_float16(data_type):
+        return pa.float32()
+    if types.is_timestamp(data_type):
+        return pa.timestamp("us", tz=data_type.tz)
+    return pa.date32() if types.is_date(data_type) else data_type
+
+
+def _slices(data: Part) -> Iterator[Part]:
+    for start in range(0, max(1, data.num_rows), PART_ROWS):
+        # A table without columns would have as many rows as it is asked for.
+        yield data.slice(start, min(PART_ROWS, data.num_rows - start))
+
+
+def _together(reader: pa.RecordBatchReader, name: str) -> Iterator[Part]:
+    """The batches of a stream, small ones together."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    while (batch := _next(reader, name)) is not None:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= _FEWEST_ROWS:
+            yield from _slices(pa.Table.from_batches(waiting, reader.schema))
+            waiting, rows = [], 0
+    yield from _slices(pa.Table.from_batches(waiting, reader.schema))
+
+
+def _next(reader: pa.RecordBatchReader, name: str) -> pa.RecordBatch | None:
+    try:
+        batch: pa.RecordBatch = reader.read_next_batch()
+    except StopIteration:
+        return None
+    except Exception as error:
+        # Whatever the library that makes the rows stumbles over: a division in a query of DuckDB, a file that is cut.
+        raise PlanError("table of type", name, f"cannot be read to its end: {_first_line(error)}") from error
+    return batch
+
+
+def _exported(data: object, read: type[pa.RecordBatch]) -> pa.RecordBatchReader | pa.RecordBatch:
+    try:
+        return read(data)
+    except Exception as error:
+        remedy = f"its library does not give it as Arrow: {_first_line(error)}"
+        raise PlanError("table of type", _name(data), remedy) from error
+
+
+def _remedy(data: object) -> str:
+    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
+        return "it has no rows yet: collect() it first"
+    if hasattr(data, "sparkSession"):
+        return "use broker.match, or its toArrow()"
+    return f"give a {_TAKEN}"
+
+
+def _name(data: object) -> str:
+    return type(data).__name__
+
+
+def _first_line(error: Exception) -> str:
+    # pyarrow names the column of pandas in a second argument.
+    said = [str(argument).strip() for argument in error.args if isinstance(argument, str)] or [str(error)]
+    lines = "; ".join(said).splitlines()
+    return lines[0][:300] if lines else type(error).__name__
+
+
+def _shown(schema: pa.Schema) -> str:
+    columns = [f"{field.name} {field.type}" for field in schema]
+    return ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")

@@ -1,0 +1,126 @@
+"""What a set of predicates found in a table, in the shapes that it is used in: Arrow tables, all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.errors import PlanError
+from asc.evaluation.executor import Matches
+from asc.interchange import Part
+from asc.plan.plan import Plan
+
+By = Literal["pair", "row", "query"]
+"""What a row of the result stands for: a row and a query that accepts it, a row of the table, or a query."""
+
+_MOST_ROWS = 2**31 - 1
+_TEXT_BYTES = 2**31 - 1
+"""What one Arrow array of strings holds."""
+
+
+def result_table(plan: Plan, found: Iterable[Matches], by: By) -> pa.Table:
+    """What was found in the parts of a table, one after the other, in the shape of :meth:`asc.Matcher.match`.
+
+    PlanError for a shape that there is none of, and for more rows than an int32 can number.
+    """
+    if by not in get_args(By):
+        raise PlanError("shape of a result", by, "'pair', 'row' or 'query'")
+    if by == "row":
+        lists = [ids_by_row(plan, matches) for matches in found]
+        return pa.table({"queries": pa.chunked_array(lists, pa.list_(pa.string()))})
+    rows, queries = _joined(found)
+    if by == "query":
+        order = np.argsort(queries, kind="stable")
+        offsets = _offsets(queries, len(plan))
+        lists_of_rows = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(rows[order]))
+        return pa.table({"query": plan.query_ids, "count": pa.array(np.diff(offsets)), "rows": lists_of_rows})
+    return pa.table({"row": pa.array(rows), "query": _ids(plan, queries)})
+
+
+def count_table(plan: Plan, found: Iterable[Matches]) -> pa.Table:
+    """How many rows each query accepts: ``query`` and ``count`` int64, every query, by id."""
+    counts = np.zeros(len(plan), dtype=np.int64)
+    for matches in found:
+        counts += np.bincount(matches.queries, minlength=len(plan))
+    return pa.table({"query": plan.query_ids, "count": pa.array(counts)})
+
+
+def ids_by_row(plan: Plan, matches: Matches) -> pa.ListArray:
+    """The ids of the queries that accept each row, a list for each, sorted. PlanError where they are more text than one
+    Arrow array holds.
+    """
+    offsets = pa.array(_offsets(matches.rows, matches.tuples), pa.int32())
+    ids = _ids(plan, matches.queries)
+    if ids.num_chunks > 1:
+        remedy = "more than 2 GiB of ids for a part of the table: match fewer rows at a time"
+        raise PlanError("ids of accepting queries", f"{len(ids)} of them", remedy)
+    return pa.ListArray.from_arrays(offsets, ids.combine_chunks())
+
+
+def filtered(part: Part, mask: pa.BooleanArray) -> pa.Table:
+    """The rows of a part that a mask keeps. Arrow filters neither views, which become the large types of the same
+    values, nor what is run-end encoded, which is written out. PlanError for a column that it cannot filter otherwise.
+    """
+    fields: list[pa.Field] = []
+    columns: list[pa.ChunkedArray] = []
+    for field, values in zip(part.schema, part.columns, strict=True):
+        plain = pc.run_end_decode(values) if pa.types.is_run_end_encoded(field.type) else values
+        kind = _without_views(plain.type)
+        try:
+            plain = plain if kind == plain.type else plain.cast(kind)
+            columns.append(plain.filter(mask))
+        except pa.ArrowNotImplementedError as error:
+            raise PlanError("column", field.name, f"rows of {field.type} cannot be taken: leave it out") from error
+        fields.append(field.with_type(kind))
+    return pa.table(columns, pa.schema(fields, part.schema.metadata))
+
+
+def _without_views(data_type: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if types.is_string_view(data_type):
+        return pa.large_string()
+    if types.is_binary_view(data_type):
+        return pa.large_binary()
+    if types.is_dictionary(data_type):
+        return pa.dictionary(data_type.index_type, _without_views(data_type.value_type), data_type.ordered)
+    if types.is_struct(data_type):
+        inner = [data_type.field(i) for i in range(data_type.num_fields)]
+        return pa.struct([field.with_type(_without_views(field.type)) for field in inner])
+    if types.is_list(data_type) or types.is_large_list(data_type):
+        item = data_type.value_field.with_type(_without_views(data_type.value_type))
+        return pa.list_(item) if types.is_list(data_type) else pa.large_list(item)
+    return data_type
+
+
+def _joined(found: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The pairs of all parts, with rows numbered through."""
+    rows, queries, before = [np.empty(0, np.int32)], [np.empty(0, np.int32)], 0
+    for matches in found:
+        if before + matches.tuples > _MOST_ROWS:
+            raise PlanError("table of", f"more than {_MOST_ROWS} rows", "match it in pieces, or ask for counts")
+        rows.append(matches.rows + np.int32(before))
+        queries.append(matches.queries)
+        before += matches.tuples
+    return np.concatenate(rows), np.concatenate(queries)
+
+
+def _offsets(places: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
+    """Where the pairs of each place begin, int64[count + 1], the pairs being sorted by place."""
+    offsets = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(places, minlength=count), out=offsets[1:])
+    return offsets
+
+
+def _ids(plan: Plan, queries: npt.NDArray[np.int32]) -> pa.ChunkedArray:
+    """The ids of queries, in pieces that are no larger than an Arrow array of strings may be."""
+    longest: Any = pc.max(pc.binary_length(plan.query_ids)).as_py()
+    step = max(1, _TEXT_BYTES // max(1, longest or 0))
+    pieces = [
+        plan.query_ids.take(pa.array(queries[start : start + step])) for start in range(0, max(1, len(queries)), step)
+    ]
+    return pa.chunked_array(pieces, pa.string())
