@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from broker.consuming.consume import Delivery, consume
     from broker.matching.dataframe import match
+    from broker.matching.sql_function import SetFunction, register_function
 
-__all__ = ["Delivery", "consume", "match"]
+__all__ = ["Delivery", "SetFunction", "consume", "match", "register_function"]
 
 
 def __getattr__(name: str) -> Any:
@@ -17,6 +18,10 @@ def __getattr__(name: str) -> Any:
         from broker.matching.dataframe import match
 
         return match
+    if name in ("register_function", "SetFunction"):
+        from broker.matching import sql_function
+
+        return getattr(sql_function, name)
     if name in ("consume", "Delivery"):
         from broker.consuming import consume
 
