@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup demo check test lint soak fuzz bench audit lock clean
+.PHONY: help setup demo check test lint soak fuzz bench audit release lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -85,6 +85,11 @@ bench: setup .venv/.dev  ## every benchmark at full size; results in bench/resul
 AUDIT ?=
 audit: setup .venv/.dev  ## licences and known vulnerabilities of packages and jars; the SBOM is dist/sbom.cdx.json
 	@$(BIN)/python -m audit $(AUDIT)
+
+# RELEASE=--unreleased builds and tries what is no release yet.
+RELEASE ?=
+release: .venv/.dev  ## wheel and sdist in dist, the wheel tried in an empty environment
+	@$(BIN)/python -m release $(RELEASE)
 
 lock:  ## resolve the locked versions anew (needs uv)
 	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt pyproject.toml -o requirements.lock

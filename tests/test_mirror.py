@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench", "faults", "audit", "fuzz")
+PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench", "faults", "audit", "fuzz", "release")
 
 WITHOUT_TESTS = {
     "broker/plans/offsets.py": "names a type, and does nothing",

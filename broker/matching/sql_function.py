@@ -66,8 +66,9 @@ def register_function(
 
     Its parameters are the columns that the predicates name, in the order of the ``schema``, which is a table with these
     columns or what :meth:`Schema.of` takes. It accepts what :func:`broker.match` accepts; the time zone is the
-    session's as it is now. One of the same name that was registered before is replaced. Raises MatchError (a name that is none or is another function's, an illegal id,
-    an expression that Spark refuses), PredicateError (naming the query), SchemaError.
+    session's as it is now. One of the same name that was registered before is replaced. Raises MatchError (a name that
+    is none or is another function's, an illegal id, an expression that Spark refuses), PredicateError (naming the
+    query), SchemaError.
     """
     if not hasattr(spark, "_jsparkSession"):
         raise MatchError("session of", "Spark Connect", "has no broadcast; use a classic session")

@@ -1,0 +1,1 @@
+"""A release: wheel and source archive, whole, and enough where nothing else of the project is."""
