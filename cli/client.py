@@ -120,10 +120,10 @@ class Client:
         from broker.kafka.client import KafkaClient, quiet_client_log
 
         quiet_client_log()
-        options = {} if self._config_file is None else load_kafka_options(self._config_file)
+        options = load_kafka_options(self._config_file)
         asked = self.streams()["kafka"]
         protocol = asked.get("security_protocol", "PLAINTEXT")
-        if protocol != "PLAINTEXT" and self._config_file is None:
+        if protocol != "PLAINTEXT" and self._config_file is None and not options:
             remedy = f"is spoken to by {protocol}: name the file that has its [kafka.options] with --config"
             raise CommandError("Kafka", asked["bootstrap_servers"], remedy)
         return KafkaClient(asked["bootstrap_servers"], options, KAFKA_ANSWERS_WITHIN_S)

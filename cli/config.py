@@ -17,6 +17,7 @@ from cli.toml_text import toml_lines
     epilog=examples(
         "asc config",
         "asc config --config asc.toml --json",
+        "ASC__API__PORT=8751 asc config --config asc.toml",
     ),
 )
 @config_option("The configuration to check and complete; without it, the defaults.")
@@ -24,12 +25,14 @@ from cli.toml_text import toml_lines
 def config(config_file: Path | None, as_json: bool) -> None:
     """Check a configuration and print the effective one.
 
-    Defaults are filled in, secrets masked.
+    Defaults are filled in, secrets masked. Behind each value that is not a default
+    stands where it is from: the file, or a variable as ASC__API__PORT, which stands
+    in for the file's; with --json that is in "origins".
     """
-    from broker.config.config import load_config
+    from broker.config.config import load_config, origins
 
-    effective = load_config(config_file).effective()
+    effective, found = load_config(config_file).effective(), origins(config_file)
     if as_json:
-        print_json(effective)
+        print_json({**effective, "origins": {".".join(path): origin for path, origin in found.items()}})
     else:
-        click.echo("\n".join(toml_lines(effective)))
+        click.echo("\n".join(toml_lines(effective, notes=found)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def serve(
     SIGTERM or Ctrl-C ends the running batch, commits and leaves.
     SIGHUP reads the file again and takes the section [monitor] from it, and tokens file and certificate anew.
     """
-    if config_file is None:
+    if config_file is None and not any(name.startswith("ASC__STREAMS__") for name in os.environ):
         raise click.UsageError(f"give --config FILE, a TOML file with at least {_LEAST}")
     from broker.config.config import load_config
     from broker.daemon.process import serve as serve_daemon

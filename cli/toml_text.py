@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 
-def toml_lines(table: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    r"""A table as TOML: its own keys first, then its tables. A key without a value becomes a comment.
+def toml_lines(
+    table: Mapping[str, Any],
+    path: str = "",
+    notes: Mapping[tuple[str, ...], str] = MappingProxyType({}),
+    above: tuple[str, ...] = (),
+) -> Iterator[str]:
+    r"""A table as TOML: its own keys first, then its tables. A key without a value becomes a comment; the ``notes`` on
+    keys, by their paths, stand behind them.
 
     >>> print("\n".join(toml_lines({"api": {"port": 8750, "token_file": None}})))
     <BLANKLINE>
@@ -20,12 +27,13 @@ def toml_lines(table: Mapping[str, Any], path: str = "") -> Iterator[str]:
         if value is None:
             yield f"# {key} is not set"
         elif not isinstance(value, Mapping):
-            yield f"{_toml_key(key)} = {_toml_value(value)}"
+            note = notes.get((*above, key))
+            yield f"{_toml_key(key)} = {_toml_value(value)}" + (f"  # {note}" if note else "")
     for key, value in table.items():
         if isinstance(value, Mapping):
             inner = f"{path}.{_toml_key(key)}" if path else _toml_key(key)
             yield from ("", f"[{inner}]")
-            yield from toml_lines(value, inner)
+            yield from toml_lines(value, inner, notes, (*above, key))
 
 
 def _toml_key(key: str) -> str:

@@ -8,7 +8,8 @@ import os
 import re
 import ssl
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,7 @@ from broker.access.scope import Scope
 from broker.access.secret import check_secret, digest
 from broker.access.tokens_file import parse_tokens
 from broker.config.certificate import server_context
+from broker.config.environment import KeyPath, Overlay, has_variables, of_variables, overlaid
 from broker.config.options import SECRET_KEY, masked
 from broker.config.sections import ApiConfig, KafkaConfig, LimitsConfig, MonitorConfig, Section, SparkConfig
 from broker.config.spark_options import masked_spark, masked_urls
@@ -155,23 +157,30 @@ class Config(Section):
             yield ConfigError(f"{name}: {error.subject}", error.value, f"is asked for from outside and {error.remedy}")
 
 
-def load_config(path: Path | None, *, embedded: bool = False, master: str | None = None) -> Config:
-    """The configuration in a TOML file, or the defaults where there is none; ``embedded``: the daemon's own Kafka,
-    ``master``: Spark's, in place of the file's.
+def load_config(
+    path: Path | None,
+    *,
+    embedded: bool = False,
+    master: str | None = None,
+    variables: Mapping[str, str] = os.environ,
+) -> Config:
+    """The configuration in a TOML file, or the defaults where there is none; over them the ``variables``
+    (:mod:`broker.config.environment`); over these ``embedded``: the daemon's own Kafka, and ``master``: Spark's.
 
-    Relative paths in the file are relative to its folder. Raises ConfigError; where several things are wrong,
-    ConfigFaultsError, which names all of them.
+    Relative paths are relative to the file's folder, without a file to the working directory. Raises ConfigError; where
+    several things are wrong, ConfigFaultsError, which names all of them.
     """
-    if path is None:
+    if path is None and not has_variables(variables):
         config = Config()
     else:
-        document = _document(path)
-        parsed, faults = _parsed(document)
-        config, wrong_paths = _resolved(parsed, path.resolve().parent)
+        overlay = overlaid({} if path is None else _document(path), variables, Config)
+        parsed, faults = _parsed(overlay)
+        config, wrong_paths = _resolved(parsed, Path() if path is None else path.resolve().parent)
         config = _with_own_kafka(config) if embedded else config
         # Where a stream's table cannot be read, that is what is wrong, not that there is none.
-        without = [] if document.get("streams") or config.streams else [_no_stream()]
-        _raise(faults, wrong_paths, without, config.faults())
+        has_streams = path is None or overlay.document.get("streams") or config.streams
+        told = (of_variables(fault, overlay) for fault in chain(wrong_paths, config.faults()))
+        _raise(faults, [] if has_streams else [_no_stream()], told)
     if embedded:
         config = _with_own_kafka(config)
     if master is not None:
@@ -180,27 +189,43 @@ def load_config(path: Path | None, *, embedded: bool = False, master: str | None
     return config
 
 
+def origins(path: Path | None, variables: Mapping[str, str] = os.environ) -> dict[KeyPath, str]:
+    """Where each key is from that is not at its default: the name of the file, or that of a variable. ConfigError."""
+    document = {} if path is None else _document(path)
+    overlay = overlaid(document, variables, Config)
+    file = {} if path is None else dict.fromkeys(_paths(document), path.name)
+    return {**file, **overlay.origins}
+
+
+def _paths(table: Mapping[str, Any], above: KeyPath = ()) -> Iterator[KeyPath]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _paths(value, (*above, key))
+        else:
+            yield (*above, key)
+
+
 def _with_own_kafka(config: Config) -> Config:
     # The options are those of another Kafka: how to be admitted there would keep this one out of reach.
     own = config.kafka.model_copy(update={"bootstrap_servers": None, "options": {}})
     return config.model_copy(update={"kafka": own})
 
 
-def load_kafka_options(path: Path) -> dict[str, str]:
-    """``[kafka.options]`` of a TOML file, whatever else it has, for clients beside the daemon. Raises as
-    :func:`load_config`.
+def load_kafka_options(path: Path | None, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """``[kafka.options]`` of a TOML file, whatever else it has, and of variables, for clients beside the daemon. Raises
+    as :func:`load_config`.
     """
-    document = _document(path)
-    kafka = document.get("kafka", {})
+    overlay = overlaid({} if path is None else _document(path), variables, Config)
+    kafka = overlay.document.get("kafka", {})
     alone = {"options": kafka.get("options", {})} if isinstance(kafka, dict) else kafka
-    config, faults = _parsed({"kafka": alone})
-    _raise(faults, config.kafka.faults())
+    config, faults = _parsed(replace(overlay, document={"kafka": alone}))
+    _raise(faults, (of_variables(fault, overlay) for fault in config.kafka.faults()))
     return dict(config.kafka.options)
 
 
 def parse_config(document: dict[str, Any]) -> Config:
     """A parsed document as a configuration; what is wrong with its keys is a ConfigError, or a ConfigFaultsError."""
-    config, faults = _parsed(document)
+    config, faults = _parsed(Overlay(document, {}, ()))
     _raise(faults)
     return config
 
@@ -215,10 +240,11 @@ def _document(path: Path) -> dict[str, Any]:
     return document
 
 
-def _parsed(document: dict[str, Any]) -> tuple[Config, list[ConfigError]]:
+def _parsed(overlay: Overlay) -> tuple[Config, list[ConfigError]]:
     """What can be read of a document, and what is wrong with the rest."""
+    document = overlay.document
     try:
-        return Config.model_validate(document), []
+        return Config.model_validate(document), list(overlay.faults)
     except ValidationError as error:
         details = error.errors(include_url=False)
     sound = {key: dict(value) if isinstance(value, dict) else value for key, value in document.items()}
@@ -231,7 +257,8 @@ def _parsed(document: dict[str, Any]) -> tuple[Config, list[ConfigError]]:
             sound.pop(section, None)
     misspelt = {(*d["loc"][:-1], _nearest_key(_texts(d))) for d in details if d["type"] == "extra_forbidden"}
     told = [detail for detail in details if detail["type"] != "missing" or detail["loc"] not in misspelt]
-    return Config.model_validate(sound), [_fault(detail) for detail in told]
+    faults = (of_variables(_fault(detail), overlay, _texts(detail)) for detail in told)
+    return Config.model_validate(sound), [*overlay.faults, *faults]
 
 
 def _texts(detail: ErrorDetails) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 
 if sys.version_info >= (3, 11):
@@ -34,6 +35,34 @@ def test_config_prints_what_can_be_read_again(run: Run, tmp_path: Path) -> None:
     assert tomllib.loads(run("config", "--config", again).stdout) == printed
     as_json = json.loads(run("config", "--config", path, "--json").stdout)
     assert as_json["api"]["port"] == printed["api"]["port"]
+
+
+def test_each_value_says_where_it_is_from(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "asc.toml"
+    path.write_text(
+        '[api]\nport = 9000\nhost = "localhost"\n'
+        '[streams.flights]\ntopic = "flights"\nformat = "json"\nschema = "delay INT"\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("ASC__API__PORT", "9001")
+    monkeypatch.setenv("ASC__KAFKA__OPTIONS__CLIENT_ID", "asc")
+    lines = run("config", "--config", path).stdout.splitlines()
+    assert "port = 9001  # ASC__API__PORT" in lines
+    assert 'host = "localhost"  # asc.toml' in lines
+    assert '"client.id" = "asc"  # ASC__KAFKA__OPTIONS__CLIENT_ID' in lines
+    assert "max_connections = 500" in lines
+    as_json = json.loads(run("config", "--config", path, "--json").stdout)
+    assert as_json["origins"]["api.port"] == "ASC__API__PORT"
+    assert as_json["origins"]["streams.flights.topic"] == "asc.toml"
+    assert "api.max_connections" not in as_json["origins"]
+
+
+def test_a_variable_that_is_wrong_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASC__API__PORT", "99999")
+    result = run("config")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: ASC__API__PORT: configuration key api.port 99999: input should be less")
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_wrong_configuration_key_is_named(run: Run, tmp_path: Path) -> None:

@@ -1,0 +1,189 @@
+"""Keys of the configuration as variables of the environment: ``ASC__API__PORT`` stands in for ``port`` of ``[api]``."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from broker.config.text_file import read_text
+from broker.errors import ConfigError
+
+PREFIX = "ASC__"
+_FILE = "_FILE"
+_STREAMS, _OPTIONS = "streams", "options"
+
+KeyPath = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """A parsed file with what variables put into its place.
+
+    ``origins``: the variable that each key of the ``document`` is from, by its path, where one is. ``faults``: of
+    variables that name no key, or whose file cannot be read; the document has nothing of these.
+    """
+
+    document: dict[str, Any]
+    origins: Mapping[KeyPath, str]
+    faults: tuple[ConfigError, ...]
+
+
+def has_variables(variables: Mapping[str, str]) -> bool:
+    """Whether any key is set by a variable.
+
+    >>> has_variables({"ASC__API__PORT": "8751"}), has_variables({"ASC_TOKEN": "...", "ASC__API__PORT": ""})
+    (True, False)
+    """
+    return any(name.startswith(PREFIX) and value for name, value in variables.items())
+
+
+def overlaid(document: Mapping[str, Any], variables: Mapping[str, str], model: type[BaseModel]) -> Overlay:
+    """A document with the variables that begin with PREFIX in the place of its own keys; empty ones count as not set.
+
+    ``model``: the sections and their keys. A value that is text to its key is taken as it stands, any other is read as
+    TOML; what is none is left for the check of the whole. The document itself is not changed.
+    """
+    merged = {name: _copied(table) for name, table in document.items()}
+    origins: dict[KeyPath, str] = {}
+    faults: list[ConfigError] = []
+    for name in sorted(variables):
+        if not name.startswith(PREFIX) or not variables[name]:
+            continue
+        try:
+            for path, value in _settings(name, variables[name], merged, model):
+                if path in origins:
+                    raise ConfigError("variable", name, f"says the same as {origins[path]}: keep one of them")
+                if _put(merged, path, value):
+                    origins[path] = name
+        except ConfigError as error:
+            faults.append(error)
+    return Overlay(merged, origins, tuple(faults))
+
+
+def of_variables(fault: ConfigError, overlay: Overlay, location: KeyPath = ()) -> ConfigError:
+    """A fault with the name of the variable whose value it is about; as it is, where it is about none.
+
+    ``location``: of the key, where it is known; else the key is looked for in the fault's subject.
+    """
+    for path, name in overlay.origins.items():
+        if location:
+            is_it = location[: len(path)] == path or path[: len(location)] == location
+        else:
+            is_it = any(fault.subject.startswith(spelt) for spelt in _spelt(path))
+        if is_it:
+            return ConfigError(f"{name}: {fault.subject}", fault.value, fault.remedy)
+    return fault
+
+
+def _settings(
+    name: str, value: str, document: Mapping[str, Any], model: type[BaseModel]
+) -> Iterator[tuple[KeyPath, Any]]:
+    """What one variable sets: a key, or all that its table of options has."""
+    section, *rest = [part.lower() for part in name.removeprefix(PREFIX).split("__")]
+    where: KeyPath
+    keys: type[BaseModel] | None
+    if section == _STREAMS and rest:
+        where = (section, _stream(rest[0], document, name))
+        keys, rest = _stream_model(model), rest[1:]
+    else:
+        where, keys = (section,), _section_model(model, section)
+    if not rest or not all(rest) or len(rest) > (2 if rest[0] == _OPTIONS else 1):
+        remedy = f"names no key: {PREFIX}SECTION__KEY, {PREFIX}STREAMS__NAME__KEY, or either with __OPTIONS__NAME"
+        raise ConfigError("variable", name, remedy)
+    if len(rest) == 2:
+        # Options are text, and named as Kafka names them: in small letters, with dots.
+        path = (*where, _OPTIONS, rest[1].removesuffix(_FILE.lower()).replace("_", "."))
+        yield path, _content(name, value) if rest[1].endswith(_FILE.lower()) else value
+        return
+    (key,) = rest
+    known = {} if keys is None else {field.alias or own: field.annotation for own, field in keys.model_fields.items()}
+    whole = key.removesuffix(_FILE.lower())
+    if key not in known and key.endswith(_FILE.lower()) and whole in known:
+        key, value = whole, _content(name, value)
+    if key == _OPTIONS and key in known:
+        table = _read(value)
+        if not isinstance(table, dict):
+            raise ConfigError("variable", name, 'is a table of TOML: {"its.name" = "value"}')
+        yield from (((*where, key, option), text) for option, text in table.items())
+        return
+    yield (*where, key), value if _is_text(known.get(key, str)) else _read(value)
+
+
+def _put(document: dict[str, Any], path: KeyPath, value: Any) -> bool:
+    """Set a key; not where the file has something in the way that is no table, which is told of the file."""
+    table: Any = document
+    for part in path[:-1]:
+        table = table.setdefault(part, {})
+        if not isinstance(table, dict):
+            return False
+    table[path[-1]] = value
+    return True
+
+
+def _copied(value: Any) -> Any:
+    return {key: _copied(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+
+def _stream(name: str, document: Mapping[str, Any], variable: str) -> str:
+    """The stream of the file that a variable names, whose name has ``_`` for what no variable has; else a new one."""
+    streams = document.get(_STREAMS)
+    folded = [
+        own for own in (streams if isinstance(streams, dict) else ()) if re.sub(r"[-.]", "_", own).lower() == name
+    ]
+    if len(folded) > 1:
+        raise ConfigError("variable", variable, f"may mean any of the streams {', '.join(folded)}: set it in the file")
+    return folded[0] if folded else name
+
+
+def _section_model(model: type[BaseModel], section: str) -> type[BaseModel] | None:
+    field = model.model_fields.get(section)
+    annotation = None if field is None else field.annotation
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+
+
+def _stream_model(model: type[BaseModel]) -> type[BaseModel]:
+    _, stream = get_args(model.model_fields[_STREAMS].annotation)
+    found: type[BaseModel] = stream
+    return found
+
+
+def _is_text(annotation: Any) -> bool:
+    """Whether a key takes text: a name, a path, one of some words."""
+    origin = get_origin(annotation)
+    if origin in (Union, UnionType):
+        return any(_is_text(part) for part in get_args(annotation) if part is not type(None))
+    return annotation in (str, Path) or origin is Literal
+
+
+def _read(value: str) -> Any:
+    """A value of TOML; the text itself where it is none."""
+    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        document: dict[str, Any] = tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return value
+    return document["value"] if len(document) == 1 else value
+
+
+def _content(name: str, path: str) -> str:
+    """What a file holds, without the end of its line: how secrets are handed to containers."""
+    text = read_text(f"{name}: file", Path(path)).rstrip("\r\n")
+    if not text:
+        raise ConfigError(f"{name}: file", path, "is empty: write the value into it")
+    return text
+
+
+def _spelt(path: KeyPath) -> tuple[str, ...]:
+    """How faults name a key: those of options in quotes, or behind a dot."""
+    dotted = ".".join(path)
+    if len(path) > 2 and path[-2] == _OPTIONS:
+        return dotted, f"{'.'.join(path[:-1])} '{path[-1]}'"
+    return (dotted,)
