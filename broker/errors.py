@@ -62,6 +62,10 @@ class RegistryTakenError(RegistryError):
     """Another daemon writes the registry now; this one never will again."""
 
 
+class SchemaRegistryError(BrokerError):
+    """A schema registry that does not answer, or refuses: what it knows is not known."""
+
+
 class MatchError(BrokerError):
     """A DataFrame and a set of queries that do not go together."""
 

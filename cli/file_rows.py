@@ -47,6 +47,8 @@ def decoder_of(path: Path, format_name: str, decoding: Decoding) -> RecordDecode
     """How the lines of a file become its columns; those of CSV that the schema does not have are texts."""
     from asc.spark_types import ddl_of_type
     from broker.config.streams import StreamConfig
+    from broker.formats import RECORD_FORMATS
+    from broker.formats.format import Given
 
     fields, record_format = decoding.schema.ddl(), "json"
     if format_name == "csv":
@@ -57,7 +59,8 @@ def decoder_of(path: Path, format_name: str, decoding: Decoding) -> RecordDecode
     stream = StreamConfig.model_validate(
         {"topic": "rows", "format": record_format, "schema": fields, "options": dict(decoding.options)}
     )
-    return stream.decoder(stream.fields(), decoding.time_zone)
+    own = RECORD_FORMATS[record_format]
+    return own.decoder(stream.fields(), stream.options, decoding.time_zone, Given())
 
 
 def attributes(own: Mapping[str, Column], schema: Schema) -> list[Column]:

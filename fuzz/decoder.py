@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 
 from broker.config.streams import StreamConfig
 from broker.formats.dead_letter_reason import DeadLetterReason
-from broker.formats.decoder import ERROR, RecordDecoder, as_records
+from broker.formats.decoder import ERROR, Decoder, as_records
 from fuzz.record_values import batch_of
 from fuzz.target import Target, Violation
 from fuzz.trials import one_line
@@ -121,7 +121,7 @@ class DecoderTarget(Target):
             fewer = self._fewest(decoder, values)
             raise Violation(f"{plain['stream']}: {one_line(error)}", _encoded(plain["stream"], fewer)) from error
 
-    def _check(self, decoder: RecordDecoder, values: list[bytes | None]) -> None:
+    def _check(self, decoder: Decoder, values: list[bytes | None]) -> None:
         found = sorted(self._decoded(decoder, values).to_pylist(), key=lambda row: int(row["_offset"]))
         if [row["_offset"] for row in found] != list(range(len(values))):
             raise Violation(f"{len(values)} records became {len(found)}")
@@ -130,7 +130,7 @@ class DecoderTarget(Target):
             if fault is not None:
                 raise Violation(f"a value of {len(value or b'')} bytes: {fault}")
 
-    def _decoded(self, decoder: RecordDecoder, values: list[bytes | None]) -> pa.Table:
+    def _decoded(self, decoder: Decoder, values: list[bytes | None]) -> pa.Table:
         from pyspark.sql import functions as sf
 
         rows = self._spark.createDataFrame(list(enumerate(values)), "place BIGINT, value BINARY").coalesce(1)
@@ -142,7 +142,7 @@ class DecoderTarget(Target):
             "_offset", ERROR, decoder.reason_number().alias("number"), fields.alias("fields")
         ).toArrow()
 
-    def _fewest(self, decoder: RecordDecoder, values: list[bytes | None]) -> list[bytes | None]:
+    def _fewest(self, decoder: Decoder, values: list[bytes | None]) -> list[bytes | None]:
         """A part of the values that fails as well, by halves."""
         while len(values) > 1:
             middle = len(values) // 2
@@ -182,7 +182,7 @@ def _encoded(name: str, values: list[bytes | None]) -> bytes:
     return json.dumps({"stream": name, "values": texts}).encode()
 
 
-def _decoder(stream: StreamConfig) -> RecordDecoder:
+def _decoder(stream: StreamConfig) -> Decoder:
     return stream.decoder(stream.fields(), "UTC")
 
 

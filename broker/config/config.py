@@ -23,7 +23,15 @@ from broker.access.tokens_file import parse_tokens
 from broker.config.certificate import server_context
 from broker.config.environment import KeyPath, Overlay, has_variables, of_variables, overlaid
 from broker.config.options import SECRET_KEY, masked
-from broker.config.sections import ApiConfig, KafkaConfig, LimitsConfig, MonitorConfig, Section, SparkConfig
+from broker.config.sections import (
+    ApiConfig,
+    KafkaConfig,
+    LimitsConfig,
+    MonitorConfig,
+    SchemaRegistryConfig,
+    Section,
+    SparkConfig,
+)
 from broker.config.spark_options import masked_spark, masked_urls
 from broker.config.streams import StreamConfig, check_stream_name
 from broker.config.text_file import read_text
@@ -41,6 +49,7 @@ class Config(Section):
     spark: SparkConfig = SparkConfig()
     limits: LimitsConfig = LimitsConfig()
     monitor: MonitorConfig = MonitorConfig()
+    schema_registry: SchemaRegistryConfig = SchemaRegistryConfig()
     streams: dict[str, StreamConfig] = Field(default_factory=dict)
 
     def dead_letter_topic(self, stream: str) -> str:
@@ -56,6 +65,8 @@ class Config(Section):
         plain = self.model_dump(mode="json", by_alias=True)
         plain["kafka"]["options"] = masked(plain["kafka"]["options"])
         plain["spark"]["options"] = masked_spark(plain["spark"]["options"])
+        registry = plain["schema_registry"]
+        registry |= {key: "********" for key in ("password", "token") if registry[key] is not None}
         plain["spark"]["packed"] = plain["spark"]["packed"] and masked_urls(plain["spark"]["packed"])
         return plain
 
@@ -107,6 +118,7 @@ class Config(Section):
         """
         yield from self.kafka.faults()
         yield from self.spark.faults()
+        yield from self.schema_registry.faults()
         dead_letters = {self.dead_letter_topic(name) for name in self.streams}
         if self.kafka.registry_topic in dead_letters:
             yield ConfigError(
@@ -124,7 +136,7 @@ class Config(Section):
                 )
             if stream.topic in dead_letters:
                 yield ConfigError(f"{where}.topic", stream.topic, "takes undecodable records: name the source topic")
-            yield from stream.faults(where)
+            yield from stream.faults(where, self.schema_registry.registry())
         yield from self._faults_of_access()
 
     def _faults_of_access(self) -> Iterator[ConfigError]:
@@ -340,6 +352,9 @@ def _resolved(config: Config, folder: Path) -> tuple[Config, list[ConfigError]]:
             "kafka": config.kafka.model_copy(update={"data_dir": under(config.kafka.data_dir)}),
             "api": config.api.model_copy(
                 update={name: under(getattr(config.api, name)) for name in type(config.api).paths()}
+            ),
+            "schema_registry": config.schema_registry.model_copy(
+                update={name: under(getattr(config.schema_registry, name)) for name in SchemaRegistryConfig.paths()}
             ),
             "spark": config.spark.model_copy(
                 update={"checkpoint_dir": under(config.spark.checkpoint_dir), "packed": place(config.spark.packed)}

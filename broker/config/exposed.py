@@ -20,9 +20,11 @@ def exposed_files(config: Config, config_file: Path | None = None) -> dict[Path,
     secret = [
         config.api.token_file,
         config.api.tls_key_file,
+        config.schema_registry.key_file,
         *(Path(options[key]) for key in _KAFKAS if key in options),
     ]
-    if any(SECRET_KEY.search(key) for key in chain(options, config.spark.options)):
+    of_registry = config.schema_registry.password or config.schema_registry.token
+    if of_registry or any(SECRET_KEY.search(key) for key in chain(options, config.spark.options)):
         secret.append(config_file)
     told = [*((path, stat.S_IROTH, "read") for path in secret)]
     told += [(path, stat.S_IWOTH, "write") for path in (*secret, config_file, config.api.tokens_file)]

@@ -13,10 +13,11 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from asc.predicate.limits import MAX_NESTING_DEPTH, Limits
-from broker.config.options import Options, masked
+from broker.config.options import SECRET_KEY, Options, masked
 from broker.config.security import protocol_of, security_faults
 from broker.config.spark_options import masked_spark, masked_urls, spark_option_remedy
 from broker.errors import ConfigError
+from broker.formats.schema_registry import SchemaRegistry
 
 TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """What Kafka takes as the name of a topic ("." and ".." apart)."""
@@ -95,6 +96,72 @@ class KafkaConfig(Section):
         for server in (value or "").split(",") if value is not None else ():
             if not re.fullmatch(r"\s*[^\s:]+:[0-9]{1,5}\s*|\s*\[[^\]]+\]:[0-9]{1,5}\s*", server):
                 raise ValueError("write host:port, several separated by commas")
+        return value
+
+
+class SchemaRegistryConfig(Section):
+    """The schema registry that formats with schemas of their own ask; without ``url`` there is none."""
+
+    url: str | None = None
+    username: str | None = None
+    password: str | None = None
+    token: str | None = None
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    timeout_s: float = Field(default=10, gt=0, le=300, allow_inf_nan=False, strict=True)
+
+    @classmethod
+    def paths(cls) -> list[str]:
+        """The keys that name files."""
+        return [name for name in cls.model_fields if name.endswith("_file")]
+
+    def registry(self) -> SchemaRegistry | None:
+        """How it is asked; None where there is none."""
+        if self.url is None:
+            return None
+        return SchemaRegistry(
+            tuple(url.strip() for url in self.url.split(",")),
+            self.username,
+            self.password,
+            self.token,
+            self.ca_file,
+            self.cert_file,
+            self.key_file,
+            self.timeout_s,
+        )
+
+    def faults(self) -> Iterator[ConfigError]:
+        """What does not go together, and files that cannot be used."""
+        if self.url is None:
+            for name in type(self).model_fields:
+                if name not in ("url", "timeout_s") and getattr(self, name) is not None:
+                    yield ConfigError("schema_registry.url", "", f"is missing, and schema_registry.{name} is set")
+            return
+        if self.token is not None and self.username is not None:
+            yield ConfigError("schema_registry.token", "********", "goes without username: set one of them")
+        if (self.username is None) != (self.password is None):
+            yield ConfigError("schema_registry.username", self.username or "", "goes with password: set both")
+        if self.key_file is not None and self.cert_file is None:
+            yield ConfigError("schema_registry.key_file", str(self.key_file), "goes with cert_file: set both")
+        registry = self.registry()
+        try:
+            if registry is not None and any(getattr(self, name) is not None for name in self.paths()):
+                registry.tls()
+        except OSError as error:
+            yield ConfigError("schema_registry", self.url, f"its TLS files cannot be used: {error}")
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            is_secret = value is not None and SECRET_KEY.search(str(name)) is not None
+            yield name, "********" if is_secret else value
+
+    @field_validator("url")
+    @classmethod
+    def _addresses(cls, value: str | None) -> str | None:
+        for url in (value or "").split(",") if value is not None else ():
+            if not re.fullmatch(r"\s*https?://[^\s/?#@]+(/[^\s?#]*)?\s*", url):
+                raise ValueError("write http(s)://host:port/path without a name and a password, several with commas")
         return value
 
 

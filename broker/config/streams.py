@@ -14,28 +14,31 @@ from broker.config.options import Options
 from broker.config.sections import Section, TopicName
 from broker.config.text_file import read_text
 from broker.errors import ConfigError
-from broker.formats import RECORD_FORMATS
+from broker.formats import FORMATS
+from broker.formats.format import Format, Given
 from broker.formats.record_attributes import RESERVED_ATTRIBUTES
-from broker.formats.record_format import RecordFormat
+from broker.formats.schema_registry import SchemaRegistry
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from asc.schema import Schema
-    from broker.formats.decoder import RecordDecoder
+    from broker.formats.decoder import Decoder
 
 _TAKEN_PREFIX = "__asc_"
 # The columns that the job puts beside the fields.
 
 
 def _known_format(name: str) -> str:
-    if name not in RECORD_FORMATS:
-        raise ValueError(f"use one of {', '.join(RECORD_FORMATS)}")
+    if name not in FORMATS:
+        raise ValueError(f"use one of {', '.join(FORMATS)}")
     return name
 
 
 class StreamConfig(Section):
-    """A source topic with a record format and a schema (Spark DDL here, or a file of DDL or of Spark's JSON form)."""
+    """A source topic with a record format and a schema (Spark DDL here, or a file of DDL, of Spark's JSON form, or of
+    what the format has for schemas).
+    """
 
     topic: TopicName
     format: Annotated[str, AfterValidator(_known_format)]
@@ -45,8 +48,8 @@ class StreamConfig(Section):
     options: Options = Field(default_factory=dict)
 
     @property
-    def record_format(self) -> RecordFormat:
-        return RECORD_FORMATS[self.format]
+    def record_format(self) -> Format:
+        return FORMATS[self.format]
 
     def fields(self) -> Schema:
         """The schema of the records' fields, each of which a record may lack; SchemaError, ConfigError.
@@ -58,14 +61,18 @@ class StreamConfig(Section):
         schema = self._declared_fields()
         return type(schema)(pa.schema([_nullable(field) for field in schema.arrow]))
 
-    def decoder(self, fields: Schema, time_zone: str) -> RecordDecoder:
-        """How records become those fields, times without a zone being of ``time_zone``."""
-        from broker.formats.decoder import RecordDecoder
+    def decoder(self, fields: Schema, time_zone: str, registry: SchemaRegistry | None = None) -> Decoder:
+        """How records become those fields, times without a zone being of ``time_zone``; SchemaError, ConfigError."""
+        given = self._given(registry)
+        missing = self.record_format.missing(self.options, given)
+        if missing is not None:
+            raise ConfigError("stream of topic", self.topic, f"of format {self.format} {missing}")
+        return self.record_format.decoder(fields, self.options, time_zone, given)
 
-        return RecordDecoder(self.record_format, fields, self.options, time_zone)
-
-    def faults(self, where: str) -> Iterator[ConfigError]:
-        """The options and what of the schema do not go with the format; ``where`` is the path of its table."""
+    def faults(self, where: str, registry: SchemaRegistry | None = None) -> Iterator[ConfigError]:
+        """The options and what of the schema do not go with the format, and what the format needs and does not have;
+        ``where`` is the path of its table.
+        """
         for option, value, remedy in self.record_format.wrong_options(self.options):
             yield ConfigError(f"{where}.options.{option}", value, remedy)
         try:
@@ -74,6 +81,9 @@ class StreamConfig(Section):
             place = where if isinstance(error, ConfigError) else f"{where}.schema"
             yield ConfigError(f"{place}: {error.subject}", error.value, error.remedy)
             return
+        missing = self.record_format.missing(self.options, self._given(registry))
+        if missing is not None:
+            yield ConfigError(f"{where}.format", self.format, missing)
         for field in fields.arrow:
             wrong = self.record_format.wrong_type(field.type)
             if field.name.lower() in RESERVED_ATTRIBUTES:
@@ -84,16 +94,17 @@ class StreamConfig(Section):
                 yield ConfigError(f"{where}.schema: field", field.name, wrong)
 
     def _declared_fields(self) -> Schema:
-        from asc.schema import Schema
+        return self.record_format.fields_of_text(self._schema_text())
 
+    def _given(self, registry: SchemaRegistry | None) -> Given:
+        return Given(self._schema_text(), registry)
+
+    def _schema_text(self) -> str:
         if (self.schema_text is None) == (self.schema_file is None):
             raise ConfigError(
                 "stream of topic", self.topic, "give it exactly one of schema (Spark DDL) and schema_file"
             )
-        if self.schema_file is None:
-            return Schema.from_ddl(self.schema_text or "")
-        text = read_text("schema file", self.schema_file)
-        return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_ddl(text)
+        return self.schema_text or "" if self.schema_file is None else read_text("schema file", self.schema_file)
 
 
 def check_stream_name(name: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asc.spark_types import ddl_of_type, quoted_name
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 RECORD = "__asc_record"
 """Column of the record as it came: struct of key, value, headers, topic, partition, offset, timestamp."""
 
+RECORD_FIELDS = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
+"""The fields of RECORD, and the columns of Kafka's source that they are."""
+
 ERROR = "__asc_error"
 """Column of the reason why a record cannot be decoded; NULL where it can."""
 
@@ -35,28 +39,55 @@ _DECODED = "__asc_decoded"
 _CORRUPT = "__asc_corrupt"
 _UNPARSED = "__asc_unparsed"
 
-_NULL = "value is null"
-_NAMED_COLUMNS_MAX = 200
+NULL = "value is null"
+"""The reason of a record without a value."""
+
+NAMED_COLUMNS_MAX = 200
 """Columns that a reason may name: the first ones. Spark plans an expression for each, in every batch."""
 
 _TYPE_CHARS = 100
 """Of a column's type in a reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordDecoder:
-    """How the records of one stream become attributes: its format, the fields of its schema (all of them nullable),
-    the options of Spark's parser, and the time zone that times without one are in.
+class Decoder(ABC):
+    """How the records of one stream become attributes: the fields of its schema (all of them nullable), its options,
+    and the time zone that times without one are in. Immutable.
     """
 
-    record_format: RecordFormat
+    __slots__ = ()
+
     fields: Schema
     options: Mapping[str, str]
     time_zone: str
 
+    @property
+    @abstractmethod
+    def reasons(self) -> tuple[DeadLetterReason, ...]:
+        """All that ERROR may hold, each once; they stay the same over :meth:`for_records`."""
+
+    @abstractmethod
+    def projections(self) -> tuple[tuple[Column, ...], ...]:
+        """What :meth:`decode` selects, one projection over the other: for all records of the stream alike."""
+
+    @abstractmethod
+    def example(self) -> bytes:
+        """A value that takes a record's usual way, as far as that is known beforehand."""
+
+    def sample(self) -> bytes:
+        """A value by which is seen whether Spark decodes with the options."""
+        return self.example()
+
+    def for_records(self, records: DataFrame) -> Decoder:
+        """The decoder for Kafka records, which may need what this one does not know yet: the schemas that they were
+        written with. Itself where it needs nothing more.
+
+        Raises SchemaRegistryError where what it needs cannot be had now.
+        """
+        return self
+
     def of_json(self) -> RecordDecoder:
         """The same fields read from JSON objects."""
-        return replace(self, record_format=RECORD_FORMATS["json"], options={})
+        return RecordDecoder(RECORD_FORMATS["json"], self.fields, {}, self.time_zone)
 
     def decode(self, records: DataFrame) -> DataFrame:
         """The attributes of Kafka records (``includeHeaders``), as columns, with RECORD and ERROR beside them.
@@ -69,13 +100,30 @@ class RecordDecoder:
             records = records.select(*columns)
         return records
 
+    def reason_number(self) -> Column:
+        """The place of a decoded record's ERROR in ``reasons``, from 1 on; 0 of a record that was decoded."""
+        from pyspark.sql import functions as sf
+
+        texts = sf.array(*(sf.lit(reason.text) for reason in self.reasons))
+        return sf.when(sf.col(ERROR).isNull(), 0).otherwise(sf.array_position(texts, sf.col(ERROR))).cast("smallint")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecoder(Decoder):
+    """A decoder by a parser of Spark's: that of a format."""
+
+    record_format: RecordFormat
+    fields: Schema
+    options: Mapping[str, str]
+    time_zone: str
+
     def projections(self) -> tuple[tuple[Column, ...], ...]:
-        """What :meth:`decode` selects, one projection over the other: for all records of the stream alike."""
+        """See :class:`Decoder`."""
         from pyspark.sql import functions as sf
 
         value = sf.col("value")
         own = self.record_format.unparsed(value, self.fields, self.options)
-        unparsed = sf.when(value.isNull(), _NULL).otherwise(own)
+        unparsed = sf.when(value.isNull(), NULL).otherwise(own)
         ddl = f"{self.fields.ddl()}, {_CORRUPT} STRING"
         given = sf.when(sf.col(_UNPARSED).isNull(), value)
         parsed = self.record_format.parsed(given, ddl, self._parser_options())
@@ -83,7 +131,7 @@ class RecordDecoder:
         # used twice above it.
         looked_at = (*map(sf.col, (name for name, _ in KAFKA_FIELDS)), unparsed.alias(_UNPARSED))
         decoded = (
-            sf.struct("key", "value", "headers", "topic", "partition", "offset", "timestamp").alias(RECORD),
+            sf.struct(*RECORD_FIELDS).alias(RECORD),
             sf.col(_UNPARSED),
             parsed.alias(_DECODED),
             *record_columns(),
@@ -96,6 +144,10 @@ class RecordDecoder:
         )
         return looked_at, decoded, attributes
 
+    def sample(self) -> bytes:
+        """See :class:`Decoder`."""
+        return self.record_format.sample([field.name for field in self.fields.arrow], self.options)
+
     def example(self) -> bytes:
         """A value of the schema as the format is without options: numbers and texts are 1, booleans true, all else is
         NULL.
@@ -106,18 +158,11 @@ class RecordDecoder:
 
     @property
     def reasons(self) -> tuple[DeadLetterReason, ...]:
-        """All that ERROR may hold, each once."""
+        """See :class:`Decoder`."""
         malformed = DeadLetterReason(self._malformed)
         unparsed = map(DeadLetterReason, self.record_format.unparsed_reasons(self.fields, self.options))
         columns = (self._of_column(field) for field in self._named)
-        return (DeadLetterReason(_NULL), *unparsed, malformed, DeadLetterReason(self._misshapen), *columns)
-
-    def reason_number(self) -> Column:
-        """The place of a decoded record's ERROR in ``reasons``, from 1 on; 0 of a record that was decoded."""
-        from pyspark.sql import functions as sf
-
-        texts = sf.array(*(sf.lit(reason.text) for reason in self.reasons))
-        return sf.when(sf.col(ERROR).isNull(), 0).otherwise(sf.array_position(texts, sf.col(ERROR))).cast("smallint")
+        return (DeadLetterReason(NULL), *unparsed, malformed, DeadLetterReason(self._misshapen), *columns)
 
     def _reason(self) -> Column:
         from pyspark.sql import functions as sf
@@ -162,7 +207,7 @@ class RecordDecoder:
 
     @property
     def _named(self) -> list[pa.Field]:
-        return list(self.fields.arrow)[:_NAMED_COLUMNS_MAX]
+        return list(self.fields.arrow)[:NAMED_COLUMNS_MAX]
 
     @property
     def _malformed(self) -> str:
@@ -173,8 +218,7 @@ class RecordDecoder:
         return f"{self._malformed}: {self.record_format.misshapen(self.fields)}"
 
     def _of_column(self, field: pa.Field) -> DeadLetterReason:
-        text = f"{self._malformed}: column {field.name!r} holds no {ddl_of_type(field.type)[:_TYPE_CHARS]}"
-        return DeadLetterReason(text, self._malformed, field.name)
+        return reason_of_column(self._malformed, field)
 
     def _parser_options(self) -> dict[str, str]:
         return {
@@ -193,6 +237,12 @@ def _example_of(data_type: pa.DataType) -> str | None:
         return "true"
     is_plain = types.is_integer(data_type) or types.is_floating(data_type) or types.is_decimal(data_type)
     return "1" if is_plain or types.is_string(data_type) else None
+
+
+def reason_of_column(malformed: str, field: pa.Field) -> DeadLetterReason:
+    """That a value is malformed, in these words, for it holds nothing of a field's type."""
+    text = f"{malformed}: column {field.name!r} holds no {ddl_of_type(field.type)[:_TYPE_CHARS]}"
+    return DeadLetterReason(text, malformed, field.name)
 
 
 def as_records(rows: DataFrame, **fields: Column) -> DataFrame:

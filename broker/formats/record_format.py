@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from broker.formats.format import Format, Given
 from broker.formats.text_columns import ColumnEncoder
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column
 
     from asc.schema import Schema
+    from broker.formats.decoder import RecordDecoder
 
 DATE_PATTERNS = {"dateFormat": "to_date", "timestampFormat": "to_timestamp", "timestampNTZFormat": "to_timestamp_ntz"}
 """Options that are a pattern, and the function of Spark that reads by it."""
@@ -24,53 +24,34 @@ _PATTERN_LETTERS = frozenset("yMLdDgGHhKkmsSazvVOXxZ")
 
 _LOCALE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
-Fault = tuple[str, str, str]
-"""What is wrong with an option: its name, its value, the remedy."""
-
 Encoder = Callable[[Mapping[str, Any]], bytes]
 """A row, by column, as the value of a record."""
 
 
-class RecordFormat(ABC):
-    """How the value of a record becomes columns in the JVM, and a row becomes such a value.
+class RecordFormat(Format):
+    """How the value of a record becomes columns in the JVM by a parser of Spark's, and a row becomes such a value.
 
-    A new format is a module with a class of this kind, named in ``broker.formats.RECORD_FORMATS``. Stateless.
+    A new format of this kind is a module with such a class, named in ``broker.formats.RECORD_FORMATS``. Stateless.
     """
-
-    name: ClassVar[str]
-    """As the configuration names it."""
 
     is_lines_of: ClassVar[str | None] = None
     """The format of files whose lines are such records as they stand, as ``ndjson``; None where there is none."""
 
-    own_options: ClassVar[tuple[str, ...]]
-    """The options of Spark's parser that a stream may set, beside those that all formats have."""
+    general_options = (*DATE_PATTERNS, "timeZone", "locale")
 
-    def wrong_options(self, options: Mapping[str, str]) -> Iterator[Fault]:
-        """What is wrong with a stream's options, in their order."""
-        known = (*self.own_options, *DATE_PATTERNS, "timeZone", "locale")
-        for option, value in options.items():
-            if option not in known:
-                near = difflib.get_close_matches(option, known, n=1, cutoff=0.5)
-                remedy = f"did you mean '{near[0]}'?" if near else f"known for {self.name}: {', '.join(known)}"
-                yield option, value[:50], f"is not a decoding option: {remedy}"
-            elif option == "locale" and not _LOCALE.fullmatch(value):
-                yield option, value[:50], "write a language tag, as en-US"
-            elif option in DATE_PATTERNS and not value.strip():
-                yield option, value, "give a pattern, as yyyy-MM-dd"
-            else:
-                is_pattern = option in DATE_PATTERNS
-                fault = wrong_pattern(value) if is_pattern else self.wrong_option(option, value, options)
-                if fault is not None:
-                    yield option, value[:50], fault
-
-    def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
-        """What is wrong with the value of one of the format's own options, beside the others; None where nothing is."""
+    def wrong_general_option(self, option: str, value: str) -> str | None:
+        """See :class:`Format`."""
+        if option == "locale" and not _LOCALE.fullmatch(value):
+            return "write a language tag, as en-US"
+        if option in DATE_PATTERNS:
+            return wrong_pattern(value) if value.strip() else "give a pattern, as yyyy-MM-dd"
         return None
 
-    def wrong_type(self, data_type: pa.DataType) -> str | None:
-        """Why a field cannot be of a type, and the remedy; None where it can."""
-        return None
+    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> RecordDecoder:
+        """See :class:`Format`."""
+        from broker.formats.decoder import RecordDecoder
+
+        return RecordDecoder(self, fields, options, time_zone)
 
     @abstractmethod
     def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:

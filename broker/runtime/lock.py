@@ -44,16 +44,19 @@ class Wanted:
 
 
 def wanted_sets() -> tuple[Wanted, ...]:
-    """What is locked: the Kafka connector of the installed PySpark, without what that ships, and the Kafka node."""
+    """What is locked: Kafka connector and Avro reader of the installed PySpark, without what that ships, and the node
+    of Kafka.
+    """
     import pyspark
 
-    shipped = ("org.apache.hadoop", "org.scala-lang", "org.scala-lang.modules", "org.slf4j", "org.lz4")
+    shipped = ("org.apache.hadoop", "org.scala-lang", "org.scala-lang.modules", "org.slf4j", "org.lz4", "org.tukaani")
     provided = (*shipped, "org.xerial.snappy", "com.google.code.findbugs")
+    avro = ("org.apache.spark:spark-avro_2.13", pyspark.__version__)
     connector = "org.apache.spark:spark-sql-kafka-0-10_2.13"
     # Without it Kafka logs nothing at all.
     logging = ("org.apache.logging.log4j:log4j-slf4j-impl", "2.25.4")
     return (
-        Wanted(SPARK_CONNECTOR, connector, pyspark.__version__, provided),
+        Wanted(SPARK_CONNECTOR, connector, pyspark.__version__, provided, beside=(avro,)),
         Wanted(KAFKA_NODE, "org.apache.kafka:kafka_2.13", KAFKA_VERSION, beside=(logging,)),
     )
 

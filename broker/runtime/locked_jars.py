@@ -58,7 +58,7 @@ class JarSet:
 
 
 def locked_sets() -> tuple[JarSet, ...]:
-    """Every set of the lock: Spark's Kafka connector and the embedded Kafka node."""
+    """Every set of the lock: what Spark's sessions need, and the embedded Kafka node."""
     return parse_lock(LOCK_FILE.read_text(encoding="utf-8"))
 
 
@@ -68,7 +68,7 @@ def kafka_node() -> JarSet:
 
 
 def spark_connector() -> JarSet:
-    """The jars of the Kafka connector of the installed PySpark, without those that PySpark ships.
+    """The jars of the Kafka connector and the Avro reader of the installed PySpark, without those that PySpark ships.
 
     Raises RuntimeMissingError where another PySpark is installed than the one whose connector is locked.
     """

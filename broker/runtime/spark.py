@@ -53,9 +53,18 @@ logger.kafka.name = org.apache.kafka.clients
 logger.kafka.level = error
 """
 
+_READER_BOUNDS = (
+    "-Dorg.apache.avro.limits.bytes.maxLength=16777216",
+    "-Dorg.apache.avro.limits.string.maxLength=16777216",
+    "-Dorg.apache.avro.limits.collectionItems.maxLength=1000000",
+)
+"""Of Avro's reader, in every JVM that decodes: it makes room for what a record claims before it sees that it has less.
+"""
+
 _SEVERAL: Mapping[str, str] = {
     "spark.archives": ",",
     "spark.driver.extraJavaOptions": " ",
+    "spark.executor.extraJavaOptions": " ",
     "spark.executorEnv.PYTHONPATH": ":",
     "spark.jars": ",",
 }
@@ -125,10 +134,11 @@ def _properties(
 ) -> dict[str, str]:
     """The Spark properties of every session, which its options may replace."""
     log4j2 = write_whole(cache_folder() / "spark-log4j2.properties", _LOG4J2)
-    of_java = (f"-Dlog4j2.configurationFile={log4j2.as_uri()}", *java_options)
+    of_java = (f"-Dlog4j2.configurationFile={log4j2.as_uri()}", *_READER_BOUNDS, *java_options)
     return {
         "spark.driver.memory": driver_memory,
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in of_java),
+        "spark.executor.extraJavaOptions": " ".join(_READER_BOUNDS),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         # A task that overflows its stack or has no memory left is one that failed. Spark would end the whole process.

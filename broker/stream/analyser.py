@@ -20,7 +20,7 @@ from asc.schema import Schema
 from broker.errors import BrokerError, ConfigError, QueryError
 from broker.failure import one_line, root_cause
 from broker.formats.dead_letter_reason import DeadLetterReason
-from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
+from broker.formats.decoder import ERROR, KAFKA_FIELDS, Decoder
 from broker.formats.record_format import DATE_PATTERNS
 from broker.kafka.source_record import SourceRecord
 from broker.matching.expressions import Analysis, analyse, countable_errors
@@ -67,9 +67,7 @@ class StreamAnalyser:
     several threads ask Spark side by side, and no lock is held meanwhile.
     """
 
-    def __init__(
-        self, spark: SparkSession, topic: str, decoder: RecordDecoder, attributes: Schema, limits: Limits
-    ) -> None:
+    def __init__(self, spark: SparkSession, topic: str, decoder: Decoder, attributes: Schema, limits: Limits) -> None:
         self._spark = spark
         self._topic = topic
         self._decoder = decoder
@@ -87,9 +85,8 @@ class StreamAnalyser:
         """ConfigError where Spark cannot decode with the stream's options, found on a sample record."""
         decoder = self._decoder
         self._check_patterns()
-        sample = decoder.record_format.sample([field.name for field in decoder.fields.arrow], decoder.options)
         try:
-            decoder.decode(self._records(sample)).collect()
+            decoder.decode(self._records(decoder.sample())).collect()
         except Exception as error:
             remedy = f"Spark cannot decode with them: {one_line(root_cause(error))}"
             raise ConfigError(f"options of stream with topic {self._topic}", dict(decoder.options), remedy) from error
@@ -252,7 +249,7 @@ class StreamAnalyser:
         return self._values(self._decoder, frame, list(attributes), subject)
 
     def _values(
-        self, decoder: RecordDecoder, records: DataFrame, attributes: Sequence[PAttribute], subject: tuple[str, str]
+        self, decoder: Decoder, records: DataFrame, attributes: Sequence[PAttribute], subject: tuple[str, str]
     ) -> RecordValues:
         """The values of p-attributes for the one record that there is."""
         from pyspark.sql import functions as sf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from contextlib import suppress
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from asc.plan.plan import Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
-from broker.formats.decoder import RecordDecoder, as_records
+from broker.errors import SchemaRegistryError
+from broker.formats.decoder import Decoder, as_records
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.routing import usual_limit
 from broker.stream.phases import BatchPhases
@@ -29,21 +31,28 @@ _BATCH_BYTES = 65_536
 wait for others, and of many each request has more.
 """
 
+LOG = logging.getLogger("asc.job")
+
+_REGISTRY_BACKOFF_S = (0.5, 1, 2, 5, 10)
+"""Between two questions to a schema registry that does not answer."""
+
 _WARM_UP_RECORDS = 500
 """Of a batch, for each core."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a pipeline was made for: the plan as it was shipped, how is drawn, and the limits of its topics."""
+    """What a pipeline was made for: the plan as it was shipped, how is drawn, the limits of its topics, the decoder."""
 
     shipped: ShippedPlan
     sampling: Sampling | None
     limits: tuple[int, dict[str, int]]
+    decoder: Decoder
 
     def crosses_as(self, other: _Made) -> bool:
         """Whether all but the function in Python is the same."""
-        return self.shipped.transport is other.shipped.transport and self.limits == other.limits
+        is_decoded_alike = self.decoder is other.decoder
+        return is_decoded_alike and self.shipped.transport is other.shipped.transport and self.limits == other.limits
 
 
 class BatchRunner:
@@ -61,10 +70,11 @@ class BatchRunner:
         *,
         spark: SparkSession,
         cluster: KafkaCluster,
-        decoder: RecordDecoder,
+        decoder: Decoder,
         monitor: StreamMonitor,
         phases: BatchPhases,
     ) -> None:
+        self._name = name
         self._dead_letter_topic = config.dead_letter_topic(name)
         self._registry_topic = config.kafka.registry_topic
         self._spark = spark
@@ -86,10 +96,17 @@ class BatchRunner:
         self._tallies: tuple[int, Any] | None = None
         self._limits: tuple[Plan, dict[str, int], tuple[int, dict[str, int]]] | None = None
         self._pipeline: tuple[_Made, Pipeline] | None = None
+        self.waits_for: str | None = None
+        """What a batch waits for before it is run, in one line; None while it waits for nothing."""
 
-    def run(self, records: DataFrame, plan: Plan) -> Tally | None:
-        """Match records by a plan and write what is delivered; what the workers counted, None where that was lost."""
+    def run(self, records: DataFrame, plan: Plan, stopping: threading.Event) -> Tally | None:
+        """Match records by a plan and write what is delivered; what the workers counted, None where that was lost.
+
+        Waits while a schema registry that the records need does not answer; SchemaRegistryError where the stream stops
+        meanwhile.
+        """
         with self._phases.timed("build"):
+            self._decoder = self._decoder_for(records, stopping)
             shipped = self._shipped_of(plan, records)
             tallying = self._tallying()
             outgoing = self._pipeline_of(records, shipped, tallying).outgoing(records)
@@ -101,6 +118,24 @@ class BatchRunner:
             return None
         self._phases.note("match", tally.match_s)
         return tally
+
+    def _decoder_for(self, records: DataFrame, stopping: threading.Event) -> Decoder:
+        """The decoder that knows the schemas of the records."""
+        pauses = iter(_REGISTRY_BACKOFF_S)
+        try:
+            while True:
+                try:
+                    return self._decoder.for_records(records)
+                except SchemaRegistryError as error:
+                    if self.waits_for is None:
+                        LOG.warning("stream '%s' waits, and no record is lost: %s", self._name, error)
+                    self.waits_for = f"waits for the schema registry: {error}"
+                    if stopping.wait(next(pauses, _REGISTRY_BACKOFF_S[-1])):
+                        raise
+        finally:
+            if self.waits_for is not None and not stopping.is_set():
+                LOG.info("stream '%s' goes on: the schema registry answers", self._name)
+            self.waits_for = None
 
     def warm_up(self, plan: Plan, seconds: float, stopping: threading.Event) -> None:
         """Run batches of made-up records for so long, one batch at least, and write nothing of them.
@@ -146,7 +181,7 @@ class BatchRunner:
 
     def _pipeline_of(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
         limits, usual = self._limits_of(shipped.plan)
-        now = _Made(shipped, tallying.sampling, usual)
+        now = _Made(shipped, tallying.sampling, usual, self._decoder)
         if self._pipeline is not None:
             made, pipeline = self._pipeline
             if made == now:

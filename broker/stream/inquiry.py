@@ -10,7 +10,7 @@ from asc.keys.attribute import PAttribute
 from broker.config.config import Config
 from broker.errors import KafkaError
 from broker.failure import is_of_kafka, one_line
-from broker.formats.decoder import RecordDecoder
+from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
 from broker.plans.running_plan import RunningPlan, UnfinishedBatch
 from broker.stream.finding import Finding
@@ -31,7 +31,7 @@ class Inquiry:
     """
 
     def __init__(
-        self, stream: str, config: Config, cluster: KafkaCluster, decoder: RecordDecoder, running: RunningPlan
+        self, stream: str, config: Config, cluster: KafkaCluster, decoder: Decoder, running: RunningPlan
     ) -> None:
         self._stream = stream
         self._config = config

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
-from broker.errors import BrokerError
+from broker.errors import BrokerError, SchemaRegistryError
 from broker.failure import one_line, root_cause, text_of
-from broker.formats.decoder import RecordDecoder
+from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
 from broker.plans.binding import write_durably
 from broker.plans.offsets import Offsets
@@ -80,7 +80,7 @@ class StreamJob:
         *,
         spark: SparkSession,
         cluster: KafkaCluster,
-        decoder: RecordDecoder,
+        decoder: Decoder,
         starting: Offsets,
         running: RunningPlan,
         monitor: StreamMonitor,
@@ -155,6 +155,11 @@ class StreamJob:
         """What was found is in no plan any more."""
         if self.finding is finding:
             self.finding = None
+
+    @property
+    def waits_for(self) -> str | None:
+        """What the batch that runs waits for, in one line; None while it waits for nothing."""
+        return self._runner.waits_for
 
     def phases(self) -> dict[str, float]:
         """The seconds that each phase of a batch took, the medians of the last batches with records: see PHASES."""
@@ -305,14 +310,21 @@ class StreamJob:
 
     def _is_overdue(self) -> bool:
         begun, limit_s, now = self._begun, self._config.spark.expression_limit_s, time.monotonic()
-        if begun is None or now - begun <= limit_s or now - self._looked <= _AGAIN * limit_s:
+        if (
+            self.waits_for is not None
+            or begun is None
+            or now - begun <= limit_s
+            or now - self._looked <= _AGAIN * limit_s
+        ):
             return False
         return any(attribute.is_computed for attribute in self._running.plan.p_attributes)
 
     def _tell_long_batch(self) -> None:
         """What Spark waits for, a worker that stands still or a destination that takes nothing, raises no error."""
         begun = self._begun
-        if begun is not None and time.monotonic() - begun > _LONG_S and self.problem is None:
+        if begun is None or self.problem is not None or self.waits_for is not None:
+            return
+        if time.monotonic() - begun > _LONG_S:
             self.problem = f"runs one batch for more than {_LONG_S:.0f} s, and delivers nothing until that is done"
             LOG.warning("stream '%s' %s", self.name, self.problem)
 
@@ -364,7 +376,11 @@ class StreamJob:
             try:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
-                self._tell(batch, self._runner.run(records, batch.plan))
+                self._tell(batch, self._runner.run(records, batch.plan, self._stopping))
+            except SchemaRegistryError:
+                # The stream stops before the batch could be read.
+                self._running.excuse()
+                raise
             except BaseException as error:
                 self._error = error
                 raise

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from broker.formats.decoder import ERROR, RECORD, RecordDecoder
+from broker.formats.decoder import ERROR, RECORD, Decoder
 from broker.operators.routing import routing
 from broker.stream.prepared_frame import PreparedFrame
 
@@ -31,7 +31,7 @@ class Pipeline:
     @staticmethod
     def of(
         records: DataFrame,
-        decoder: RecordDecoder,
+        decoder: Decoder,
         shipped: ShippedPlan,
         tallying: Tallying,
         *,
@@ -65,7 +65,7 @@ class Pipeline:
         return self.prepared.over(records)
 
 
-def _record_number(decoder: RecordDecoder) -> Column:
+def _record_number(decoder: Decoder) -> Column:
     """What is told of a record beside its values, in one number, for each column costs what it takes to bring it to
     Python: its time in milliseconds, -1 where it has none, above the bits of the reason why it is a dead letter.
     """

@@ -18,7 +18,7 @@ from asc.plan.plan import Query
 from asc.predicate.normal_form import Predicate
 from broker.errors import BrokerError
 from broker.failure import check_jvm, one_line, root_cause
-from broker.formats.decoder import ERROR, RecordDecoder
+from broker.formats.decoder import ERROR, Decoder
 from broker.kafka.client import KafkaClient
 from broker.kafka.last_records import last_records
 
@@ -68,7 +68,7 @@ class RecentRecords:
     for 20 seconds after the last question that needed them.
     """
 
-    def __init__(self, topic: str, spark: SparkSession, client: KafkaClient, decoder: RecordDecoder) -> None:
+    def __init__(self, topic: str, spark: SparkSession, client: KafkaClient, decoder: Decoder) -> None:
         self._topic = topic
         self._spark = spark
         self._client = client

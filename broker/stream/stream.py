@@ -47,7 +47,7 @@ class Stream:
         self._cluster = cluster
         self.fields = self.config.fields()
         self.time_zone = config.spark.time_zone
-        decoder = self.config.decoder(self.fields, self.time_zone)
+        decoder = self.config.decoder(self.fields, self.time_zone, config.schema_registry.registry())
         self.analyser = StreamAnalyser(
             spark, self.config.topic, decoder, attributes_of(self.fields), config.limits.of_predicates()
         )
@@ -82,7 +82,7 @@ class Stream:
     @property
     def problem(self) -> str | None:
         """Why its job does not run, in one line; None while it runs."""
-        return self.job.problem
+        return self.job.problem or self.job.waits_for
 
     @property
     def finding(self) -> Finding | None:

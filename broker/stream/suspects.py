@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from asc.keys.attribute import PAttribute
 from broker.errors import BrokerError
 from broker.failure import is_of_kafka, one_line, root_cause
-from broker.formats.decoder import RecordDecoder
+from broker.formats.decoder import Decoder
 from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class SuspectBatch:
     first: Offsets
     end: Offsets
     options: dict[str, str]
-    decoder: RecordDecoder
+    decoder: Decoder
     attributes: tuple[PAttribute, ...]
     master: str
     driver_memory: str
@@ -225,7 +225,8 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
     # What comes from here on is told by the one who asked.
     spark.sparkContext.setLogLevel("OFF")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-    frame = batch.decoder.decode(batch.records(spark))
+    records = batch.records(spark)
+    frame = batch.decoder.for_records(records).decode(records)
     connection.send((True, None))
     while True:
         try:

@@ -1,0 +1,82 @@
+"""Avro records, with the id of the schema that they were written with before them, or bare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker.formats.format import Format, Given
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from asc.schema import Schema
+    from broker.formats.avro_schema import AvroSchema
+    from broker.formats.decoder import Decoder
+
+_CONFLUENT, _NONE = "confluent", "none"
+
+
+class Avro(Format):
+    """An Avro record a record. With the framing ``confluent`` a zero byte and the id of its schema in the registry
+    stand before it; with ``none`` nothing does, and all are written by the stream's own Avro schema.
+    """
+
+    name = "avro"
+    own_options = ("framing",)
+
+    def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
+        """See :class:`Format`.
+
+        >>> list(Avro().wrong_options({"framing": "snappy"}))
+        [('framing', 'snappy', 'use confluent or none')]
+        """
+        return None if value in (_CONFLUENT, _NONE) else f"use {_CONFLUENT} or {_NONE}"
+
+    def wrong_type(self, data_type: pa.DataType) -> str | None:
+        """See :class:`Format`."""
+        import pyarrow as pa
+
+        if pa.types.is_map(data_type) and not pa.types.is_string(data_type.key_type):
+            return "the keys of Avro's maps are strings: use MAP<STRING, ...>"
+        children = (data_type.field(place).type for place in range(data_type.num_fields))
+        return next(filter(None, map(self.wrong_type, children)), None)
+
+    def fields_of_text(self, text: str) -> Schema:
+        """See :class:`Format`; an Avro schema as well."""
+        own = _own(text)
+        return super().fields_of_text(text) if own is None else own.fields()
+
+    def missing(self, options: Mapping[str, str], given: Given) -> str | None:
+        """See :class:`Format`."""
+        if options.get("framing", _CONFLUENT) == _CONFLUENT:
+            return "asks a schema registry: set schema_registry.url" if given.registry is None else None
+        is_there = given.schema_text is not None and _own(given.schema_text) is not None
+        return None if is_there else "needs the schema that all records were written with: name it as schema_file"
+
+    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
+        """See :class:`Format`. SchemaError where the stream's own schema cannot be read by."""
+        from broker.formats.avro_decoder import RAW, AvroDecoder, AvroWriter
+        from broker.formats.avro_reading import reading_of
+        from broker.formats.schema_registry import WrittenSchema
+
+        own = None if given.schema_text is None else _own(given.schema_text)
+        if options.get("framing", _CONFLUENT) == _CONFLUENT:
+            return AvroDecoder(fields, options, time_zone, given.registry, own)
+        assert own is not None
+        written = WrittenSchema(given.schema_text or "")
+        writer = AvroWriter(frozenset(), written, reading_of(own, fields, RAW, own))
+        return AvroDecoder(fields, options, time_zone, None, own, (writer,))
+
+
+def _own(text: str) -> AvroSchema | None:
+    """The Avro schema that a text is; None where it is one of Spark's. SchemaError for one that is wrong."""
+    import json
+
+    from broker.formats.avro_schema import AvroSchema
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return AvroSchema.of_text(text) if isinstance(found, dict) and found.get("type") == "record" else None

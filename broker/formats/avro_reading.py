@@ -1,0 +1,363 @@
+"""How values that were written by one Avro schema become the columns of a stream: by name, losing nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from asc.spark_types import ddl_of_type
+from broker.formats.avro_schema import AvroSchema, with_namespace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from asc.schema import Schema
+
+WHOLE = "__asc_whole"
+"""A field that no writer has, and whose default says that a value was read: of what cannot be, Spark gives NULLs."""
+
+_Sql = Callable[[str], str]
+"""An expression of Spark's, made of the one that it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a part is read: the schema it is read by, its value from what Spark makes of that, and the condition under
+    which it is none of the column's type; None where it always is.
+    """
+
+    expected: Any
+    value: _Sql
+    fault: _Sql | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReading:
+    """How a column is read: its value, and the condition (never NULL) under which what was written is none of its type,
+    from the SQL of the record that was read. ``value`` is None where no value that was written can be of its type, and
+    ``fault`` where each is.
+    """
+
+    value: str | None
+    fault: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AvroReading:
+    """How the records of one writer become columns.
+
+    ``writer`` is the schema they were written with and ``reader`` that by which they are read, as JSON: of the
+    writer's fields those that columns need, in the writer's types, and WHOLE. ``columns``: by the name of the column;
+    one that the writer does not have is NULL, or its default. Cost: nothing a record; it is made once a writer.
+    """
+
+    writer: str
+    reader: str
+    columns: Mapping[str, ColumnReading]
+
+
+def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema | None = None) -> AvroReading:
+    """How records of a writer are read into fields; ``record`` is the SQL name of what Spark reads, ``own`` the
+    stream's own Avro schema, if it has one: what is missing takes its defaults, and its aliases name fields as well.
+    """
+    resolver = _Resolver(writer, own)
+    columns: dict[str, ColumnReading] = {}
+    expected = []
+    for field in fields.arrow:
+        found = resolver.field(writer.root, own.root if own else None, field.name, field.type, 0)
+        if found is None:
+            columns[field.name] = ColumnReading("NULL", None)
+            continue
+        if isinstance(found, _Unfit):
+            columns[field.name] = ColumnReading(None, None)
+            continue
+        expected.append(found.expected)
+        place = f"{record}.{quoted(field.name)}"
+        columns[field.name] = ColumnReading(found.value(place), found.fault(place) if found.fault else None)
+    expected.append({"name": WHOLE, "type": "boolean", "default": True})
+    reader = _each_once({**with_namespace(writer.root), "fields": expected}, set())
+    return AvroReading(writer.self_contained(), json.dumps(reader), columns)
+
+
+def quoted(name: str) -> str:
+    """A name in backquotes, whatever it is."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+class _Unfit:
+    """No value of a writer's type can be of the column's."""
+
+
+_UNFIT = _Unfit()
+
+
+class _Resolver:
+    """Reads parts of a writer's schema as types of columns, side by side with the stream's own schema.
+
+    Each record is read by one of its own name space, for one that is met twice may be read for other columns.
+    """
+
+    def __init__(self, writer: AvroSchema, own: AvroSchema | None) -> None:
+        self._writer = writer
+        self._own = own
+        self._numbers = count()
+
+    def field(self, record: Any, own: Any, name: str, column: pa.DataType, depth: int) -> _Reading | _Unfit | None:
+        """A field of a record, as a field of the record that is read; None where the writer has none, nor a default."""
+        mine = _field_of(own, name)
+        names = [name, *(mine.get("aliases", ()) if mine else ())]
+        for written_name in names:
+            theirs = _field_of(record, written_name)
+            if theirs is not None:
+                found = self.part(self._writer, theirs["type"], mine and mine["type"], column, depth)
+                aliases = {} if written_name == name else {"aliases": [written_name]}
+                return _renamed(found, {"name": name, **aliases})
+        if mine is None or "default" not in mine:
+            return None
+        assert self._own is not None
+        found = self.part(self._own, mine["type"], None, column, depth)
+        if isinstance(found, _Unfit):
+            return found
+        # A union's default is of its first member, wherever NULL stands among those that are read.
+        return _renamed(found, {"name": name, "default": mine["default"]}, first_of=mine["type"])
+
+    def part(self, schema: AvroSchema, part: Any, own: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
+        """A part of a schema as a type."""
+        import pyarrow as pa
+
+        node = schema.node(part)
+        mine = self._own.node(own) if self._own and own is not None else None
+        kind, types = node["type"], pa.types
+        if kind == "union":
+            return self._union(schema, node["members"], mine, column, depth)
+        if mine is not None and mine["type"] == "union":
+            mine = next((n for n in map(self._own.node, mine["members"]) if n["type"] == kind), None)  # type: ignore[union-attr]
+        if kind == "null":
+            return _Reading("null", lambda _: f"CAST(NULL AS {ddl_of_type(column)})")
+        if kind in ("record", "error"):
+            return self._record(schema, node, mine, column, depth) if types.is_struct(column) else _UNFIT
+        if kind == "array":
+            return self._array(schema, node, mine, column, depth) if types.is_list(column) else _UNFIT
+        if kind == "map":
+            return self._map(schema, node, mine, column, depth) if types.is_map(column) else _UNFIT
+        return _scalar(node, column)
+
+    def _union(self, schema: AvroSchema, members: Any, mine: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
+        own = None if mine is None else (mine["members"] if mine["type"] == "union" else mine)
+        others = [member for member in members if schema.node(member)["type"] != "null"]
+        nullable = ["null"] if len(others) < len(members) else []
+        if not others:
+            return self.part(schema, "null", None, column, depth)
+        kinds = [schema.node(member)["type"] for member in others]
+        is_plain = not any(schema.node(member).get("logicalType") for member in others)
+        if len(others) == 1 or (is_plain and set(kinds) in ({"int", "long"}, {"float", "double"})):
+            wider = others[0] if len(others) == 1 else ("long" if "long" in kinds else "double")
+            found = self.part(schema, wider, own, column, depth)
+            if isinstance(found, _Unfit):
+                # What is NULL is NULL in any type.
+                return _all_null(schema, members) if nullable else found
+            expected = [found.expected] if len(others) == 1 else others
+            return _Reading([*nullable, *expected], found.value, found.fault)
+        # Spark makes a struct of them, of which one is not NULL.
+        parts = [self.part(schema, member, own, column, depth) for member in others]
+        expected = [
+            schema.written_out(member, set()) if isinstance(found, _Unfit) else found.expected
+            for member, found in zip(others, parts, strict=True)
+        ]
+        fit = [(place, found) for place, found in enumerate(parts) if isinstance(found, _Reading)]
+        unfit = [place for place, found in enumerate(parts) if isinstance(found, _Unfit)]
+        if not fit and not nullable:
+            return _UNFIT
+        null = f"CAST(NULL AS {ddl_of_type(column)})"
+
+        def value(x: str) -> str:
+            return f"coalesce({', '.join([*(found.value(f'{x}.member{place}') for place, found in fit), null])})"
+
+        def fault(x: str) -> str:
+            wrong = [f"{x}.member{place} IS NOT NULL" for place in unfit]
+            wrong += [found.fault(f"{x}.member{place}") for place, found in fit if found.fault is not None]
+            return f"({' OR '.join(wrong)})"
+
+        has_faults = unfit or any(found.fault for _, found in fit)
+        return _Reading([*nullable, *expected], value, fault if has_faults else None)
+
+    def _record(self, schema: AvroSchema, node: Any, mine: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
+        inner: dict[str, tuple[pa.DataType, _Reading | None]] = {}
+        for place in range(column.num_fields):
+            field = column.field(place)
+            found = self.field(node, mine, field.name, field.type, depth)
+            if isinstance(found, _Unfit):
+                return found
+            inner[field.name] = (field.type, found)
+        own_name = {"name": node["name"].rpartition(".")[2], "namespace": f"asc{next(self._numbers)}"}
+        # A record without fields is none to Spark.
+        fields = [found.expected for _, found in inner.values() if found is not None]
+        fields.append({"name": WHOLE, "type": "boolean", "default": True})
+        kept = {key: value for key, value in node.items() if key not in ("name", "namespace", "fields", "aliases")}
+
+        def value(x: str) -> str:
+            parts = []
+            for name, (kind, found) in inner.items():
+                written = "NULL" if found is None else found.value(f"{x}.{quoted(name)}")
+                parts.append(f"'{_text(name)}', CAST({written} AS {ddl_of_type(kind)})")
+            return f"IF({x} IS NULL, NULL, named_struct({', '.join(parts)}))"
+
+        faults = [(name, found.fault) for name, (_, found) in inner.items() if found is not None and found.fault]
+
+        def fault(x: str) -> str:
+            return f"({' OR '.join(wrong(f'{x}.{quoted(name)}') for name, wrong in faults)})"
+
+        return _Reading({**kept, **own_name, "fields": fields}, value, fault if faults else None)
+
+    def _array(self, schema: AvroSchema, node: Any, mine: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
+        own = mine["items"] if mine is not None and mine["type"] == "array" else None
+        found = self.part(schema, node["items"], own, column.value_type, depth + 1)
+        if isinstance(found, _Unfit):
+            return _UNFIT
+        item, of_item, wrong = f"x{depth}", found.value, found.fault
+        is_same = of_item(item) == item
+        return _Reading(
+            {"type": "array", "items": found.expected},
+            lambda x: x if is_same else f"transform({x}, {item} -> {of_item(item)})",
+            None if wrong is None else lambda x: f"coalesce(exists({x}, {item} -> {wrong(item)}), false)",
+        )
+
+    def _map(self, schema: AvroSchema, node: Any, mine: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
+        import pyarrow as pa
+
+        own = mine["values"] if mine is not None and mine["type"] == "map" else None
+        found = self.part(schema, node["values"], own, column.item_type, depth + 1)
+        if isinstance(found, _Unfit) or not pa.types.is_string(column.key_type):
+            return _UNFIT
+        key, item, of_item, wrong = f"k{depth}", f"x{depth}", found.value, found.fault or (lambda _: "false")
+        is_same = of_item(item) == item
+
+        def fault(x: str) -> str:
+            keys = f"exists(map_keys({x}), {key} -> NOT is_valid_utf8({key}))"
+            values = f"exists(map_values({x}), {item} -> {wrong(item)})"
+            return f"coalesce({keys} OR {values}, false)"
+
+        return _Reading(
+            {"type": "map", "values": found.expected},
+            lambda x: x if is_same else f"transform_values({x}, ({key}, {item}) -> {of_item(item)})",
+            fault,
+        )
+
+
+def _each_once(schema: Any, seen: set[str]) -> Any:
+    """A schema as JSON in which a named type is written out where it comes first, and by its name after that."""
+    if isinstance(schema, list):
+        return [_each_once(member, seen) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    name = ".".join(filter(None, (schema.get("namespace"), schema.get("name"))))
+    if name:
+        if name in seen:
+            return name
+        seen.add(name)
+    if "fields" in schema:
+        fields = [{**field, "type": _each_once(field["type"], seen)} for field in schema["fields"]]
+        return {**schema, "fields": fields}
+    parts = {part: _each_once(schema[part], seen) for part in ("items", "values") if part in schema}
+    return {**schema, **parts}
+
+
+def _field_of(record: Any, name: str) -> Any:
+    fields = record["fields"] if record is not None and "fields" in record else ()
+    return next((field for field in fields if field["name"] == name), None)
+
+
+def _renamed(found: _Reading | _Unfit, named: dict[str, Any], first_of: Any = None) -> _Reading | _Unfit:
+    if isinstance(found, _Unfit):
+        return found
+    expected = found.expected
+    if isinstance(first_of, list) and first_of[0] != "null" and isinstance(expected, list):
+        expected = [*(member for member in expected if member != "null"), "null"]
+    return _Reading({**named, "type": expected}, found.value, found.fault)
+
+
+def _all_null(schema: AvroSchema, members: Any) -> _Reading:
+    """A union of NULL and what is none of the column's type: at fault where it is not NULL."""
+    expected = schema.written_out(members, set())
+    return _Reading(expected, lambda _: "NULL", lambda x: f"({x} IS NOT NULL)")
+
+
+def _same(x: str) -> str:
+    return x
+
+
+def _scalar(node: Any, column: pa.DataType) -> _Reading | _Unfit:
+    """A type without parts as a type of Spark: as it is, or by a cast that keeps the value or fails."""
+    import pyarrow as pa
+
+    kind, logical, types = node["type"], node.get("logicalType"), pa.types
+    ddl = ddl_of_type(column)
+    expected = kind if kind in ("string", "boolean") else with_namespace(node) if "name" in node else node
+    if types.is_string(column) and kind in ("string", "enum", "bytes"):
+        return _text_reading(kind, "bytes" if kind == "bytes" else expected)
+    if types.is_binary(column) and kind == "string":
+        return _Reading(expected, lambda x: f"CAST({x} AS BINARY)")
+    if types.is_binary(column) and (kind == "bytes" or (kind == "fixed" and logical != "decimal")):
+        return _Reading("bytes" if kind == "bytes" else expected, _same)
+    if types.is_boolean(column) and kind == "boolean":
+        return _Reading(expected, _same)
+    if types.is_date(column) and (kind, logical) == ("int", "date"):
+        return _Reading(expected, _same)
+    if types.is_timestamp(column) and kind == "long" and logical in _times(column):
+        return _Reading(expected, _same)
+    if types.is_floating(column) and kind in _FLOATING[ddl]:
+        return _Reading(kind, _cast(kind, ddl))
+    if types.is_integer(column) and kind in ("int", "long"):
+        # Without its logical type it is the number that was written.
+        narrow = column.bit_width < (32 if kind == "int" else 64)
+        return _checked(kind, ddl) if narrow else _Reading(kind, _cast(kind, ddl))
+    if types.is_decimal(column):
+        digits = column.precision - column.scale
+        if kind in ("int", "long") and logical is None:
+            return _Reading(kind, lambda x: f"CAST({x} AS {ddl})") if digits >= _DIGITS[kind] else _checked(kind, ddl)
+        if kind in ("bytes", "fixed") and logical == "decimal" and int(node.get("scale", 0)) <= column.scale:
+            if int(node["precision"]) - int(node.get("scale", 0)) <= digits:
+                return _Reading(expected, lambda x: f"CAST({x} AS {ddl})")
+            return _checked(expected, ddl)
+    return _UNFIT
+
+
+def _text_reading(kind: str, expected: Any) -> _Reading:
+    def fault(x: str) -> str:
+        return f"coalesce(NOT is_valid_utf8({_as_text(x)}), false)"
+
+    def _as_text(x: str) -> str:
+        return f"CAST({x} AS STRING)" if kind == "bytes" else x
+
+    # An enum's symbols are letters.
+    return _Reading(expected, _as_text, None if kind == "enum" else fault)
+
+
+def _checked(expected: Any, ddl: str) -> _Reading:
+    """A number that may be too large for its column."""
+    return _Reading(
+        expected,
+        lambda x: f"TRY_CAST({x} AS {ddl})",
+        lambda x: f"({x} IS NOT NULL AND TRY_CAST({x} AS {ddl}) IS NULL)",
+    )
+
+
+def _cast(kind: str, ddl: str) -> _Sql:
+    return _same if _OWN[kind] == ddl else (lambda x: f"CAST({x} AS {ddl})")
+
+
+def _times(column: pa.DataType) -> tuple[str, str]:
+    prefix = "" if column.tz is not None else "local-"
+    return f"{prefix}timestamp-millis", f"{prefix}timestamp-micros"
+
+
+def _text(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("'", "\\'")
+
+
+_OWN = {"int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE"}
+_DIGITS = {"int": 10, "long": 19}
+_FLOATING = {"FLOAT": ("int", "long", "float"), "DOUBLE": ("int", "long", "float", "double")}

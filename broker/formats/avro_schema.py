@@ -1,0 +1,201 @@
+"""Avro schemas as they are read here: names made out, bounded, and what columns they would be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from asc.errors import SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from asc.schema import Schema
+
+_CHARS_MAX = 1 << 20
+_NODES_MAX = 10_000
+_COLUMN_DEPTH_MAX = 24
+
+Node = dict[str, Any]
+"""One type of a schema, with its parts in it or as names: always a dictionary with ``type``, or ``union`` of nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class AvroSchema:
+    """A schema whose names are full, with the types that they name.
+
+    Invariant: every name in ``root`` and in ``named`` is a key of ``named``, and the root is a record. Bounded in its
+    text and its types; records may hold themselves.
+    """
+
+    root: Node
+    named: Mapping[str, Node]
+
+    @staticmethod
+    def of_text(text: str, references: Sequence[str] = ()) -> AvroSchema:
+        """The schema of a text, with those of the texts it refers to; SchemaError for what is none, or too large."""
+        import fastavro
+        from fastavro.schema import SchemaParseException, UnknownType
+
+        if sum(map(len, (text, *references))) > _CHARS_MAX:
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"is longer than {_CHARS_MAX:,} characters")
+        named: dict[str, Any] = {}
+        try:
+            for reference in references:
+                fastavro.parse_schema(json.loads(reference), named)
+            root = fastavro.parse_schema(json.loads(text), named)
+        except RecursionError:
+            raise SchemaError("Avro schema", f"{text[:40]}...", "is nested too deep") from None
+        except (ValueError, TypeError, KeyError, AttributeError, SchemaParseException, UnknownType) as error:
+            said = f"is not one that Avro knows: {type(error).__name__} {str(error)[:200]}"
+            raise SchemaError("Avro schema", f"{text[:40]}...", said) from None
+        schema = AvroSchema(_plain(root), {name: _plain(node) for name, node in named.items()})
+        if schema.node(schema.root)["type"] not in ("record", "error"):
+            raise SchemaError("Avro schema", f"{text[:40]}...", "is no record: a record's fields are the columns")
+        return AvroSchema(schema.node(schema.root), schema.named).checked(text)
+
+    def checked(self, text: str) -> AvroSchema:
+        """Itself; SchemaError where its types are too many, or an array's items may take no bytes: then some bytes
+        would be as many items as they say.
+        """
+        nodes = list(self._nodes(self.root, set()))
+        if len(nodes) > _NODES_MAX:
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types")
+        for node in nodes:
+            if node["type"] == "array" and not self.takes_bytes(node["items"], frozenset()):
+                raise SchemaError("Avro schema", f"{text[:40]}...", "has an array whose items take no bytes")
+        return self
+
+    def node(self, schema: Any) -> Node:
+        """A part of the schema, be it a name, a list of a union's members, or the type itself."""
+        if isinstance(schema, str):
+            return self.named.get(schema) or {"type": schema}
+        if isinstance(schema, list):
+            return {"type": "union", "members": schema}
+        return (
+            schema
+            if isinstance(schema["type"], str) and schema["type"] not in self.named
+            else self.node(schema["type"])
+        )
+
+    def takes_bytes(self, schema: Any, above: frozenset[str]) -> bool:
+        """Whether a value takes a byte at least. A record in itself that ends takes some on its way."""
+        node = self.node(schema)
+        if node["type"] == "null" or (node["type"] == "fixed" and not node["size"]):
+            return False
+        if node["type"] in ("record", "error"):
+            inner = above | {node["name"]}
+            return node["name"] in above or any(self.takes_bytes(field["type"], inner) for field in node["fields"])
+        return True
+
+    def self_contained(self) -> str:
+        """Its JSON, with each named type written out where it is met first."""
+        written: set[str] = set()
+        return json.dumps(self.written_out(self.root, written))
+
+    def written_out(self, schema: Any, written: set[str]) -> Any:
+        """A part as JSON has it, in which names that are not ``written`` yet are written out."""
+        if isinstance(schema, str) and schema not in self.named:
+            return schema
+        node = self.node(schema)
+        name = node.get("name")
+        if name in self.named:
+            if name in written:
+                return name
+            written.add(str(name))
+            node = with_namespace(node)
+        kind = node["type"]
+        if kind == "union":
+            return [self.written_out(member, written) for member in node["members"]]
+        if kind in ("record", "error"):
+            fields = [{**field, "type": self.written_out(field["type"], written)} for field in node["fields"]]
+            return {**node, "fields": fields}
+        if kind in ("array", "map"):
+            part = "items" if kind == "array" else "values"
+            return {**node, part: self.written_out(node[part], written)}
+        return node
+
+    def fields(self) -> Schema:
+        """The columns that a stream of such records would have; SchemaError where there is none for a field."""
+        import pyarrow as pa
+
+        from asc.schema import Schema
+
+        fields = [pa.field(field["name"], self.column(field["type"], field["name"])) for field in self.root["fields"]]
+        return Schema.from_arrow(pa.schema(fields))
+
+    def column(self, schema: Any, path: str, depth: int = 0) -> pa.DataType:
+        """The type of Spark that holds all values of a part; SchemaError."""
+        import pyarrow as pa
+
+        if depth > _COLUMN_DEPTH_MAX:
+            raise SchemaError("Avro field", path[:100], "is nested in itself or too deep: write the schema as DDL")
+        node = self.node(schema)
+        kind = node["type"]
+        if kind == "union":
+            members = [member for member in node["members"] if self.node(member)["type"] != "null"]
+            kinds = {self.node(member)["type"] for member in members}
+            if len(members) == 1:
+                return self.column(members[0], path, depth)
+            wider = {frozenset(("int", "long")): pa.int64(), frozenset(("float", "double")): pa.float64()}
+            if frozenset(kinds) in wider:
+                return wider[frozenset(kinds)]
+            raise SchemaError("Avro field", path, "is a union of several types: write the schema as DDL, with one")
+        if kind in ("record", "error"):
+            inner = [(f["name"], self.column(f["type"], f"{path}.{f['name']}", depth + 1)) for f in node["fields"]]
+            return pa.struct(inner)
+        if kind == "array":
+            return pa.list_(self.column(node["items"], f"{path}[]", depth + 1))
+        if kind == "map":
+            return pa.map_(pa.string(), self.column(node["values"], f"{path}[]", depth + 1))
+        logical = node.get("logicalType")
+        if logical == "decimal" and kind in ("bytes", "fixed"):
+            return pa.decimal128(min(int(node["precision"]), 38), int(node.get("scale", 0)))
+        found = _TIMES.get((kind, str(logical))) or _PLAIN.get(kind)
+        if found is None:
+            raise SchemaError("Avro field", path, f"is of type {kind}, for which Spark has none")
+        return {"date": pa.date32(), "instant": pa.timestamp("us", tz="UTC"), "local": pa.timestamp("us")}.get(
+            found
+        ) or pa.type_for_alias(found)
+
+    def _nodes(self, schema: Any, seen: set[str]) -> Iterator[Node]:
+        node = self.node(schema)
+        name = node.get("name")
+        if name is not None:
+            if name in seen:
+                return
+            seen.add(name)
+        yield node
+        parts = [field["type"] for field in node.get("fields", ())]
+        parts += [node[part] for part in ("items", "values") if part in node]
+        for part in (*parts, *node.get("members", ())):
+            yield from self._nodes(part, seen)
+
+
+def with_namespace(node: Node) -> Node:
+    """A named type as it is called wherever it is written: one without a name space says that it has none."""
+    return node if "." in node["name"] else {**node, "namespace": ""}
+
+
+_TIMES: Mapping[tuple[str, str], str] = {
+    ("int", "date"): "date",
+    ("long", "timestamp-millis"): "instant",
+    ("long", "timestamp-micros"): "instant",
+    ("long", "local-timestamp-millis"): "local",
+    ("long", "local-timestamp-micros"): "local",
+}
+_PLAIN: Mapping[str, str] = {
+    **{"boolean": "bool", "int": "int32", "long": "int64", "float": "float32", "double": "float64"},
+    **{"string": "string", "enum": "string", "bytes": "binary", "fixed": "binary"},
+}
+
+
+def _plain(schema: Any) -> Any:
+    """A parsed schema without what its parser noted in it."""
+    if isinstance(schema, list):
+        return [_plain(member) for member in schema]
+    if isinstance(schema, dict):
+        return {key: value if key == "default" else _plain(value) for key, value in schema.items() if key[:2] != "__"}
+    return schema

@@ -1,0 +1,84 @@
+"""A format of records: what a stream's configuration asks of it, whatever decodes the records."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from asc.schema import Schema
+    from broker.formats.decoder import Decoder
+    from broker.formats.schema_registry import SchemaRegistry
+
+Fault = tuple[str, str, str]
+"""What is wrong with an option: its name, its value, the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a decoder may need beside a stream's fields and options: the text of the stream's schema, and where the
+    schemas of writers are; None where there is none.
+    """
+
+    schema_text: str | None = None
+    registry: SchemaRegistry | None = None
+
+
+class Format(ABC):
+    """How the value of a record becomes columns. Stateless; named in ``broker.formats.FORMATS``."""
+
+    name: ClassVar[str]
+    """As the configuration names it."""
+
+    own_options: ClassVar[tuple[str, ...]]
+    """The options that a stream may set, beside those that all formats of its kind have."""
+
+    general_options: ClassVar[tuple[str, ...]] = ()
+    """The options that all formats of its kind have."""
+
+    def wrong_options(self, options: Mapping[str, str]) -> Iterator[Fault]:
+        """What is wrong with a stream's options, in their order."""
+        known = (*self.own_options, *self.general_options)
+        for option, value in options.items():
+            if option not in known:
+                near = difflib.get_close_matches(option, known, n=1, cutoff=0.5)
+                remedy = f"did you mean '{near[0]}'?" if near else f"known for {self.name}: {', '.join(known)}"
+                yield option, value[:50], f"is not a decoding option: {remedy}"
+                continue
+            is_general = option in self.general_options
+            wrong = (
+                self.wrong_general_option(option, value) if is_general else self.wrong_option(option, value, options)
+            )
+            if wrong is not None:
+                yield option, value[:50], wrong
+
+    def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
+        """What is wrong with the value of one of the format's own options, beside the others; None where nothing is."""
+        return None
+
+    def wrong_general_option(self, option: str, value: str) -> str | None:
+        """What is wrong with the value of one of the general options; None where nothing is."""
+        return None
+
+    def wrong_type(self, data_type: pa.DataType) -> str | None:
+        """Why a field cannot be of a type, and the remedy; None where it can."""
+        return None
+
+    def fields_of_text(self, text: str) -> Schema:
+        """The fields that a schema file of the format's has: Spark DDL, or the JSON of a StructType; SchemaError."""
+        from asc.schema import Schema
+
+        return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_ddl(text)
+
+    def missing(self, options: Mapping[str, str], given: Given) -> str | None:
+        """What a stream with these options lacks, as a remedy; None where it has all that it needs."""
+        return None
+
+    @abstractmethod
+    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
+        """What decodes records into those fields, times without a zone being of ``time_zone``."""

@@ -1,0 +1,158 @@
+"""A schema registry, spoken to as Confluent's is: the schemas that records were written with, by id and by subject."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from broker.errors import SchemaRegistryError
+from broker.failure import one_line
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx
+
+_ANSWER_BYTES = 4 << 20
+"""The largest answer that is read."""
+
+_REFERENCES_MAX = 100
+"""Schemas that one schema may refer to, theirs among them."""
+
+_NOT_THERE = frozenset([40401, 40402, 40403])
+"""What a registry says of a subject, a version or a schema that it does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSchema:
+    """A schema as the registry has it: its text, its kind (AVRO, PROTOBUF, JSON), and the texts of the schemas that it
+    refers to, each after those that it needs itself.
+    """
+
+    text: str
+    kind: str = "AVRO"
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRegistry:
+    """Where a schema registry is, and how one is admitted. Immutable; each question has connections of its own.
+
+    ``urls``: the same registry at several addresses, asked in their order until one answers. ``username`` and
+    ``password``, or ``token``, go with every request. Cost: some milliseconds a schema; who asks remembers.
+    """
+
+    urls: tuple[str, ...]
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    token: str | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    timeout_s: float = 10
+
+    def schema(self, schema_id: int) -> WrittenSchema | None:
+        """The schema with an id; None where the registry says that it has none. SchemaRegistryError."""
+        found = self._get(f"/schemas/ids/{schema_id}")
+        return None if found is None else self._written(found)
+
+    def latest(self, subject: str) -> WrittenSchema | None:
+        """The last version of a subject; None where the registry has no such subject. SchemaRegistryError."""
+        found = self._get(f"/subjects/{quote(subject, safe='')}/versions/latest")
+        return None if found is None else self._written(found)
+
+    def _written(self, found: Mapping[str, Any]) -> WrittenSchema:
+        texts: dict[tuple[str, str], str] = {}
+        self._refer(found, texts, frozenset())
+        return WrittenSchema(_text(found), str(found.get("schemaType") or "AVRO"), tuple(texts.values()))
+
+    def _refer(self, found: Mapping[str, Any], texts: dict[tuple[str, str], str], above: frozenset[Any]) -> None:
+        for reference in found.get("references") or ():
+            place = (str(reference.get("subject")), str(reference.get("version")))
+            if place in texts:
+                continue
+            if place in above or len(above) + len(texts) >= _REFERENCES_MAX:
+                raise SchemaRegistryError("schema registry", place[0], "has references in a circle, or too many")
+            inner = self._get(f"/subjects/{quote(place[0], safe='')}/versions/{quote(place[1], safe='')}")
+            if inner is None:
+                raise SchemaRegistryError("schema registry", place[0], "is referred to and has no such version")
+            self._refer(inner, texts, above | {place})
+            texts[place] = _text(inner)
+
+    def _get(self, path: str) -> dict[str, Any] | None:
+        """The answer to a question; None where the registry does not have what is asked for."""
+        import httpx
+
+        problem: SchemaRegistryError | None = None
+        for url in self.urls:
+            try:
+                with self._client(url) as client, client.stream("GET", f"{url.rstrip('/')}{path}") as answer:
+                    return _answered(url, answer)
+            except SchemaRegistryError as error:
+                problem = problem or error
+            except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+                said = one_line(error) or type(error).__name__
+                problem = problem or SchemaRegistryError("schema registry", url, f"does not answer: {said}")
+        raise problem or SchemaRegistryError("schema registry", "without an address", "set schema_registry.url")
+
+    @contextmanager
+    def _client(self, url: str) -> Iterator[httpx.Client]:
+        import httpx
+
+        headers = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {self.token}"
+        auth = None if self.username is None else (self.username, self.password or "")
+        verify = self.tls() if url.lower().startswith("https:") else True
+        with httpx.Client(headers=headers, auth=auth, timeout=self.timeout_s, verify=verify) as client:
+            yield client
+
+    def tls(self) -> ssl.SSLContext:
+        """What TLS is spoken with; OSError where a file of it cannot be used."""
+        import ssl
+
+        import truststore
+
+        context: ssl.SSLContext
+        if self.ca_file is not None:
+            context = ssl.create_default_context(cafile=str(self.ca_file))
+        else:
+            context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if self.cert_file is not None:
+            context.load_cert_chain(self.cert_file, self.key_file)
+        return context
+
+
+def _answered(url: str, answer: httpx.Response) -> dict[str, Any] | None:
+    content = b""
+    for piece in answer.iter_bytes():
+        content += piece
+        if len(content) > _ANSWER_BYTES:
+            raise SchemaRegistryError("schema registry", url, f"answers with more than {_ANSWER_BYTES >> 20} MiB")
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        said = None
+    if answer.status_code == 200 and isinstance(said, dict):
+        return said
+    # A proxy that knows no such path says 404 too, and nothing of what the registry has.
+    if answer.status_code == 404 and isinstance(said, dict) and said.get("error_code") in _NOT_THERE:
+        return None
+    if answer.status_code in (401, 403):
+        remedy = f"refuses ({answer.status_code}): check username, password and token of [schema_registry]"
+        raise SchemaRegistryError("schema registry", url, remedy)
+    raise SchemaRegistryError(
+        "schema registry", url, f"answers {answer.status_code}, and not as a schema registry does"
+    )
+
+
+def _text(found: Mapping[str, Any]) -> str:
+    text = found.get("schema")
+    if not isinstance(text, str):
+        raise SchemaRegistryError("schema registry", "answer without a schema", "is it a schema registry?")
+    return text

@@ -1,0 +1,123 @@
+"""The schema registry's client, against an HTTP server of the documented API."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import ssl
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import trustme
+
+from broker.errors import SchemaRegistryError
+from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
+
+if TYPE_CHECKING:
+    from tests.broker.formats.conftest import RegistryServer
+
+
+def registry_of(*urls: str, **more: object) -> SchemaRegistry:
+    return SchemaRegistry(urls, timeout_s=2, **more)  # type: ignore[arg-type]
+
+
+def test_a_schema_is_found_by_its_id_and_by_its_subject(registry_server: RegistryServer) -> None:
+    first = registry_server.register('"int"', "flights-value")
+    registry_server.register('"long"', "flights-value", schemaType="AVRO")
+    registry = registry_of(registry_server.url)
+    assert registry.schema(first) == WrittenSchema('"int"')
+    assert registry.latest("flights-value") == WrittenSchema('"long"')
+    assert registry.schema(99) is None
+    assert registry.latest("nothing") is None
+
+
+def test_what_a_schema_refers_to_comes_with_it(registry_server: RegistryServer) -> None:
+    registry_server.register('"inner"', "inner")
+    registry_server.register('"middle"', "middle", references=[{"name": "i", "subject": "inner", "version": 1}])
+    refers = [{"name": "m", "subject": "middle", "version": 1}, {"name": "i", "subject": "inner", "version": 1}]
+    found = registry_of(registry_server.url).schema(registry_server.register('"outer"', "outer", references=refers))
+    assert found == WrittenSchema('"outer"', "AVRO", ('"inner"', '"middle"'))
+
+
+def test_references_in_a_circle_are_refused(registry_server: RegistryServer) -> None:
+    one = registry_server.register('"a"', "a", references=[{"name": "b", "subject": "b", "version": 1}])
+    registry_server.register('"b"', "b", references=[{"name": "a", "subject": "a", "version": 1}])
+    with pytest.raises(SchemaRegistryError, match="in a circle"):
+        registry_of(registry_server.url).schema(one)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"username": "me", "password": "p:w"}, "Basic " + base64.b64encode(b"me:p:w").decode()),
+        ({"token": "t0ken"}, "Bearer t0ken"),
+    ],
+    ids=["basic", "bearer"],
+)
+def test_it_is_told_who_asks(given: dict[str, str], wanted: str, registry_server: RegistryServer) -> None:
+    registry_server.authorization = wanted
+    found = registry_server.register('"int"')
+    registry = registry_of(registry_server.url, **given)
+    assert registry.schema(found) == WrittenSchema('"int"')
+    assert not any(secret in repr(registry) for secret in ("p:w", "t0ken"))
+    with pytest.raises(SchemaRegistryError, match=r"refuses .401.: check username"):
+        registry_of(registry_server.url).schema(found)
+
+
+@pytest.mark.parametrize("status", [500, 503, 404, 429])
+def test_an_answer_that_says_nothing_is_no_word_on_the_schema(status: int, registry_server: RegistryServer) -> None:
+    registry_server.broken = status
+    with pytest.raises(SchemaRegistryError, match=f"answers {status}, and not as"):
+        registry_of(registry_server.url).schema(1)
+
+
+def test_one_that_does_not_answer_is_named(registry_server: RegistryServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(SchemaRegistryError, match=f"schema registry '{url}': does not answer"):
+            SchemaRegistry((url,), timeout_s=0.3).schema(1)
+        found = registry_server.register('"int"')
+        both = SchemaRegistry((url, registry_server.url), timeout_s=0.3)
+        assert both.schema(found) == WrittenSchema('"int"')
+
+
+def test_an_answer_without_end_is_not_read(registry_server: RegistryServer) -> None:
+    found = registry_server.register('"' + "x" * (5 << 20) + '"')
+    with pytest.raises(SchemaRegistryError, match="more than 4 MiB"):
+        registry_of(registry_server.url).schema(found)
+
+
+def test_tls_trusts_the_file_alone_and_shows_a_certificate(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    mine = authority.issue_cert("me@example.com")
+    mine.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "me.pem"))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content = b'{"schema": "\\"int\\""}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"https://127.0.0.1:{server.server_port}"
+        trusted = registry_of(url, ca_file=tmp_path / "ca.pem", cert_file=tmp_path / "me.pem")
+        assert trusted.schema(1) == WrittenSchema('"int"')
+        for other in (registry_of(url), registry_of(url, ca_file=tmp_path / "ca.pem")):
+            with pytest.raises(SchemaRegistryError, match="does not answer"):
+                other.schema(1)
+        server.shutdown()
