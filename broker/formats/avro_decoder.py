@@ -28,7 +28,7 @@ from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Row
 
     from asc.schema import Schema
 
@@ -123,21 +123,22 @@ class AvroDecoder(Decoder):
         )
         return looked_at, decoded, attributes
 
-    def for_records(self, records: DataFrame) -> AvroDecoder:
+    def unknown(self, records: DataFrame) -> DataFrame | None:
         """See :class:`Decoder`."""
         if self.registry is None:
-            return self
-        unknown = sorted(self._unknown_ids(records))
-        return self.with_ids(records, unknown) if unknown else self
+            return None
+        known = [_head(schema_id) for writer in self.writers for schema_id in sorted(writer.ids)]
+        return _heads(records, f"head NOT IN ({', '.join(known)})" if known else "true")
 
-    def with_ids(self, records: DataFrame, unknown: Sequence[int]) -> AvroDecoder:
-        """The decoder that knows the schemas of some ids as well, those that the registry has.
+    def knowing(self, unknown: Sequence[Row], records: DataFrame) -> AvroDecoder:
+        """See :class:`Decoder`.
 
-        Where that would be too many, those known before are forgotten that the records do not name.
+        Where that would be too many schemas, those known before are forgotten that the records do not name.
         """
-        assert self.registry is not None
+        if self.registry is None or not unknown:
+            return self
         found = {}
-        for schema_id in unknown[:_ASKED_MAX]:
+        for schema_id in sorted(_ids(unknown))[:_ASKED_MAX]:
             schema = self.registry.schema(schema_id)
             if schema is None:
                 LOG.warning("the schema registry has no schema %d: records that name it are dead letters", schema_id)
@@ -147,7 +148,7 @@ class AvroDecoder(Decoder):
             return self
         known = self.writers
         if len(known) + len(found) > _WRITERS_MAX:
-            named = self._named_ids(records)
+            named = _ids(_heads(records, "true").distinct().collect())
             known = tuple(writer for writer in known if writer.ids & named)
         writers = self._added(records, known, found)
         if len(writers) > _WRITERS_MAX:
@@ -184,26 +185,6 @@ class AvroDecoder(Decoder):
         unfit = [name for name, column in reading.columns.items() if column.value is None]
         LOG.info("schema %d is read%s", schema_id, f", but for columns {', '.join(unfit)}" if unfit else "")
         return reading
-
-    # -- ids
-
-    def _unknown_ids(self, records: DataFrame) -> set[int]:
-        return self._ids(records, "" if not self._known_heads else f" AND head NOT IN ({', '.join(self._known_heads)})")
-
-    def _named_ids(self, records: DataFrame) -> set[int]:
-        return self._ids(records, "")
-
-    def _ids(self, records: DataFrame, more: str) -> set[int]:
-        """The ids that records name, of those whose heads meet a condition as well."""
-        from pyspark.sql import functions as sf
-
-        heads = records.select(sf.expr(f"substring(value, 1, {HEAD_BYTES})").alias("head"))
-        named = heads.filter(f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00'{more}")
-        return {int.from_bytes(row["head"][1:], "big") for row in named.distinct().collect()}
-
-    @property
-    def _known_heads(self) -> list[str]:
-        return [_head(schema_id) for writer in self.writers for schema_id in sorted(writer.ids)]
 
     # -- what Spark computes
 
@@ -270,6 +251,18 @@ class AvroDecoder(Decoder):
     @property
     def _named(self) -> list[pa.Field]:
         return list(self.fields.arrow)[:NAMED_COLUMNS_MAX]
+
+
+def _heads(records: DataFrame, condition: str) -> DataFrame:
+    """The first bytes of those records that name a schema, and whose heads meet a condition."""
+    from pyspark.sql import functions as sf
+
+    heads = records.select(sf.expr(f"substring(value, 1, {HEAD_BYTES})").alias("head"))
+    return heads.filter(f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00' AND {condition}")
+
+
+def _ids(heads: Sequence[Row]) -> set[int]:
+    return {int.from_bytes(head, "big") for head in {bytes(row["head"]) for row in heads}}
 
 
 def _of_place(text: str, place: int) -> str:

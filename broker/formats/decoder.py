@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from broker.formats.record_format import RecordFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Row
 
     from asc.schema import Schema
 
@@ -63,7 +63,7 @@ class Decoder(ABC):
     @property
     @abstractmethod
     def reasons(self) -> tuple[DeadLetterReason, ...]:
-        """All that ERROR may hold, each once; they stay the same over :meth:`for_records`."""
+        """All that ERROR may hold, each once; they stay the same over :meth:`knowing`."""
 
     @abstractmethod
     def projections(self) -> tuple[tuple[Column, ...], ...]:
@@ -77,13 +77,23 @@ class Decoder(ABC):
         """A value by which is seen whether Spark decodes with the options."""
         return self.example()
 
-    def for_records(self, records: DataFrame) -> Decoder:
-        """The decoder for Kafka records, which may need what this one does not know yet: the schemas that they were
-        written with. Itself where it needs nothing more.
+    def unknown(self, records: DataFrame) -> DataFrame | None:
+        """Of Kafka records the rows by which is seen what this decoder does not know yet, such as the schemas that they
+        were written with: by projections and conditions alone. None where it never needs to know more.
+        """
+        return None
+
+    def knowing(self, unknown: Sequence[Row], records: DataFrame) -> Decoder:
+        """The decoder that knows what rows of :meth:`unknown` tell of; ``records`` are those they are of.
 
         Raises SchemaRegistryError where what it needs cannot be had now.
         """
         return self
+
+    def for_records(self, records: DataFrame) -> Decoder:
+        """The decoder that knows all that the records need; SchemaRegistryError."""
+        unknown = self.unknown(records)
+        return self if unknown is None else self.knowing(unknown.collect(), records)
 
     def of_json(self) -> RecordDecoder:
         """The same fields read from JSON objects."""

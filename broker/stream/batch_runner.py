@@ -18,9 +18,10 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.routing import usual_limit
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
+from broker.stream.prepared_frame import PreparedFrame
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
     from broker.matching.shipped_plan import ShippedPlan
     from broker.matching.tally import Sampling, Tally, Tallying
@@ -96,6 +97,7 @@ class BatchRunner:
         self._tallies: tuple[int, Any] | None = None
         self._limits: tuple[Plan, dict[str, int], tuple[int, dict[str, int]]] | None = None
         self._pipeline: tuple[_Made, Pipeline] | None = None
+        self._looking: tuple[Decoder, PreparedFrame | None] | None = None
         self.waits_for: str | None = None
         """What a batch waits for before it is run, in one line; None while it waits for nothing."""
 
@@ -125,7 +127,8 @@ class BatchRunner:
         try:
             while True:
                 try:
-                    return self._decoder.for_records(records)
+                    unknown = self._unknown(records)
+                    return self._decoder if unknown is None else self._decoder.knowing(unknown, records)
                 except SchemaRegistryError as error:
                     if self.waits_for is None:
                         LOG.warning("stream '%s' waits, and no record is lost: %s", self._name, error)
@@ -136,6 +139,16 @@ class BatchRunner:
             if self.waits_for is not None and not stopping.is_set():
                 LOG.info("stream '%s' goes on: the schema registry answers", self._name)
             self.waits_for = None
+
+    def _unknown(self, records: DataFrame) -> list[Row] | None:
+        """The rows of records that tell what the decoder does not know yet; None where it never needs to know more."""
+        decoder = self._decoder
+        if self._looking is None or self._looking[0] is not decoder:
+            looked = decoder.unknown(records)
+            prepared = None if looked is None else PreparedFrame.of(records, lambda r: decoder.unknown(r) or r)
+            self._looking = (decoder, prepared)
+        prepared = self._looking[1]
+        return None if prepared is None else prepared.over(records).collect()
 
     def warm_up(self, plan: Plan, seconds: float, stopping: threading.Event) -> None:
         """Run batches of made-up records for so long, one batch at least, and write nothing of them.

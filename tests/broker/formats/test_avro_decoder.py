@@ -357,11 +357,12 @@ def damaged(places: Sequence[tuple[int, str, int]]) -> bytes:
 def test_damaged_bytes_are_dead_letters_and_end_no_batch(spark: SparkSession, registry_server: RegistryServer) -> None:
     schema_id = registry_server.register(FUZZED)
     decoder = decoder_of(
-        "a INT, s STRING, l ARRAY<MAP<STRING, DOUBLE>>, d DECIMAL(10,2), t TIMESTAMP, e STRING, "
-        "inner STRUCT<x: BOOLEAN>",
+        "a INT, s STRING, l ARRAY<MAP<STRING, DOUBLE>>, d DECIMAL(10,2), t BIGINT, e STRING, inner STRUCT<x: BOOLEAN>",
         registry_server.url,
     )
-    parsed = fastavro.parse_schema(FUZZED)
+    # Python has no words for all instants that 64 bits hold, nor for all decimals.
+    bare = [{**each, "type": each["type"]["type"]} if each["name"] in "dt" else each for each in FUZZED["fields"]]
+    parsed = fastavro.parse_schema({**FUZZED, "fields": bare})
 
     @settings(max_examples=6, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(st.lists(DAMAGE, min_size=100, max_size=150))
