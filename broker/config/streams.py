@@ -15,7 +15,7 @@ from broker.config.sections import Section, TopicName
 from broker.config.text_file import read_text
 from broker.errors import ConfigError
 from broker.formats import FORMATS
-from broker.formats.format import Format, Given
+from broker.formats.format import CLOUDEVENTS, Format, Given
 from broker.formats.record_attributes import RESERVED_ATTRIBUTES
 from broker.formats.schema_registry import SchemaRegistry
 
@@ -67,7 +67,17 @@ class StreamConfig(Section):
         missing = self.record_format.missing(self.options, given)
         if missing is not None:
             raise ConfigError("stream of topic", self.topic, f"of format {self.format} {missing}")
-        return self.record_format.decoder(fields, self.options, time_zone, given)
+        if not self.takes_cloud_events:
+            return self.record_format.decoder(fields, self.options, time_zone, given)
+        from broker.formats.cloud_events import CloudEventsDecoder, data_fields
+
+        of_data = {"envelope": "data", **self.options} if self.format == "json" else self.options
+        inner = self.record_format.decoder(data_fields(fields), of_data, time_zone, given)
+        return CloudEventsDecoder(fields, self.options, time_zone, inner)
+
+    @property
+    def takes_cloud_events(self) -> bool:
+        return self.options.get(CLOUDEVENTS) == "true"
 
     def faults(self, where: str, registry: SchemaRegistry | None = None) -> Iterator[ConfigError]:
         """The options and what of the schema do not go with the format, and what the format needs and does not have;
@@ -77,6 +87,10 @@ class StreamConfig(Section):
             yield ConfigError(f"{where}.options.{option}", value, remedy)
         try:
             fields = self.fields()
+            if self.takes_cloud_events:
+                from broker.formats.cloud_events import data_fields
+
+                data_fields(fields)
         except AscError as error:
             place = where if isinstance(error, ConfigError) else f"{where}.schema"
             yield ConfigError(f"{place}: {error.subject}", error.value, error.remedy)

@@ -23,6 +23,7 @@ from broker.formats.decoder import (
     Decoder,
     reason_of_column,
 )
+from broker.formats.format import AS_RECORD, TOMBSTONES
 from broker.formats.record_attributes import record_columns
 from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
 
@@ -97,16 +98,18 @@ class AvroDecoder(Decoder):
         texts = map(DeadLetterReason, (NULL, *framing, _DAMAGED, _MALFORMED))
         return (*texts, *(reason_of_column(_MALFORMED, field) for field in self._named))
 
-    def projections(self) -> tuple[tuple[Column, ...], ...]:
+    def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
         """See :class:`Decoder`."""
         from pyspark.sql import functions as sf
 
+        kept = tuple(map(sf.col, carried))
         own = map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD))
         readers = [(place, writer.reading) for place, writer in enumerate(self.writers) if writer.reading is not None]
         looked_at = (
             *map(sf.col, (name for name, _ in KAFKA_FIELDS)),
             sf.expr(self._unread_sql()).alias(_UNREAD),
             sf.expr(self._writer_sql()).alias(_WRITER),
+            *kept,
         )
         # Each reader has a column of its own, for what they give differs; it is used twice and more above, so that
         # Spark leaves it where it is, and a value is read once.
@@ -115,11 +118,13 @@ class AvroDecoder(Decoder):
             *map(sf.col, (_UNREAD, _WRITER)),
             *(self._raw(place, reading) for place, reading in readers),
             *record_columns(),
+            *kept,
         )
         attributes = (
             *(sf.expr(self._value_sql(field, readers)).alias(field.name) for field in self.fields.arrow),
             *own,
             sf.expr(self._error_sql(readers)).alias(ERROR),
+            *kept,
         )
         return looked_at, decoded, attributes
 
@@ -189,14 +194,15 @@ class AvroDecoder(Decoder):
     # -- what Spark computes
 
     def _unread_sql(self) -> str:
+        null = "CAST(NULL AS STRING)" if self.options.get(TOMBSTONES) == AS_RECORD else _literal(NULL)
         if self.registry is None:
-            return f"CASE WHEN value IS NULL THEN {_literal(NULL)} END"
+            return f"CASE WHEN value IS NULL THEN {null} END"
         unreadable = [_head(i) for writer in self.writers if writer.reading is None for i in sorted(writer.ids)]
         readable = [_head(i) for writer in self.writers if writer.reading is not None for i in sorted(writer.ids)]
         head = f"substring(value, 1, {HEAD_BYTES})"
         named = f"WHEN {head} IN ({', '.join(unreadable)}) THEN {_literal(_UNREADABLE)}" if unreadable else ""
         known = f"WHEN {head} IN ({', '.join(readable)}) THEN CAST(NULL AS STRING)" if readable else ""
-        return f"""CASE {known} WHEN value IS NULL THEN {_literal(NULL)}
+        return f"""CASE {known} WHEN value IS NULL THEN {null}
             WHEN octet_length(value) < {HEAD_BYTES} THEN {_literal(_SHORT)}
             WHEN substring(value, 1, 1) <> X'00' THEN {_literal(_UNFRAMED)} {named} ELSE {_literal(_UNKNOWN)} END"""
 

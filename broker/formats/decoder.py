@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from asc.spark_types import ddl_of_type, quoted_name
 from broker.formats import RECORD_FORMATS
 from broker.formats.dead_letter_reason import DeadLetterReason
+from broker.formats.format import AS_RECORD, TOMBSTONES
 from broker.formats.record_attributes import record_columns
 from broker.formats.record_format import RecordFormat
 
@@ -66,8 +67,10 @@ class Decoder(ABC):
         """All that ERROR may hold, each once; they stay the same over :meth:`knowing`."""
 
     @abstractmethod
-    def projections(self) -> tuple[tuple[Column, ...], ...]:
-        """What :meth:`decode` selects, one projection over the other: for all records of the stream alike."""
+    def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
+        """What :meth:`decode` selects, one projection over the other: for all records of the stream alike. Columns that
+        are ``carried`` are left as they are.
+        """
 
     @abstractmethod
     def example(self) -> bytes:
@@ -127,30 +130,34 @@ class RecordDecoder(Decoder):
     options: Mapping[str, str]
     time_zone: str
 
-    def projections(self) -> tuple[tuple[Column, ...], ...]:
+    def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
         """See :class:`Decoder`."""
         from pyspark.sql import functions as sf
 
-        value = sf.col("value")
+        value, kept = sf.col("value"), tuple(map(sf.col, carried))
         own = self.record_format.unparsed(value, self.fields, self.options)
-        unparsed = sf.when(value.isNull(), NULL).otherwise(own)
+        of_null = sf.lit(None if self._takes_tombstones else NULL)
+        unparsed = sf.when(value.isNull(), of_null).otherwise(own)
         ddl = f"{self.fields.ddl()}, {_CORRUPT} STRING"
         given = sf.when(sf.col(_UNPARSED).isNull(), value)
         parsed = self.record_format.parsed(given, ddl, self._parser_options())
         # Spark does not compile what is within a parser. It leaves this projection where it is, for what it finds is
         # used twice above it.
-        looked_at = (*map(sf.col, (name for name, _ in KAFKA_FIELDS)), unparsed.alias(_UNPARSED))
+        looked_at = (*map(sf.col, (name for name, _ in KAFKA_FIELDS)), unparsed.alias(_UNPARSED), *kept)
         decoded = (
             sf.struct(*RECORD_FIELDS).alias(RECORD),
             sf.col(_UNPARSED),
             parsed.alias(_DECODED),
             *record_columns(),
+            *kept,
         )
+        own_fields = self._record_in(sf.col(_DECODED))
         # The attributes are read from a projection of their own, so that a value is parsed once, not once a field.
         attributes = (
-            *(sf.col(_DECODED).getField(field.name).alias(field.name) for field in self.fields.arrow),
+            *(own_fields.getField(field.name).alias(field.name) for field in self.fields.arrow),
             *map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD)),
             self._reason().alias(ERROR),
+            *kept,
         )
         return looked_at, decoded, attributes
 
@@ -179,6 +186,10 @@ class RecordDecoder(Decoder):
 
         decoded = sf.col(_DECODED)
         is_malformed = decoded.isNull() | decoded[_CORRUPT].isNotNull()
+        if "envelope" in self.options:
+            is_malformed = is_malformed | self._record_in(decoded).isNull()
+        if self._takes_tombstones:
+            is_malformed = is_malformed & sf.col(RECORD)["value"].isNotNull()
         return sf.coalesce(sf.col(_UNPARSED), sf.when(is_malformed, self._first_fault(decoded)))
 
     def _first_fault(self, decoded: Column) -> Column:
@@ -191,11 +202,16 @@ class RecordDecoder(Decoder):
         parsed = self.record_format.parsed(sf.col(RECORD)["value"], ddl, self._parser_options())
 
         def first_fault(texts: Column) -> Column:
-            found = sf.when(texts.isNull() | texts[_CORRUPT].isNotNull(), self._misshapen)
+            is_none = texts.isNull() | texts[_CORRUPT].isNotNull()
+            record = self._record_in(texts)
+            if "envelope" in self.options:
+                is_none = is_none | record.isNull()
+            found = sf.when(is_none, self._misshapen)
             for field in self._named:
-                text = texts.getField(field.name)
+                text = record.getField(field.name)
                 found = found.when(
-                    text.isNotNull() & self._is_at_fault(field, decoded, text), self._of_column(field).text
+                    text.isNotNull() & self._is_at_fault(field, self._record_in(decoded), text),
+                    self._of_column(field).text,
                 )
             return found.otherwise(self._malformed)
 
@@ -212,7 +228,8 @@ class RecordDecoder(Decoder):
         # What is nested has a value though something in it has none. Only JSON has such fields, and has them as JSON.
         ddl = f"v {ddl_of_type(field.type)}, {_CORRUPT} STRING"
         alone = sf.concat(sf.lit('{"v":'), text, sf.lit("}"))
-        parsed = self.record_format.parsed(alone.cast("binary"), ddl, self._parser_options())
+        options = {name: text for name, text in self._parser_options().items() if name != "envelope"}
+        parsed = self.record_format.parsed(alone.cast("binary"), ddl, options)
         return has_none | parsed[_CORRUPT].isNotNull()
 
     @property
@@ -229,6 +246,13 @@ class RecordDecoder(Decoder):
 
     def _of_column(self, field: pa.Field) -> DeadLetterReason:
         return reason_of_column(self._malformed, field)
+
+    def _record_in(self, parsed: Column) -> Column:
+        return self.record_format.record_in(parsed, self.options)
+
+    @property
+    def _takes_tombstones(self) -> bool:
+        return self.options.get(TOMBSTONES) == AS_RECORD
 
     def _parser_options(self) -> dict[str, str]:
         return {

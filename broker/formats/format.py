@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from broker.formats.decoder import Decoder
     from broker.formats.schema_registry import SchemaRegistry
 
+TOMBSTONES, CLOUDEVENTS = "tombstones", "cloudevents"
+"""Options of every format: what becomes of a record without a value, and whether records are CloudEvents."""
+
+AS_RECORD = "record"
+"""A tombstone is a record whose fields are all NULL."""
+
+_OF_ALL = {TOMBSTONES: ("dead-letter", AS_RECORD), CLOUDEVENTS: ("true", "false")}
+"""The values that options of every format may have."""
+
 Fault = tuple[str, str, str]
 """What is wrong with an option: its name, its value, the remedy."""
 
@@ -43,12 +52,16 @@ class Format(ABC):
 
     def wrong_options(self, options: Mapping[str, str]) -> Iterator[Fault]:
         """What is wrong with a stream's options, in their order."""
-        known = (*self.own_options, *self.general_options)
+        known = (*self.own_options, *self.general_options, *_OF_ALL)
         for option, value in options.items():
             if option not in known:
                 near = difflib.get_close_matches(option, known, n=1, cutoff=0.5)
                 remedy = f"did you mean '{near[0]}'?" if near else f"known for {self.name}: {', '.join(known)}"
                 yield option, value[:50], f"is not a decoding option: {remedy}"
+                continue
+            if option in _OF_ALL:
+                if value not in _OF_ALL[option]:
+                    yield option, value[:50], f"use {' or '.join(_OF_ALL[option])}"
                 continue
             is_general = option in self.general_options
             wrong = (

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from asc.spark_types import quoted_name
 from broker.formats.plain_text import json_text, quoted
 from broker.formats.record_format import Encoder
 from broker.formats.spelling import respelling, spelled
@@ -33,14 +34,25 @@ class Json(TextFormat):
     own_options = (
         *("allowComments", "allowUnquotedFieldNames", "allowSingleQuotes", "allowNumericLeadingZeros"),
         *("allowNonNumericNumbers", "allowBackslashEscapingAnyCharacter", "allowUnquotedControlChars"),
-        "primitivesAsString",
+        *("primitivesAsString", "envelope"),
     )
+
+    def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
+        """See :class:`Format`."""
+        return "name the member that holds the record, as payload" if option == "envelope" and not value else None
 
     def parsed_text(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
         """See :class:`RecordFormat`."""
         from pyspark.sql import functions as sf
 
+        envelope = options.get("envelope")
+        if envelope is not None:
+            ddl = f"{quoted_name(envelope)} STRUCT<{ddl}>, {options['columnNameOfCorruptRecord']} STRING"
         return sf.from_json(text, ddl, dict(options))
+
+    def record_in(self, parsed: Column, options: Mapping[str, str]) -> Column:
+        """See :class:`RecordFormat`."""
+        return parsed.getField(options["envelope"]) if "envelope" in options else parsed
 
     def misshapen(self, fields: Schema) -> str:
         """See :class:`RecordFormat`."""
@@ -48,7 +60,8 @@ class Json(TextFormat):
 
     def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
         """See :class:`RecordFormat`."""
-        return json.dumps(dict.fromkeys(names, "1")).encode()
+        record = dict.fromkeys(names, "1")
+        return json.dumps({options["envelope"]: record} if "envelope" in options else record).encode()
 
     def encoder(self, schema: Schema) -> Encoder:
         """See :class:`RecordFormat`."""

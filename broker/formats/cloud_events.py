@@ -1,0 +1,198 @@
+"""CloudEvents over Kafka: their attributes as columns, and their data in the stream's format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from asc.spark_types import ddl_of_type, quoted_name
+from broker.formats.dead_letter_reason import DeadLetterReason
+from broker.formats.decoder import ERROR, KAFKA_FIELDS, RECORD, Decoder, reason_of_column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame, Row
+
+    from asc.schema import Schema
+
+PREFIX = "ce_"
+"""Of columns that are attributes of the event, as of the headers of one in binary mode."""
+
+_EVENT, _VALUE, _MODE = "__asc_event", "__asc_value", "__asc_mode"
+_STRUCTURED, _BINARY = 1, 2
+_CORRUPT = "__asc_corrupt"
+
+_MALFORMED = "value is not a CloudEvent"
+_NEITHER = f"{_MALFORMED}: it has no header ce_specversion, nor the content type application/cloudevents+json"
+_MISSHAPEN = f"{_MALFORMED}: it is no JSON object, or not whole"
+
+
+def data_fields(fields: Schema) -> Schema:
+    """The fields of an event's data; SchemaError where there is none."""
+    import pyarrow as pa
+
+    from asc.errors import SchemaError
+
+    own = [field for field in fields.arrow if not field.name.startswith(PREFIX)]
+    if not own:
+        raise SchemaError("schema of CloudEvents", fields.ddl()[:100], "needs a field of the events' data as well")
+    return type(fields)(pa.schema(own))
+
+
+@dataclass(frozen=True, slots=True)
+class CloudEventsDecoder(Decoder):
+    """A decoder of CloudEvents: fields that begin with ``ce_`` are the event's attributes, the others are read from its
+    data by ``inner``.
+
+    An event is structured (its content type is ``application/cloudevents+json``: attributes and data are members of a
+    JSON object) or binary (attributes are headers, the value is the data), as each record says. The record that is
+    delivered is the one that came. Cost: a look through the headers for each attribute; of structured ones, JSON is
+    read once more.
+    """
+
+    fields: Schema
+    options: Mapping[str, str]
+    time_zone: str
+    inner: Decoder
+
+    def example(self) -> bytes:
+        """See :class:`Decoder`."""
+        return self.inner.example()
+
+    def sample(self) -> bytes:
+        """See :class:`Decoder`."""
+        return self.inner.sample()
+
+    @property
+    def reasons(self) -> tuple[DeadLetterReason, ...]:
+        """See :class:`Decoder`."""
+        own = (*map(DeadLetterReason, (_NEITHER, _MISSHAPEN)), *map(_reason_of, self._attributes))
+        return (*own, *self.inner.reasons)
+
+    def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
+        """See :class:`Decoder`."""
+        from pyspark.sql import functions as sf
+
+        kept = tuple(map(sf.col, carried))
+        given = tuple(sf.col(name) for name, _ in KAFKA_FIELDS)
+        is_structured = "startswith(lower(trim({})), 'application/cloudevents+json')".format(_header("content-type"))
+        is_binary = f"exists(headers, h -> lower(h.key) = '{PREFIX}specversion')"
+        mode = f"CASE WHEN {is_structured} THEN {_STRUCTURED} WHEN {is_binary} THEN {_BINARY} ELSE 0 END"
+        text = (
+            f"CASE WHEN {_MODE} = {_STRUCTURED} AND is_valid_utf8(CAST(value AS STRING)) THEN CAST(value AS STRING) END"
+        )
+        names = dict.fromkeys([*map(_attribute, self._attributes), "data", "data_base64"])
+        ddl = f"{', '.join(f'{quoted_name(name)} STRING' for name in names)}, {_CORRUPT} STRING"
+        event = sf.from_json(sf.expr(text), ddl, {"columnNameOfCorruptRecord": _CORRUPT})
+        value = (
+            f"CASE {_MODE} WHEN {_STRUCTURED} THEN {self._data_sql()} WHEN {_BINARY} THEN {self._wrapped('value')} END"
+        )
+        unwrapped = (
+            *(sf.expr(value).alias("value") if name == "value" else sf.col(name) for name, _ in KAFKA_FIELDS),
+            *(sf.col("value").alias(_VALUE), sf.col(_EVENT), sf.col(_MODE)),
+            *(sf.expr(self._text_of(field)).alias(_text_name(field)) for field in self._attributes),
+            *kept,
+        )
+        own = [_VALUE, _EVENT, _MODE, *map(_text_name, self._attributes)]
+        attributes = {field.name for field in self._attributes}
+        columns = (
+            *(
+                sf.expr(_value_of(field)).alias(field.name) if field.name in attributes else sf.col(quoted(field.name))
+                for field in self.fields.arrow
+            ),
+            *map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")),
+            sf.col(RECORD).withField("value", sf.col(_VALUE)).alias(RECORD),
+            sf.coalesce(sf.expr(self._error_sql()), sf.col(ERROR)).alias(ERROR),
+            *kept,
+        )
+        return (
+            (*given, sf.expr(mode).alias(_MODE), *kept),
+            (*given, sf.col(_MODE), event.alias(_EVENT), *kept),
+            unwrapped,
+            *self.inner.projections([*own, *carried]),
+            columns,
+        )
+
+    def unknown(self, records: DataFrame) -> DataFrame | None:
+        """See :class:`Decoder`."""
+        return self.inner.unknown(self._data_of(records))
+
+    def knowing(self, unknown: Sequence[Row], records: DataFrame) -> CloudEventsDecoder:
+        """See :class:`Decoder`."""
+        inner = self.inner.knowing(unknown, self._data_of(records))
+        return self if inner is self.inner else replace(self, inner=inner)
+
+    def _data_of(self, records: DataFrame) -> DataFrame:
+        for columns in self.projections()[:3]:
+            records = records.select(*columns)
+        return records
+
+    def _data_sql(self) -> str:
+        """The data of a structured event."""
+        of_text = self._wrapped(f"try_to_binary({_EVENT}.data_base64, 'base64')")
+        own = "value" if self._is_wrapped else f"CAST({_EVENT}.data AS BINARY)"
+        return f"CASE WHEN {_EVENT}.data IS NOT NULL THEN {own} ELSE {of_text} END"
+
+    @property
+    def _is_wrapped(self) -> bool:
+        """Whether the inner decoder reads a member ``data``: Spark would round numbers of an object it gives as text."""
+        return self.inner.options.get("envelope") == "data"
+
+    def _wrapped(self, data: str) -> str:
+        wrapped = f"concat(CAST('{{\"data\":' AS BINARY), {data}, CAST('}}' AS BINARY))"
+        return wrapped if self._is_wrapped else data
+
+    def _text_of(self, field: pa.Field) -> str:
+        """An attribute as text."""
+        structured = f"{_EVENT}.{quoted(_attribute(field))}"
+        binary = f"try_validate_utf8({_header(field.name)})"
+        return f"CASE {_MODE} WHEN {_STRUCTURED} THEN {structured} WHEN {_BINARY} THEN {binary} END"
+
+    def _error_sql(self) -> str:
+        wrong = f"{_EVENT} IS NULL OR {_EVENT}.{_CORRUPT} IS NOT NULL"
+        cases = [
+            f"WHEN {_MODE} = 0 THEN {_literal(_NEITHER)}",
+            f"WHEN {_MODE} = {_STRUCTURED} AND ({wrong}) THEN {_literal(_MISSHAPEN)}",
+            *(
+                f"WHEN {quoted(_text_name(field))} IS NOT NULL AND {_value_of(field)} IS NULL "
+                f"THEN {_literal(_reason_of(field).text)}"
+                for field in self._attributes
+            ),
+        ]
+        return f"CASE {' '.join(cases)} END"
+
+    @property
+    def _attributes(self) -> list[pa.Field]:
+        return [field for field in self.fields.arrow if field.name.startswith(PREFIX)]
+
+
+def _attribute(field: pa.Field) -> str:
+    return str(field.name).removeprefix(PREFIX)
+
+
+def _text_name(field: pa.Field) -> str:
+    return f"__asc_text_{field.name}"
+
+
+def _value_of(field: pa.Field) -> str:
+    return f"TRY_CAST({quoted(_text_name(field))} AS {ddl_of_type(field.type)})"
+
+
+def _reason_of(field: pa.Field) -> DeadLetterReason:
+    return reason_of_column(_MALFORMED, field)
+
+
+def _header(name: str) -> str:
+    """The text of the first header with a name, whatever its case; NULL where there is none."""
+    return f"CAST(get(filter(headers, h -> lower(h.key) = {_literal(name.lower())}), 0).value AS STRING)"
+
+
+def quoted(name: str) -> str:
+    """A name in backquotes."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
