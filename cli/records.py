@@ -70,6 +70,8 @@ def read_batches(
     for a file that cannot be read, a key that is no column, a line that is no JSON object where it has to be converted,
     and whatever ``on_columns`` raises.
     """
+    if target.format not in RECORD_FORMATS:
+        raise CommandError("format of the stream", target.format, "is not written here: use a producer of that format")
     if target.format == "csv":
         _check_signs(target.options)
     if file_format == "ndjson":

@@ -136,7 +136,7 @@ class CloudEventsDecoder(Decoder):
 
     @property
     def _is_wrapped(self) -> bool:
-        """Whether the inner decoder reads a member ``data``: Spark would round numbers of an object it gives as text."""
+        """Whether the inner decoder reads a member ``data``: in an object given as text, Spark rounds numbers."""
         return self.inner.options.get("envelope") == "data"
 
     def _wrapped(self, data: str) -> str:

@@ -70,8 +70,8 @@ class RecordFormat(Format):
 
     @abstractmethod
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
-        """A struct with one of the fields in ``ddl`` (:meth:`record_in`) read from a value, NULL or with the column named
-        by the option ``columnNameOfCorruptRecord`` where it is none; of a value that is NULL, NULL.
+        """A struct with one of the fields in ``ddl`` (:meth:`record_in`), read from a value; NULL or with the column
+        named by the option ``columnNameOfCorruptRecord`` where it is none, NULL of a value that is NULL.
         """
 
     def record_in(self, parsed: Column, options: Mapping[str, str]) -> Column:
