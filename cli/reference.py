@@ -1,4 +1,6 @@
-"""``python -m cli.reference``: docs/cli.md, made from the commands themselves, and the table of docs/predicates.md."""
+"""``python -m cli.reference``: docs/cli.md, made from the commands themselves, and the tables of docs/predicates.md and
+docs/metrics.md.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,6 @@ HEAD = """# Command line
 Made from the commands by `python -m cli.reference`; every page is also `asc COMMAND --help`.
 """
 WIDTH = 110
-TABLE_BEGINS, TABLE_ENDS = "<!-- functions -->", "<!-- /functions -->"
 
 
 def reference() -> str:
@@ -37,15 +38,32 @@ def with_functions(page: str) -> str:
     """A page with the table of the functions between its two marks."""
     from asc.predicate.builtins import markdown
 
-    before, _, rest = page.partition(TABLE_BEGINS)
-    _, _, after = rest.partition(TABLE_ENDS)
-    return f"{before}{TABLE_BEGINS}\n{markdown()}\n{TABLE_ENDS}{after}"
+    return _between(page, "functions", markdown())
+
+
+def with_metrics(page: str) -> str:
+    """A page with the table of the metrics between its two marks."""
+    from broker.http.metrics import METRICS
+
+    rows = (
+        f"| `{form.name}` | {form.kind} | {', '.join(f'`{label}`' for label in form.labels)} | {form.text} |"
+        for form in METRICS
+    )
+    return _between(page, "metrics", "\n".join(["| metric | kind | labels | is |", "|---|---|---|---|", *rows]))
+
+
+def _between(page: str, mark: str, text: str) -> str:
+    begins, ends = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, _, rest = page.partition(begins)
+    _, _, after = rest.partition(ends)
+    return f"{before}{begins}\n{text}\n{ends}{after}"
 
 
 if __name__ == "__main__":
     docs = Path(__file__).parent.parent / "docs"
     (docs / "cli.md").write_text(reference(), encoding="utf-8")
-    predicates = docs / "predicates.md"
-    predicates.write_text(with_functions(predicates.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, with_table in (("predicates.md", with_functions), ("metrics.md", with_metrics)):
+        page = docs / name
+        page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
     # Nothing on stdout, which could be sent into the very page.
-    click.echo("docs/cli.md and the table of docs/predicates.md written", err=True)
+    click.echo("docs/cli.md and the tables of docs/predicates.md and docs/metrics.md written", err=True)

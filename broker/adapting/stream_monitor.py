@@ -20,7 +20,7 @@ from broker.adapting.block_states import BlockState, BlockStates
 from broker.adapting.rearrangement import Rearrangement
 from broker.config.sections import MonitorConfig
 from broker.failure import one_line
-from broker.matching.tally import Draw, Sampling, Tally
+from broker.matching.tally import Counts, Draw, Sampling, Tally
 from broker.plans.running_plan import RunningPlan
 from monitor.adaptation import Cause, Figures
 from monitor.macro import MacroSearch, macro_sequence
@@ -52,6 +52,17 @@ class Totals:
     rearrangements: Mapping[str, int] = field(default_factory=dict)
     """By trigger."""
     monitor_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LastBatch:
+    """Counts of one batch with records: its ``tuples``, and by block of its plan those that the block ``dropped`` and
+    the constructs ``evaluated``.
+    """
+
+    tuples: int
+    dropped: Counts
+    evaluated: Counts
 
 
 @dataclass(slots=True)
@@ -109,6 +120,8 @@ class StreamMonitor:
         self._last_s = 0.0
         self._ended_at = 0.0
         self.totals = Totals()
+        self.last: LastBatch | None = None
+        """Of the last batch with records, by block."""
         self.events: tuple[Rearrangement, ...] = ()
 
     # -- what the job and the daemon call
@@ -145,6 +158,8 @@ class StreamMonitor:
     def offer(self, plan: Plan, tally: Tally) -> None:
         """What a batch that is done told; never waits."""
         self._last_batch_tuples = tally.tuples
+        if tally.tuples:
+            self.last = LastBatch(tally.tuples, tally.dropped, tally.evaluated)
         with self._lock:
             totals = self.totals
             self.totals = replace(

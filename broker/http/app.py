@@ -28,7 +28,7 @@ from broker.http.console.pages import Pages
 from broker.http.console.routes import console_routes
 from broker.http.flow import described_deliveries, described_timeline
 from broker.http.guards import CONSOLE, NDJSON, Caller, Guards, content_type
-from broker.http.metrics import METRICS_TYPE, exposition
+from broker.http.metrics import METRICS_TYPE, permitted_exposition
 from broker.http.models import (
     CheckBody,
     ErrorModel,
@@ -52,6 +52,7 @@ from broker.http.models import (
     valid_body,
 )
 from broker.http.permitted import Permitted, Service
+from broker.http.request_metrics import CountedRequests, RequestCounts
 from broker.http.traces import traced_record
 from broker.http.trial import tried
 from broker.http.views import checked, described_plans, described_streams, explained, shown
@@ -91,11 +92,15 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
 
     app = FastAPI(title="asc-broker", description="Standing SQL predicates over Kafka streams.", version="1")
     sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token)
+    requests = RequestCounts(lambda: app.openapi()["paths"])
     app.add_middleware(Guards, access=access, api=api, sessions=sessions)
+    # What comes later stands before: the guards' refusals are counted as well.
+    app.add_middleware(CountedRequests, counts=requests)
     _add_error_answers(app, pages)
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
-    for router in (_query_changes(permitted), _query_views(permitted), _views(permitted), _metrics(permitted)):
+    metrics = _metrics(permitted, requests, api.metrics_queries)
+    for router in (_query_changes(permitted), _query_views(permitted), _views(permitted), metrics):
         app.include_router(router, responses=refusals)
     app.include_router(console_routes(pages, permitted, access, sessions))
     _describe_no_422(app)
@@ -351,15 +356,17 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
     return router
 
 
-def _metrics(permitted_of: _PermittedOf) -> APIRouter:
+def _metrics(permitted_of: _PermittedOf, requests: RequestCounts, queries_max: int) -> APIRouter:
     router = APIRouter(tags=["metrics"])
     of_caller = Depends(permitted_of)
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     def metrics(permitted: Permitted = of_caller) -> Response:
-        """Counts of every stream in the text format of Prometheus."""
-        permitted.check_sees_whole_streams("metrics", "use a token without id_prefix")
-        return PlainTextResponse(exposition(permitted.streams()), media_type=METRICS_TYPE)
+        """What flows through every stream, the API's requests and the process, in the text format of Prometheus; while
+        the daemon starts or stops without the streams.
+        """
+        text = permitted_exposition(permitted, requests, queries_max)
+        return PlainTextResponse(text, media_type=METRICS_TYPE)
 
     return router
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -108,6 +109,10 @@ class Permitted:
         """
         return given if given is not None else self.stream_of(None).name
 
+    def readiness(self) -> str | None:
+        """Why the daemon is not ready; None when it is."""
+        return self._service.readiness()
+
     def streams(self) -> dict[str, Stream]:
         """The streams that are seen, by name."""
         own = self._scope.streams
@@ -170,6 +175,12 @@ class Permitted:
         count = standing.count(self._scope.id_prefix, [stream])
         return count, sum(1 for one in unserved if one.stream == stream and self._scope.owns(one.id, one.stream))
 
+    def not_served(self) -> dict[str, int]:
+        """By stream, how many of the queries that are seen no plan can hold; streams without such are missing."""
+        standing = self._service.registrar().standing
+        unserved = (standing.get(query_id) for query_id in standing.unserved)
+        return Counter(one.stream for one in unserved if self._scope.owns(one.id, one.stream))
+
     def plan_of(self, query: RegisteredQuery) -> Plan:
         """The running plan that holds a query: see :meth:`Registrar.plan_of`."""
         return self._service.registrar().plan_of(query)
@@ -177,6 +188,11 @@ class Permitted:
     def check_columns(self, predicate: Predicate) -> None:
         """ForbiddenError for a predicate that could not be registered for the columns that it names."""
         self._scope.check_columns(predicate)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether all queries of all streams are seen."""
+        return self._scope.sees_all
 
     @property
     def sees_whole_streams(self) -> bool:

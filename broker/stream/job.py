@@ -6,9 +6,8 @@ import json
 import logging
 import threading
 import time
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
@@ -25,8 +24,9 @@ from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.figures import StreamFigures
 from broker.stream.finding import Finding
 from broker.stream.inquiry import Inquiry
-from broker.stream.phases import KEPT, BatchPhases
+from broker.stream.phases import BatchPhases
 from broker.stream.source_topic import SourceTopic
+from broker.stream.spark_progress import SparkProgress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,6 +87,7 @@ class StreamJob:
         evaluation_errors: EvaluationErrors,
         dead_letters: DeadLetters,
         figures: StreamFigures,
+        phases: BatchPhases,
     ) -> None:
         self.name = name
         self._config = config
@@ -100,7 +101,7 @@ class StreamJob:
         self._evaluation_errors = evaluation_errors
         self._dead_letters = dead_letters
         self._figures = figures
-        self._phases = BatchPhases()
+        self._phases = phases
         self._runner = BatchRunner(
             name, config, spark=spark, cluster=cluster, decoder=decoder, monitor=monitor, phases=self._phases
         )
@@ -110,11 +111,15 @@ class StreamJob:
         self._query: StreamingQuery | None = None
         self._supervisor = threading.Thread(target=self._supervise, name=f"job-{name}", daemon=True)
         self._error: BaseException | None = None
+        self._progress = SparkProgress()
         self._batches_done = 0
+        self._done_batch_id = -1
         self._begun: float | None = None
         self._looked = -float("inf")
         self._source = SourceTopic(self._stream, folder, cluster)
         self._inquiry = Inquiry(name, config, cluster, decoder, running)
+        self.failures = 0
+        """How many times the job ended with an error, and was started again."""
         self.finding: Finding | None = None
         """What the job cannot go on with; None while it needs nothing."""
         self.problem: str | None = "is starting"
@@ -160,19 +165,6 @@ class StreamJob:
     def waits_for(self) -> str | None:
         """What the batch that runs waits for, in one line; None while it waits for nothing."""
         return self._runner.waits_for
-
-    def phases(self) -> dict[str, float]:
-        """The seconds that each phase of a batch took, the medians of the last batches with records: see PHASES."""
-        query: Any = self._query
-        try:
-            # PySpark would make objects of a hundred batches, each with some hundred calls into the JVM.
-            recent = [] if query is None else list(query._jsq.recentProgress())
-            # Most of a quiet stream's had no records.
-            told = list(islice((each for each in reversed(recent) if each.numInputRows()), KEPT))
-            durations = [json.loads(each.json())["durationMs"] for each in reversed(told)]
-        except Exception:  # the JVM is gone
-            durations = []
-        return self._phases.medians(durations)
 
     def ask_to_stop(self) -> None:
         """Begin no further batch."""
@@ -244,6 +236,7 @@ class StreamJob:
                 failures = 0 if self._batches_done > done else failures
                 pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
                 failures += 1
+                self.failures += 1
                 self.problem = f"stopped and is started again every {pause} s: {self._cause(error)}"
                 LOG.error("stream '%s' %s", self.name, self.problem)
                 self._query, self._error = None, None
@@ -275,6 +268,8 @@ class StreamJob:
             if self._is_overdue():
                 self._look_into_slow_batch(query)
             self._tell_long_batch()
+            for told in self._progress.new(query, self._done_batch_id):
+                self._phases.count_spark(told.batch_id, told.began_s, told.durations_ms)
             # A job that was started again is well once it has done a batch, or found that there is none to do.
             if self.problem is not None:
                 now = time.monotonic()
@@ -376,7 +371,7 @@ class StreamJob:
             try:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
-                self._tell(batch, self._runner.run(records, batch.plan, self._stopping))
+                self._tell(batch_id, batch, self._runner.run(records, batch.plan, self._stopping))
             except SchemaRegistryError:
                 # The stream stops before the batch could be read.
                 self._running.excuse()
@@ -388,8 +383,9 @@ class StreamJob:
                 self._begun = None
             self._error = self.problem = None
             self._batches_done += 1
+            self._done_batch_id = batch_id
 
-    def _tell(self, batch: BoundBatch, tally: Tally | None) -> None:
+    def _tell(self, batch_id: int, batch: BoundBatch, tally: Tally | None) -> None:
         """Hand on what a batch told besides its matches. Those are written: nothing here may have it run again."""
         # A batch may have no records: marks of transactions have offsets.
         self._figures.lag.done = self._running.effective_offsets()
@@ -397,7 +393,14 @@ class StreamJob:
             return
         try:
             if tally.tuples:
-                self._phases.count()
+                self._phases.count(
+                    batch_id,
+                    plan_version=batch.plan.version,
+                    records=tally.tuples,
+                    accepted=tally.accepted,
+                    written=tally.written,
+                    dead_letters=sum(tally.dead_letters.values()),
+                )
             self._dead_letters.count(tally.dead_letters)
             self._evaluation_errors.count(batch.plan.version, tally.error_counts(batch.plan))
             self._figures.count(batch.plan, tally)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 import threading
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import perf_counter
 
 PHASES: Mapping[str, str] = {
@@ -24,51 +26,116 @@ PHASES: Mapping[str, str] = {
 
 _WITHIN, _AROUND = ("bind", "build", "run"), "addBatch"
 _OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
+_BEFORE = ("latestOffset", "walCommit", "queryPlanning")
+_TRIGGER, _AFTER = "triggerExecution", "commitOffsets"
 KEPT = 20
 """Batches with records that a phase's median is of."""
 
+_AWAITING_SPARK = 200
+"""Batches that are done, and of which Spark has not told its part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """When a phase of a batch began, seconds since 1970, and how long it took."""
+
+    began_s: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DoneBatch:
+    """A batch of which everything is known: its phases by name but for ``hand_over``, which is what is left over
+    between the others, and what was said of it as it was counted.
+    """
+
+    batch_id: int
+    whole: Phase
+    phases: Mapping[str, Phase]
+    said: Mapping[str, int] = field(default_factory=dict)
+
 
 class BatchPhases:
-    """The seconds that each phase of the last batches took.
+    """The seconds that each phase of the batches with records took: of the last ones, and of all together.
 
-    Invariant: no phase has more than the last ``KEPT`` batches. One batch runs at a time and is its one writer; what
-    Spark tells of its own part is read when it is asked for. Cost: a clock's reading a phase.
+    What Spark tells of its own part comes later, batch by batch (:meth:`count_spark`). Invariant: no phase has more
+    than the last ``KEPT`` batches. One batch runs at a time and is its one writer. Cost: a clock's reading a phase.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._batch: dict[str, float] = {}
+        self._batch: dict[str, Phase] = {}
+        self._done: dict[int, tuple[dict[str, Phase], Mapping[str, int]]] = {}
         self._seconds: dict[str, deque[float]] = {phase: deque(maxlen=KEPT) for phase in PHASES}
+        self._batches: Counter[str] = Counter()
+        self._sums: dict[str, float] = dict.fromkeys(PHASES, 0.0)
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
         """Time what is done within as that phase of the batch that runs, where it does not fail."""
-        start = perf_counter()
+        began_s, start = time.time(), perf_counter()
         yield
-        self._batch[phase] = perf_counter() - start
+        self._batch[phase] = Phase(began_s, perf_counter() - start)
 
     def note(self, phase: str, seconds: float) -> None:
-        """Note what a part of the batch took that is timed elsewhere."""
-        self._batch[phase] = seconds
+        """Note what a part of the batch took that is timed elsewhere and has just ended."""
+        self._batch[phase] = Phase(time.time() - seconds, seconds)
 
-    def count(self) -> None:
-        """Count the batch that was timed: it is done, and had records."""
+    def count(self, batch_id: int, **said: int) -> None:
+        """Count the batch that was timed: it is done, and had records. ``said``: what else is known of it."""
         with self._lock:
-            for phase, seconds in self._batch.items():
-                self._seconds[phase].append(seconds)
+            for phase, timed in self._batch.items():
+                self._add(phase, timed.seconds)
+            self._done[batch_id] = (self._batch, said)
+            while len(self._done) > _AWAITING_SPARK:
+                del self._done[next(iter(self._done))]
         self._batch = {}
 
-    def medians(self, progress: Iterable[Mapping[str, float]]) -> dict[str, float]:
-        """Each phase's median over the last batches, in seconds; ``progress``: Spark's milliseconds by its own names,
-        a mapping for each batch with records, oldest first. Phases that nothing is known of are missing.
+    def count_spark(self, batch_id: int, began_s: float, durations_ms: Mapping[str, float]) -> DoneBatch | None:
+        """Add what Spark tells of a batch with records, once for each: when it began, and its milliseconds by its own
+        names. The whole batch; None of one that was not counted here.
         """
+        seconds = {name: told / 1000 for name, told in durations_ms.items()}
+        with self._lock:
+            for name, phase in _OF_SPARK.items():
+                if name in seconds:
+                    self._add(phase, seconds[name])
+            own, said = self._done.pop(batch_id, ({}, {}))
+            if not own:
+                return None
+            if _AROUND in seconds:
+                within = sum(own[phase].seconds for phase in _WITHIN if phase in own)
+                self._add("hand_over", max(0.0, seconds[_AROUND] - within))
+        whole = Phase(began_s, seconds.get(_TRIGGER, sum(seconds.values())))
+        return DoneBatch(batch_id, whole, _placed(whole, seconds) | own, said)
+
+    def medians(self) -> dict[str, float]:
+        """Each phase's median over the last batches, in seconds. Phases that nothing is known of are missing."""
         with self._lock:
             found = {phase: list(seconds) for phase, seconds in self._seconds.items()}
-        within = sum(statistics.median(found[phase]) for phase in _WITHIN if found[phase])
-        for durations in list(progress)[-KEPT:]:
-            for name, phase in _OF_SPARK.items():
-                if name in durations:
-                    found[phase].append(durations[name] / 1000)
-            if _AROUND in durations:
-                found["hand_over"].append(max(0.0, durations[_AROUND] / 1000 - within))
         return {phase: round(statistics.median(seconds), 5) for phase, seconds in found.items() if seconds}
+
+    def totals(self) -> dict[str, tuple[int, float]]:
+        """By phase, of how many batches with records it is known, and its seconds of all these together."""
+        with self._lock:
+            return {phase: (self._batches[phase], self._sums[phase]) for phase in PHASES if self._batches[phase]}
+
+    def _add(self, phase: str, seconds: float) -> None:
+        self._seconds[phase].append(seconds)
+        self._batches[phase] += 1
+        self._sums[phase] += seconds
+
+
+def _placed(whole: Phase, seconds: Mapping[str, float]) -> dict[str, Phase]:
+    """The phases of which Spark tells how long they took and not when: in their order from the beginning, and the last
+    one at the end.
+    """
+    found = {}
+    began_s = whole.began_s
+    for name in _BEFORE:
+        if name in seconds:
+            found[_OF_SPARK[name]] = Phase(began_s, seconds[name])
+            began_s += seconds[name]
+    if _AFTER in seconds:
+        found[_OF_SPARK[_AFTER]] = Phase(whole.began_s + whole.seconds - seconds[_AFTER], seconds[_AFTER])
+    return found

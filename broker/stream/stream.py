@@ -21,6 +21,7 @@ from broker.stream.finding import Finding
 from broker.stream.job import StreamJob
 from broker.stream.lag import Lag
 from broker.stream.parked import ParkedQueries
+from broker.stream.phases import BatchPhases
 from broker.stream.recent_records import RecentRecords
 from broker.stream.starting_offsets import starting_offsets
 
@@ -64,6 +65,7 @@ class Stream:
         self.parked = ParkedQueries(folder)
         self.monitor = StreamMonitor(name, config.monitor, self.running)
         self.figures = StreamFigures(Lag(name, self.config.topic, cluster.client, self.running.done_offsets()))
+        self._phases = BatchPhases()
         self.job = StreamJob(
             name,
             config,
@@ -77,6 +79,7 @@ class Stream:
             evaluation_errors=self.evaluation_errors,
             dead_letters=self.dead_letters,
             figures=self.figures,
+            phases=self._phases,
         )
 
     @property
@@ -90,8 +93,17 @@ class Stream:
         return self.job.finding
 
     def phases(self) -> dict[str, float]:
-        """Where the time of its batches goes: see :meth:`broker.stream.job.StreamJob.phases`."""
-        return self.job.phases()
+        """The seconds of each phase of a batch, the medians of the last batches with records: see ``PHASES``."""
+        return self._phases.medians()
+
+    def phase_totals(self) -> dict[str, tuple[int, float]]:
+        """Of how many batches with records each phase is known, and its seconds of all these together."""
+        return self._phases.totals()
+
+    @property
+    def failures(self) -> int:
+        """How many times its job ended with an error, and was started again."""
+        return self.job.failures
 
     def record_at(self, place: Place, *, timeout_s: float, most_bytes: int) -> SourceRecord:
         """A record by its place: see :func:`broker.kafka.source_record.record_at`."""

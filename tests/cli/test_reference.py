@@ -20,6 +20,18 @@ def test_the_reference_of_the_commands_is_up_to_date() -> None:
     assert page == cli.reference.reference(), "make it again: python -m cli.reference"
 
 
+def test_the_table_of_the_metrics_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert page == cli.reference.with_metrics(page), "make it again: python -m cli.reference"
+    assert "| `asc_latency_seconds` | histogram | `stream` |" in page
+
+
+def test_the_alerts_on_the_page_are_those_of_the_rules() -> None:
+    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    rules = (ROOT / "deploy" / "prometheus" / "alerts.yml").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(Asc\w+)`", page, re.MULTILINE) == re.findall(r"- alert: (\w+)", rules)
+
+
 def shown_commands() -> list[str]:
     """Every ``asc ...`` line of the README and of the pages, the examples of the commands' own help among them."""
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]

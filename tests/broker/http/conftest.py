@@ -1,22 +1,35 @@
-"""The API of what a daemon has while its jobs do not run."""
+"""The API of what a daemon has while its jobs do not run, and a stream that counts without a job."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
 
+from asc.plan.plan import Plan
 from broker.access.access import Access
 from broker.access.audit import Audit
+from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import parse_config
-from broker.config.sections import ApiConfig
+from broker.config.sections import ApiConfig, MonitorConfig
 from broker.daemon.daemon import Daemon
+from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.http.app import create_app
 from broker.http.server import ApiServer
+from broker.kafka.client import KafkaClient
+from broker.matching.tally import Tally
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import RunningPlan
+from broker.stream.dead_letters import DeadLetters
+from broker.stream.evaluation_errors import EvaluationErrors
+from broker.stream.figures import StreamFigures
+from broker.stream.lag import Lag
+from broker.stream.parked import ParkedQueries
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -53,3 +66,47 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     yield start
     for server in servers:
         server.stop()
+
+
+@dataclass
+class Counted:
+    """Of a stream what counts: its own monitor, plan, figures and errors, without a job."""
+
+    monitor: StreamMonitor
+    running: RunningPlan
+    evaluation_errors: EvaluationErrors
+    dead_letters: DeadLetters
+    parked: ParkedQueries
+    figures: StreamFigures
+    problem: str | None = None
+    failures: int = 0
+    timed: dict[str, tuple[int, float]] = field(default_factory=lambda: {"bind": (2, 0.004), "run": (2, 0.5)})
+
+    def phase_totals(self) -> dict[str, tuple[int, float]]:
+        return self.timed
+
+    def count(self, plan: Plan, tally: Tally) -> None:
+        """A batch, as the job counts it."""
+        self.monitor.offer(plan, tally)
+        self.figures.count(plan, tally)
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> Callable[[str], Counted]:
+    """A stream without a job, by its name."""
+    reasons = (DeadLetterReason("value is empty"), DeadLetterReason("malformed: column 'n'", "malformed", "n"))
+
+    def of(name: str) -> Counted:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        running = RunningPlan(name, BatchBindings(folder / "bindings", folder / "spark"), {})
+        return Counted(
+            StreamMonitor(name, MonitorConfig(), running),
+            running,
+            EvaluationErrors(name),
+            DeadLetters(name, reasons),
+            ParkedQueries(folder),
+            StreamFigures(Lag(name, "t", cast("KafkaClient", None), {}), lambda: 1_000.0),
+        )
+
+    return of

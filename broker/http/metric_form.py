@@ -1,0 +1,50 @@
+"""What a metric is called, and what it says: the one place from which the exposition and its page are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    SummaryMetricFamily,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricForm:
+    """A metric before it has values. ``name`` is what is queried: of a counter with ``_total``, of a histogram and of a
+    summary without the ``_bucket``, ``_sum`` and ``_count`` that its samples end in.
+    """
+
+    name: str
+    kind: Literal["counter", "gauge", "histogram", "summary"]
+    text: str
+    labels: tuple[str, ...] = ()
+
+    def counter(self) -> CounterMetricFamily:
+        """An empty family of a counter."""
+        return CounterMetricFamily(self.name.removesuffix("_total"), self.text, labels=self.labels)
+
+    def gauge(self) -> GaugeMetricFamily:
+        """An empty family of a gauge."""
+        return GaugeMetricFamily(self.name, self.text, labels=self.labels)
+
+    def histogram(self) -> HistogramMetricFamily:
+        """An empty family of a histogram."""
+        return HistogramMetricFamily(self.name, self.text, labels=self.labels)
+
+    def summary(self) -> SummaryMetricFamily:
+        """An empty family of a summary without quantiles."""
+        return SummaryMetricFamily(self.name, self.text, labels=self.labels)
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """The names that its samples have."""
+        if self.kind == "histogram":
+            return tuple(f"{self.name}_{part}" for part in ("bucket", "count", "sum"))
+        if self.kind == "summary":
+            return tuple(f"{self.name}_{part}" for part in ("count", "sum"))
+        return (self.name,)

@@ -1,0 +1,107 @@
+"""The metrics of the API itself: requests by method, route and answer, and how long they took."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from broker.http.metric_form import MetricForm
+
+OTHER = "other"
+"""What stands for a path that is none of the API's, and for a method that HTTP does not know."""
+
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+_REQUESTS = MetricForm(
+    "asc_api_requests_total",
+    "counter",
+    f"Requests answered, by method, route as the API describes it ('{OTHER}' for what is none) and status",
+    ("method", "route", "status"),
+)
+_SECONDS = MetricForm(
+    "asc_api_request_seconds",
+    "histogram",
+    "Seconds from the head of a request to the end of its answer",
+    ("method", "route"),
+)
+REQUEST_METRICS = (_REQUESTS, _SECONDS)
+
+
+class RequestCounts(Collector):
+    """Counts requests and what they took, since the daemon began.
+
+    ``paths`` gives the addresses of the API as it describes them (``/v1/queries/{query_id}``); asked once, with the
+    first request. Invariant: no label has a value that callers choose. Cost: a number for each method, route and
+    status that was met, and one for each bucket.
+    """
+
+    def __init__(self, paths: Callable[[], Iterable[str]]) -> None:
+        self._paths = paths
+        self._routes: list[tuple[re.Pattern[str], str]] | None = None
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._requests = Counter(_REQUESTS.name, _REQUESTS.text, _REQUESTS.labels, registry=self._registry)
+        self._seconds = Histogram(
+            _SECONDS.name, _SECONDS.text, _SECONDS.labels, buckets=_BUCKETS_S, registry=self._registry
+        )
+
+    def count(self, method: str, path: str, status: int, seconds: float) -> None:
+        """Add a request that was answered."""
+        method, route = method if method in _METHODS else OTHER, self.route_of(path)
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def route_of(self, path: str) -> str:
+        """The address as the API describes it that a path is of."""
+        if self._routes is None:
+            # Those that end in a parameter last: others look like a value of it.
+            paths = sorted(self._paths(), key=lambda each: (each.count("{"), each.endswith("}")))
+            self._routes = [(_pattern(each), each) for each in paths]
+        return next((route for pattern, route in self._routes if pattern.fullmatch(path)), OTHER)
+
+    def collect(self) -> Iterator[Metric]:
+        """All of :data:`REQUEST_METRICS`."""
+        for family in self._registry.collect():
+            # When each one was first met is a series more for each, and tells nothing.
+            family.samples = [each for each in family.samples if not each.name.endswith("_created")]
+            yield family
+
+
+class CountedRequests:
+    """Counts every request that comes, those that are refused among them; it stands before everything else."""
+
+    def __init__(self, app: ASGIApp, counts: RequestCounts) -> None:
+        self._app = app
+        self._counts = counts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        # What raises is answered further out, with 500.
+        status = 500
+
+        async def told(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, told)
+        finally:
+            self._counts.count(scope["method"], scope["path"], status, time.perf_counter() - begun)
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    """What an address with parameters matches; the last one may have slashes, as the id of a query to remove has."""
+    parts = re.split(r"\{[^}]*\}", path)
+    pattern = "[^/]+".join(map(re.escape, parts))
+    return re.compile(pattern.removesuffix("[^/]+") + ".+" if pattern.endswith("[^/]+") else pattern)

@@ -1,0 +1,267 @@
+"""The metrics of the streams: what flows through them, where the time goes, and what stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from broker.http.metric_form import MetricForm
+from broker.stream.latency import BOUNDS_S, Latency
+from broker.stream.phases import PHASES
+from broker.stream.stream import Stream
+
+BLOCKS_MAX = 64
+"""Blocks of a stream that have samples of their own: a large plan has many."""
+
+_BY_STREAM = ("stream",)
+_Value = Callable[[Stream], float | None]
+
+_PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
+    (
+        MetricForm("asc_stream_ready", "gauge", "1 while the stream's job runs, 0 while it does not", _BY_STREAM),
+        lambda stream: stream.problem is None,
+    ),
+    (
+        MetricForm(
+            "asc_stream_failures_total",
+            "counter",
+            "Times that the stream's job ended with an error and was started again",
+            _BY_STREAM,
+        ),
+        lambda stream: stream.failures,
+    ),
+    (
+        MetricForm("asc_batches_total", "counter", "Batches done", _BY_STREAM),
+        lambda stream: stream.monitor.totals.batches,
+    ),
+    (
+        MetricForm("asc_tuples_total", "counter", "Records matched against the predicates", _BY_STREAM),
+        lambda stream: stream.monitor.totals.tuples,
+    ),
+    (
+        MetricForm("asc_accepted_total", "counter", "Records that at least one query accepted", _BY_STREAM),
+        lambda stream: stream.monitor.totals.accepted,
+    ),
+    (
+        MetricForm(
+            "asc_written_total",
+            "counter",
+            "Records written to destinations: one for each topic of a record that is accepted",
+            _BY_STREAM,
+        ),
+        lambda stream: stream.figures.written,
+    ),
+    (
+        MetricForm(
+            "asc_deliveries_total",
+            "counter",
+            "Records accepted, summed over the queries that accepted them, those included that are gone",
+            _BY_STREAM,
+        ),
+        lambda stream: stream.figures.delivered.total,
+    ),
+    (
+        MetricForm(
+            "asc_lag_records",
+            "gauge",
+            "Records of the source topic that are not done; absent while Kafka has not said how many there are",
+            _BY_STREAM,
+        ),
+        lambda stream: stream.figures.lag.records(),
+    ),
+    (
+        MetricForm(
+            "asc_evaluated_total",
+            "counter",
+            "Constructs evaluated, as the executor visits them: several a pass",
+            _BY_STREAM,
+        ),
+        lambda stream: stream.monitor.totals.evaluated,
+    ),
+    (
+        MetricForm("asc_sampled_total", "counter", "Records that were drawn for the monitor", _BY_STREAM),
+        lambda stream: stream.monitor.totals.sampled,
+    ),
+    (
+        MetricForm("asc_monitor_seconds_total", "counter", "Seconds that the monitor spent measuring", _BY_STREAM),
+        lambda stream: stream.monitor.totals.monitor_s,
+    ),
+    (
+        MetricForm(
+            "asc_evaluation_errors_total",
+            "counter",
+            "Records on which evaluation failed, summed over the queries it failed for",
+            _BY_STREAM,
+        ),
+        lambda stream: stream.evaluation_errors.total,
+    ),
+    (
+        MetricForm("asc_queries", "gauge", "Queries in the running plan", _BY_STREAM),
+        lambda stream: len(stream.running.plan),
+    ),
+    (
+        MetricForm(
+            "asc_queries_parked",
+            "gauge",
+            "Queries that the stream could not go on with, not served until they are registered anew",
+            _BY_STREAM,
+        ),
+        lambda stream: len(stream.parked.ids()),
+    ),
+    (
+        MetricForm("asc_plan_version", "gauge", "Version of the running plan", _BY_STREAM),
+        lambda stream: stream.running.plan.version,
+    ),
+    (
+        MetricForm("asc_plan_bytes", "gauge", "Memory of the running plan", _BY_STREAM),
+        lambda stream: stream.running.plan.nbytes,
+    ),
+    (
+        MetricForm("asc_plan_conjuncts", "gauge", "Conjuncts in the running plan", _BY_STREAM),
+        lambda stream: stream.running.plan.conjunct_count,
+    ),
+    (
+        MetricForm("asc_plan_blocks", "gauge", "Blocks of the running plan", _BY_STREAM),
+        lambda stream: len(stream.running.plan.blocks),
+    ),
+    (
+        MetricForm("asc_micro_arrows", "gauge", "Micro-arrows in the running plan", _BY_STREAM),
+        lambda stream: sum(block.order.arrow_count for block in stream.running.plan.blocks),
+    ),
+)
+"""One value a stream each; a value of None is no sample."""
+
+_NOT_SERVED = MetricForm(
+    "asc_queries_not_served", "gauge", "Registered queries that no plan can hold, parked ones among them", _BY_STREAM
+)
+_REARRANGEMENTS = MetricForm(
+    "asc_rearrangements_total",
+    "counter",
+    "Sequences put in place of others, by what called for them",
+    ("stream", "trigger"),
+)
+_DEAD_LETTERS = MetricForm(
+    "asc_dead_letters_total",
+    "counter",
+    "Records that could not be decoded, by the reason and, where one is at fault, the column",
+    ("stream", "reason", "column"),
+)
+_LATENCY = MetricForm(
+    "asc_latency_seconds",
+    "histogram",
+    "Seconds from the time that a record bears to when its batch was done",
+    _BY_STREAM,
+)
+_PHASES = MetricForm(
+    "asc_batch_phase_seconds",
+    "summary",
+    f"Seconds of each phase of the batches with records: {', '.join(PHASES)}; match lies within run",
+    ("stream", "phase"),
+)
+_BLOCK_COST = MetricForm(
+    "asc_block_evaluated_per_tuple",
+    "gauge",
+    f"Constructs evaluated a record in the last batch with records, by block of the plan, the first {BLOCKS_MAX}",
+    ("stream", "block"),
+)
+_BLOCK_DROPPED = MetricForm(
+    "asc_block_dropping_ratio",
+    "gauge",
+    f"Share of the records of the last batch that a block dropped early, by block of the plan, the first {BLOCKS_MAX}",
+    ("stream", "block"),
+)
+_QUERY_RECORDS = MetricForm(
+    "asc_query_records_total",
+    "counter",
+    "Records that a query was given, of those that were given most: api.metrics_queries of each stream, 0 has none",
+    ("stream", "query"),
+)
+
+STREAM_METRICS = (
+    *(form for form, _ in _PLAIN),
+    _NOT_SERVED,
+    _LATENCY,
+    _PHASES,
+    _DEAD_LETTERS,
+    _REARRANGEMENTS,
+    _BLOCK_COST,
+    _BLOCK_DROPPED,
+    _QUERY_RECORDS,
+)
+
+
+class StreamMetrics(Collector):
+    """Reads streams as they are. ``not_served``: how many of the registered queries of a stream no plan can hold.
+    ``queries_max``: how many queries of each stream have a sample of their own.
+    """
+
+    def __init__(self, streams: Mapping[str, Stream], not_served: Mapping[str, int], queries_max: int) -> None:
+        self._streams = streams
+        self._not_served = not_served
+        self._queries_max = queries_max
+
+    def collect(self) -> Iterator[Metric]:
+        """All of :data:`STREAM_METRICS`, whether there are samples or not."""
+        for form, value in _PLAIN:
+            found = ((name, value(stream)) for name, stream in self._streams.items())
+            samples = (((name,), float(number)) for name, number in found if number is not None)
+            yield _filled(form, samples)
+        yield _filled(_NOT_SERVED, (((name,), self._not_served.get(name, 0)) for name in self._streams))
+        yield self._latency()
+        yield self._phases()
+        yield _filled(_DEAD_LETTERS, self._dead_letters())
+        yield _filled(_REARRANGEMENTS, self._rearrangements())
+        yield from self._blocks()
+        yield _filled(_QUERY_RECORDS, self._query_records())
+
+    def _latency(self) -> Metric:
+        family = _LATENCY.histogram()
+        for name, stream in self._streams.items():
+            latency: Latency = stream.figures.latency
+            reached = accumulate(latency.counts.tolist())
+            bounds = [*map(str, BOUNDS_S), "+Inf"]
+            family.add_metric([name], list(zip(bounds, reached, strict=True)), latency.sum_s)
+        return family
+
+    def _phases(self) -> Metric:
+        family = _PHASES.summary()
+        for name, stream in self._streams.items():
+            for phase, (batches, seconds) in stream.phase_totals().items():
+                family.add_metric([name, phase], batches, seconds)
+        return family
+
+    def _dead_letters(self) -> Iterator[tuple[tuple[str, ...], float]]:
+        for name, stream in self._streams.items():
+            for reason, count in stream.dead_letters.counts():
+                yield (name, reason.kind, reason.column or ""), count
+
+    def _rearrangements(self) -> Iterator[tuple[tuple[str, ...], float]]:
+        for name, stream in self._streams.items():
+            for trigger, count in stream.monitor.totals.rearrangements.items():
+                yield (name, trigger), count
+
+    def _blocks(self) -> Iterator[Metric]:
+        cost, dropped = _BLOCK_COST.gauge(), _BLOCK_DROPPED.gauge()
+        for name, stream in self._streams.items():
+            last = stream.monitor.last
+            if last is None:
+                continue
+            for block in range(min(BLOCKS_MAX, len(last.dropped))):
+                cost.add_metric([name, str(block)], last.evaluated[block] / last.tuples)
+                dropped.add_metric([name, str(block)], last.dropped[block] / last.tuples)
+        yield from (cost, dropped)
+
+    def _query_records(self) -> Iterator[tuple[tuple[str, ...], float]]:
+        for name, stream in self._streams.items():
+            for query_id, count in stream.figures.delivered.most(self._queries_max) if self._queries_max else ():
+                yield (name, query_id), count
+
+
+def _filled(form: MetricForm, samples: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
+    family = form.counter() if form.kind == "counter" else form.gauge()
+    for labels, value in samples:
+        family.add_metric(list(labels), value)
+    return family

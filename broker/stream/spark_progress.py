@@ -1,0 +1,64 @@
+"""What Spark tells of the batches of a query, each once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ToldBatch:
+    """A batch with records that Spark has done: when it began, seconds since 1970, and its milliseconds by part."""
+
+    batch_id: int
+    began_s: float
+    durations_ms: Mapping[str, float]
+
+
+class SparkProgress:
+    """Takes from a streaming query what it tells of its batches.
+
+    Spark keeps the last hundred entries, those that say that there was nothing among them. Invariant: no batch is given
+    twice, also where the query is started anew. Cost: some calls into the JVM for each entry since the last batch; none
+    where no batch was done since.
+    """
+
+    def __init__(self) -> None:
+        self._last_batch_id = -1
+
+    def new(self, query: Any, done_batch_id: int) -> list[ToldBatch]:
+        """The batches with records of a query that were not given yet, oldest first; ``done_batch_id`` is the last
+        that is done. Nothing where the JVM is gone.
+        """
+        if done_batch_id <= self._last_batch_id:
+            return []
+        found: list[ToldBatch] = []
+        newest = self._last_batch_id
+        try:
+            # PySpark would make objects of all of them, each with some hundred calls into the JVM.
+            recent = query._jsq.recentProgress()
+            for place in range(len(recent) - 1, -1, -1):
+                told = recent[place]
+                batch_id = int(told.batchId())
+                if batch_id <= self._last_batch_id:
+                    break
+                plain = json.loads(told.json())
+                # Where there was nothing to do, the entry bears the number of the batch to come.
+                if "addBatch" not in plain["durationMs"]:
+                    continue
+                newest = max(newest, batch_id)
+                if plain["numInputRows"]:
+                    found.append(ToldBatch(batch_id, _seconds(plain["timestamp"]), plain["durationMs"]))
+                if batch_id == self._last_batch_id + 1:
+                    break
+        except Exception:
+            return []
+        self._last_batch_id = newest
+        return found[::-1]
+
+
+def _seconds(timestamp: str) -> float:
+    return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()

@@ -1,0 +1,86 @@
+"""Requests of the API, counted by labels that no caller chooses."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from broker.access.access import Access
+from broker.access.audit import Audit
+from broker.config.config import parse_config
+from broker.config.sections import ApiConfig
+from broker.daemon.daemon import Daemon
+from broker.http.app import create_app
+from broker.http.request_metrics import OTHER, CountedRequests, RequestCounts
+
+PATHS = ["/metrics", "/v1/queries", "/v1/queries/{query_id}", "/v1/queries/{query_id}/deliveries", "/v1/{a}/{b}/c"]
+
+
+@pytest.mark.parametrize(
+    ("path", "route"),
+    [
+        ("/metrics", "/metrics"),
+        ("/v1/queries", "/v1/queries"),
+        ("/v1/queries/late", "/v1/queries/{query_id}"),
+        ("/v1/queries/late/deliveries", "/v1/queries/{query_id}/deliveries"),
+        ("/v1/queries/a/slash", "/v1/queries/{query_id}"),
+        ("/v1/x/y/c", "/v1/{a}/{b}/c"),
+        ("/v1/queries/", OTHER),
+        ("/metrics/", OTHER),
+        ("/wp-login.php", OTHER),
+    ],
+)
+def test_a_path_is_counted_under_its_route(path: str, route: str) -> None:
+    assert RequestCounts(lambda: PATHS).route_of(path) == route
+
+
+def counted(app: FastAPI, path: str) -> dict[tuple[str, ...], float]:
+    text = TestClient(app, base_url="http://127.0.0.1").get(path).text
+    lines = [line for line in text.splitlines() if line.startswith("asc_api_requests_total")]
+    found = {}
+    for line in lines:
+        labels, _, value = line.removeprefix("asc_api_requests_total{").partition("} ")
+        found[tuple(part.split("=")[1].strip('"') for part in labels.split(","))] = float(value)
+    return found
+
+
+def test_what_is_answered_and_what_is_refused_is_counted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    config = parse_config(
+        {
+            "spark": {"checkpoint_dir": str(tmp_path_factory.mktemp("checkpoint"))},
+            "streams": {"s": {"topic": "s", "format": "json", "schema": "n INT"}},
+        }
+    )
+    app = create_app(Daemon(config), Access(), ApiConfig(requests_per_s=1e6), Audit())
+    client = TestClient(app, base_url="http://127.0.0.1")
+    for path in ("/healthz", "/readyz", "/v1/queries/one", "/v1/queries/two", "/nowhere/1", "/nowhere/2"):
+        client.get(path)
+    client.post("/v1/queries", content=b"a=b", headers={"content-type": "text/plain"})
+    client.request("BREW", "/healthz")
+    client.get("/healthz", headers={"host": "elsewhere.example"})
+    assert counted(app, "/metrics") == {
+        ("GET", "/healthz", "200"): 1,
+        ("GET", "/readyz", "503"): 1,
+        ("GET", "/v1/queries/{query_id}", "503"): 2,
+        ("GET", OTHER, "404"): 2,
+        ("POST", "/v1/queries", "415"): 1,
+        (OTHER, "/healthz", "405"): 1,
+        ("GET", "/healthz", "403"): 1,
+    }
+
+
+def test_what_fails_is_counted_as_failed() -> None:
+    counts = RequestCounts(lambda: ["/fails"])
+    app = FastAPI()
+    app.add_middleware(CountedRequests, counts=counts)
+
+    @app.get("/fails")
+    def fails() -> None:
+        raise RuntimeError("unforeseen")
+
+    assert TestClient(app, raise_server_exceptions=False).get("/fails").status_code == 500
+    samples = {(one.name, *one.labels.values()): one.value for family in counts.collect() for one in family.samples}
+    assert samples["asc_api_requests_total", "GET", "/fails", "500"] == 1
+    assert samples["asc_api_request_seconds_count", "GET", "/fails"] == 1
+    assert not any(name[0].endswith("_created") for name in samples)
