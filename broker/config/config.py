@@ -27,10 +27,12 @@ from broker.config.sections import (
     ApiConfig,
     KafkaConfig,
     LimitsConfig,
+    LogConfig,
     MonitorConfig,
     SchemaRegistryConfig,
     Section,
     SparkConfig,
+    TracingConfig,
 )
 from broker.config.spark_options import masked_spark, masked_urls
 from broker.config.streams import StreamConfig, check_stream_name
@@ -50,6 +52,8 @@ class Config(Section):
     limits: LimitsConfig = LimitsConfig()
     monitor: MonitorConfig = MonitorConfig()
     schema_registry: SchemaRegistryConfig = SchemaRegistryConfig()
+    log: LogConfig = LogConfig()
+    tracing: TracingConfig = TracingConfig()
     streams: dict[str, StreamConfig] = Field(default_factory=dict)
 
     def dead_letter_topic(self, stream: str) -> str:

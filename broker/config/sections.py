@@ -196,6 +196,28 @@ class ApiConfig(Section):
             return False
 
 
+class LogConfig(Section):
+    """The daemon's log, on standard error. ``batches``: a line for each batch with records."""
+
+    format: Literal["text", "json"] = "text"
+    batches: bool = Field(default=False, strict=True)
+
+
+class TracingConfig(Section):
+    """Where batches are sent as traces: a whole OTLP/HTTP address, as ``http://collector:4318/v1/traces``."""
+
+    endpoint: str | None = None
+
+    @field_validator("endpoint")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"https?://[^\s/@?#]+(/[^\s@?#]*)?", value):
+            raise ValueError(
+                "write http://host:4318/v1/traces; what is secret goes into the variable OTEL_EXPORTER_OTLP_HEADERS"
+            )
+        return value
+
+
 class SparkConfig(Section):
     """The Spark driver, the cluster it runs on, and the pace of its streaming jobs."""
 

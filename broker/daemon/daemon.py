@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from broker.config.config import Config
@@ -24,6 +25,7 @@ from broker.runtime import collector
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from broker.daemon.batch_teller import BatchTeller
     from broker.http.server import ApiServer
     from broker.kafka.embedded import EmbeddedKafka
     from broker.queries.registrar import Registrar
@@ -78,6 +80,7 @@ class Daemon:
         self._set_aside = frozenset(set_aside)
         self._stands_by = stands_by
         self._turn: Turn | None = None
+        self._teller: BatchTeller | None = None
         self._watch: KafkaWatch | None = None
         self._lock = CheckpointLock(config.spark.checkpoint_dir)
         self._streams: dict[str, Stream] = {}
@@ -96,7 +99,11 @@ class Daemon:
 
     def start(self) -> None:
         """Start everything; returns when the daemon is ready. On an error, what was started is stopped again."""
+        from broker.daemon.batch_teller import BatchTeller
+
         try:
+            self._teller = BatchTeller(self.config)
+            self._started.callback(self._teller.close)
             self._start_api()
             # Let go last but for the API: what Spark still writes is not to meet another daemon's.
             self._started.callback(self._lock.release)
@@ -317,6 +324,7 @@ class Daemon:
             packed=settings.packed,
             options={**settings.options, **STREAMING_OPTIONS},
             progress=LOG.info,
+            json_log=self.config.log.format == "json",
         )
         self._spark = spark
         # Each file of a checkpoint would have another one beside it, made with a process of the system for its mode.
@@ -336,7 +344,11 @@ class Daemon:
         from broker.stream.stream import Stream
 
         self._enter("reading the registry")
-        self._streams = {name: Stream(name, self.config, spark, cluster) for name in self.config.streams}
+        assert self._teller is not None
+        tell = self._teller.tell
+        self._streams = {
+            name: Stream(name, self.config, spark, cluster, partial(tell, name)) for name in self.config.streams
+        }
         registry = Registry(cluster, self.config.kafka.registry_topic)
         self._started.callback(registry.close)
         registry.open()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import threading
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -13,10 +12,10 @@ from asc.errors import AscError
 from broker.config.config import Config
 from broker.config.exposed import exposed_files
 from broker.daemon.daemon import Daemon
+from broker.daemon.log import begin_log
 from broker.daemon.signals import Signals
 from broker.errors import RegistryTakenError
 from broker.failure import one_line
-from broker.kafka.client import quiet_client_log
 
 LOG = logging.getLogger("asc.daemon")
 
@@ -41,11 +40,7 @@ def serve(
     changes nothing. ``config_file``: where both are from; ``set_aside``: ids of queries to start without;
     ``stands_by``: serve once no other daemon on the registry does.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    # It has a line for each jar that is fetched, and so has the broker.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    quiet_client_log()
+    begin_log(config.log.format)
     for path, verb in exposed_files(config, config_file).items():
         LOG.warning("file '%s': every user of this machine can %s it: chmod 600", path, verb)
     daemon = Daemon(config, set_aside=set_aside, stands_by=stands_by)

@@ -27,6 +27,11 @@ from broker.runtime.progress import Progress
 from broker.runtime.properties_file import properties_file
 
 _TASK_THREAD, _TASK_FRAME = "Executor task launch worker for task", "Executor$TaskRunner.run"
+_TEXT_PATTERN = "%d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m{nolookups}%n%ex{short.message}"
+_JSON_PATTERN = (
+    '{"time":"%d{yyyy-MM-dd\'T\'HH:mm:ss.SSS}{UTC}Z","level":"%p{WARN=WARNING,FATAL=CRITICAL}",'
+    '"logger":"%enc{%c}{JSON}","message":"%enc{%m{nolookups}}{JSON}","error":"%enc{%ex{short.message}}{JSON}"}%n'
+)
 _LOG4J2 = """\
 rootLogger.level = warn
 rootLogger.appenderRef.stderr.ref = stderr
@@ -34,7 +39,7 @@ appender.stderr.type = Console
 appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m{nolookups}%n%ex{short.message}
+appender.stderr.layout.pattern = PATTERN
 logger.native.name = org.apache.hadoop.util.NativeCodeLoader
 logger.native.level = error
 logger.utils.name = org.apache.spark.util.Utils
@@ -88,6 +93,7 @@ def spark_session(
     connector: bool = True,
     progress: Progress = lambda line: None,
     java_options: Sequence[str] | None = None,
+    json_log: bool = False,
 ) -> SparkSession:
     """A session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector where it is asked for.
     Workers run the interpreter that runs this, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` names another.
@@ -96,6 +102,7 @@ def spark_session(
     of a cluster import (:mod:`broker.runtime.packed`); they run an interpreter of this one's version. ``options`` are
     Spark properties that come last and win, but for those that hold several values: theirs come behind. A session that
     is already running in this process is taken, and given those options that can still be set.
+    ``json_log``: what the JVM of a new session logs is a JSON object a line, with the members of the daemon's own.
     ``java_options``: of its JVM, in place of those that have it start from the archive of its classes, if there is one.
 
     Raises RuntimeMissingError where Java or the jars are missing, or the JVM does not start.
@@ -104,7 +111,8 @@ def spark_session(
     jars = fetch_jars(spark_connector(), progress) if connector else []
     if java_options is None:
         java_options = class_archive(java).options
-    properties = _properties(master, time_zone, driver_memory, jars, java_options)
+    log4j2 = _log4j2(as_json=json_log)
+    properties = _properties(master, time_zone, driver_memory, jars, (log4j2, *java_options))
     interpreter = sys.executable
     if master.startswith("local"):
         # Without it the JVM looks the machine's own name up, which fails or takes seconds on some laptops.
@@ -129,15 +137,20 @@ def spark_session(
     return session
 
 
+def _log4j2(*, as_json: bool) -> str:
+    """The option of Java that says how its JVM logs."""
+    pattern, name = (_JSON_PATTERN, "spark-log4j2-json") if as_json else (_TEXT_PATTERN, "spark-log4j2")
+    file = write_whole(cache_folder() / f"{name}.properties", _LOG4J2.replace("PATTERN", pattern))
+    return f"-Dlog4j2.configurationFile={file.as_uri()}"
+
+
 def _properties(
     master: str, time_zone: str, driver_memory: str, jars: Sequence[Path], java_options: Sequence[str]
 ) -> dict[str, str]:
     """The Spark properties of every session, which its options may replace."""
-    log4j2 = write_whole(cache_folder() / "spark-log4j2.properties", _LOG4J2)
-    of_java = (f"-Dlog4j2.configurationFile={log4j2.as_uri()}", *_READER_BOUNDS, *java_options)
     return {
         "spark.driver.memory": driver_memory,
-        "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in of_java),
+        "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in (*_READER_BOUNDS, *java_options)),
         "spark.executor.extraJavaOptions": " ".join(_READER_BOUNDS),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import statistics
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
+
+from broker.failure import one_line
+
+LOG = logging.getLogger("asc.phases")
 
 PHASES: Mapping[str, str] = {
     "offsets": "Kafka is asked what is new",
@@ -59,10 +64,12 @@ class BatchPhases:
     """The seconds that each phase of the batches with records took: of the last ones, and of all together.
 
     What Spark tells of its own part comes later, batch by batch (:meth:`count_spark`). Invariant: no phase has more
-    than the last ``KEPT`` batches. One batch runs at a time and is its one writer. Cost: a clock's reading a phase.
+    than the last ``KEPT`` batches. One batch runs at a time and is its one writer. ``told`` is given each batch that is
+    whole, and a failure of it is no failure of the stream. Cost: a clock's reading a phase.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, told: Callable[[DoneBatch], None] = lambda batch: None) -> None:
+        self._told = told
         self._lock = threading.Lock()
         self._batch: dict[str, Phase] = {}
         self._done: dict[int, tuple[dict[str, Phase], Mapping[str, int]]] = {}
@@ -91,9 +98,9 @@ class BatchPhases:
                 del self._done[next(iter(self._done))]
         self._batch = {}
 
-    def count_spark(self, batch_id: int, began_s: float, durations_ms: Mapping[str, float]) -> DoneBatch | None:
+    def count_spark(self, batch_id: int, began_s: float, durations_ms: Mapping[str, float]) -> None:
         """Add what Spark tells of a batch with records, once for each: when it began, and its milliseconds by its own
-        names. The whole batch; None of one that was not counted here.
+        names. Where the batch was counted here, it is whole with it.
         """
         seconds = {name: told / 1000 for name, told in durations_ms.items()}
         with self._lock:
@@ -102,12 +109,15 @@ class BatchPhases:
                     self._add(phase, seconds[name])
             own, said = self._done.pop(batch_id, ({}, {}))
             if not own:
-                return None
+                return
             if _AROUND in seconds:
                 within = sum(own[phase].seconds for phase in _WITHIN if phase in own)
                 self._add("hand_over", max(0.0, seconds[_AROUND] - within))
         whole = Phase(began_s, seconds.get(_TRIGGER, sum(seconds.values())))
-        return DoneBatch(batch_id, whole, _placed(whole, seconds) | own, said)
+        try:
+            self._told(DoneBatch(batch_id, whole, _placed(whole, seconds) | own, said))
+        except Exception as error:
+            LOG.exception("batch %d is not told: %s", batch_id, one_line(error))
 
     def medians(self) -> dict[str, float]:
         """Each phase's median over the last batches, in seconds. Phases that nothing is known of are missing."""

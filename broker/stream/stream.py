@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from broker.adapting.stream_monitor import StreamMonitor
@@ -21,7 +22,7 @@ from broker.stream.finding import Finding
 from broker.stream.job import StreamJob
 from broker.stream.lag import Lag
 from broker.stream.parked import ParkedQueries
-from broker.stream.phases import BatchPhases
+from broker.stream.phases import BatchPhases, DoneBatch
 from broker.stream.recent_records import RecentRecords
 from broker.stream.starting_offsets import starting_offsets
 
@@ -36,11 +37,19 @@ class Stream:
 
     ``running`` is what registration and the monitor call down into; the job asks it for the plan of each batch. The
     schema is read once, here, whatever becomes of its file. Made before the registry is read (its schema and its
-    analyser judge what is in it), started when the first plan is in place. Raises ConfigError where Spark cannot decode
+    analyser judge what is in it), started when the first plan is in place. ``told`` is given each batch with records
+    when all is known of it. Raises ConfigError where Spark cannot decode
     by the stream's options, KafkaError.
     """
 
-    def __init__(self, name: str, config: Config, spark: SparkSession, cluster: KafkaCluster) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: Config,
+        spark: SparkSession,
+        cluster: KafkaCluster,
+        told: Callable[[DoneBatch], None] = lambda batch: None,
+    ) -> None:
         self.name = name
         self.config = config.streams[name]
         self.kafka = cluster.client
@@ -65,7 +74,7 @@ class Stream:
         self.parked = ParkedQueries(folder)
         self.monitor = StreamMonitor(name, config.monitor, self.running)
         self.figures = StreamFigures(Lag(name, self.config.topic, cluster.client, self.running.done_offsets()))
-        self._phases = BatchPhases()
+        self._phases = BatchPhases(told)
         self.job = StreamJob(
             name,
             config,

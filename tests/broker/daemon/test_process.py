@@ -192,6 +192,51 @@ def test_a_daemon_whose_embedded_kafka_dies_ends_with_a_line(tmp_path: Path, pro
 
 
 @pytest.mark.slow
+def test_a_log_of_json_is_json_in_every_line(process: Process, kafka: EmbeddedKafka) -> None:
+    text = process.file.read_text("utf-8")
+    process.file.write_text(f'{text}\n[log]\nformat = "json"\nbatches = true\n', "utf-8")
+    # The JVM logs by itself: what it has to warn of is asked for here.
+    process.prelude = """
+import threading, time
+from pyspark import SparkContext
+def warn():
+    while SparkContext._active_spark_context is None:
+        time.sleep(0.1)
+    manager = SparkContext._active_spark_context._jvm.org.apache.logging.log4j.LogManager
+    throwable = SparkContext._active_spark_context._jvm.java.lang.RuntimeException
+    manager.getLogger("a.b").warn('said "so"\\nand so \\x1b[2J é', throwable("its\\ncause"))
+threading.Thread(target=warn, daemon=True).start()
+"""
+    process.start()
+    topic = f"out-{uuid.uuid4().hex[:12]}"
+    assert process.client.post("/v1/queries", json={"id": "all", "where": "n > 1", "topic": topic}).status_code == 201
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    for value in numbers(0, 5):
+        producer.send(process.topic, value)
+    producer.flush()
+    producer.close()
+    deadline = time.monotonic() + 60
+    while '"asc.batch"' not in process.log.read_text("utf-8"):
+        assert time.monotonic() < deadline, process.log.read_text("utf-8")
+        time.sleep(0.1)
+    assert process.child is not None
+    process.child.send_signal(signal.SIGTERM)
+    assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
+    lines = process.log.read_text("utf-8").splitlines()
+    # What Java itself says on its way up is no entry of a log.
+    told = [json.loads(line) for line in lines if not line.startswith(("NOTE: Picked up", "Picked up", "WARNING: "))]
+    for each in told:
+        assert {"time", "level", "logger", "message"} <= set(each)
+        assert each["time"].endswith("Z")
+    (batch,) = [each for each in told if each["logger"] == "asc.batch"][:1]
+    assert (batch["stream"], batch["level"]) == (process.stream, "INFO")
+    assert "records " in batch["message"]
+    (of_jvm,) = [each for each in told if each["logger"] == "a.b"]
+    assert (of_jvm["level"], of_jvm["message"]) == ("WARNING", 'said "so"\nand so \x1b[2J é')
+    assert "its" in of_jvm["error"]
+
+
+@pytest.mark.slow
 def test_a_batch_that_does_not_end_is_left_to_be_replayed(
     process: Process, reader: Site, kafka: EmbeddedKafka, tmp_path: Path
 ) -> None:

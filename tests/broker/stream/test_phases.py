@@ -66,12 +66,14 @@ def test_what_fails_or_has_no_records_is_not_counted() -> None:
 
 
 def test_a_batch_is_whole_when_spark_has_told_its_part() -> None:
-    phases = BatchPhases()
+    told: list[DoneBatch] = []
+    phases = BatchPhases(told.append)
     phases.note("run", 0.5)
     phases.count(3, records=9)
+    assert told == []
     durations = {"latestOffset": 20, "walCommit": 10, "addBatch": 600, "commitOffsets": 30, "triggerExecution": 700}
-    whole = phases.count_spark(3, 1_000.0, durations)
-    assert isinstance(whole, DoneBatch)
+    phases.count_spark(3, 1_000.0, durations)
+    (whole,) = told
     assert (whole.batch_id, whole.said, whole.whole) == (3, {"records": 9}, Phase(1_000.0, 0.7))
     run = whole.phases["run"]
     assert run.seconds == 0.5
@@ -83,13 +85,28 @@ def test_a_batch_is_whole_when_spark_has_told_its_part() -> None:
         "commit": (pytest.approx(1_000.67), 0.03),
     }
     # One of another run of the daemon, or that was told before.
-    assert phases.count_spark(3, 1_000.0, durations) is None
+    phases.count_spark(3, 1_000.0, durations)
+    assert told == [whole]
+
+
+def test_who_is_told_and_fails_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    def fails(batch: DoneBatch) -> None:
+        raise ValueError("no room")
+
+    phases = BatchPhases(fails)
+    phases.note("run", 0.5)
+    phases.count(3)
+    phases.count_spark(3, 1_000.0, {"addBatch": 600})
+    assert phases.totals()["hand_over"][0] == 1
+    assert "batch 3 is not told: no room" in caplog.text
 
 
 def test_batches_that_spark_never_tells_of_are_forgotten() -> None:
-    phases = BatchPhases()
+    told: list[DoneBatch] = []
+    phases = BatchPhases(told.append)
     for batch_id in range(1_000):
         phases.note("run", 0.5)
         phases.count(batch_id)
-    told = [batch_id for batch_id in range(1_000) if phases.count_spark(batch_id, 0.0, {"addBatch": 600}) is not None]
-    assert told == list(range(800, 1_000))
+    for batch_id in range(1_000):
+        phases.count_spark(batch_id, 0.0, {"addBatch": 600})
+    assert [batch.batch_id for batch in told] == list(range(800, 1_000))

@@ -1,0 +1,117 @@
+"""Batches as traces: each is a span, and its phases are spans within it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from broker.errors import ConfigError
+from broker.failure import one_line
+from broker.stream.phases import DoneBatch, Phase
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+LOG = logging.getLogger("asc.traces")
+
+_TOLD_EACH_S = 60.0
+_CLOSED_IN_S = 2.0
+_WITHIN = {"match": "run"}
+"""Phases that lie within another one."""
+
+
+class BatchTraces:
+    """Sends the batches that are done to an OTLP/HTTP endpoint, from a thread of its own.
+
+    What of it is not ``endpoint`` is OpenTelemetry's by its environment variables: headers, certificate, timeout,
+    sampler, ``OTEL_SERVICE_NAME``. Invariant: a batch waits for nothing here; what cannot be sent is dropped, and told
+    once a minute. Cost: a span a phase, of which 2,048 may wait. Raises ConfigError where OpenTelemetry is not
+    installed.
+    """
+
+    def __init__(self, endpoint: str) -> None:
+        try:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.sdk.resources import Resource
+            from opentelemetry.sdk.trace import TracerProvider
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        except ImportError as error:
+            remedy = "needs OpenTelemetry: pip install 'asc-broker[tracing]', or leave the key out"
+            raise ConfigError("tracing.endpoint", endpoint, remedy) from error
+        # What it says of each try is said here, once in a while.
+        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
+        # The variable wins where it is set.
+        resource = Resource({"service.name": "asc-broker"}).merge(_without_default(Resource.create()))
+        self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        self._provider.add_span_processor(BatchSpanProcessor(_told_once(OTLPSpanExporter(endpoint=endpoint), endpoint)))
+        self._tracer = self._provider.get_tracer("asc-broker")
+
+    def tell(self, stream: str, batch: DoneBatch) -> None:
+        """Send a batch of a stream; returns at once."""
+        from opentelemetry.trace import set_span_in_context
+
+        said = {f"asc.{name}": count for name, count in batch.said.items()}
+        attributes: dict[str, str | int] = {"asc.stream": stream, "asc.batch": batch.batch_id, **said}
+        whole = self._tracer.start_span("batch", start_time=_ns(batch.whole.began_s), attributes=attributes)
+        spans: dict[str, Any] = {}
+        for name, phase in sorted(batch.phases.items(), key=lambda item: item[0] in _WITHIN):
+            within = set_span_in_context(spans.get(_WITHIN.get(name, ""), whole))
+            spans[name] = self._tracer.start_span(name, within, start_time=_ns(phase.began_s))
+        for name, span in reversed(spans.items()):
+            span.end(_ns(_end_s(batch.phases[name])))
+        whole.end(_ns(max(map(_end_s, (batch.whole, *batch.phases.values())))))
+
+    def close(self) -> None:
+        """Send what waits, and end; what takes longer than two seconds is dropped."""
+        closing = threading.Thread(target=self._provider.shutdown, name="traces: close", daemon=True)
+        closing.start()
+        closing.join(_CLOSED_IN_S)
+
+
+def _told_once(exporter: Any, endpoint: str, clock: Callable[[], float] = time.monotonic) -> Any:
+    """An exporter that says in a line a minute at most that nothing can be sent, and why where that is known."""
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+    class ToldOnce(SpanExporter):
+        def __init__(self) -> None:
+            self._told_at: float | None = None
+
+        def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+            why = ""
+            try:
+                result: SpanExportResult = exporter.export(spans)
+            except Exception as error:
+                result, why = SpanExportResult.FAILURE, f": {one_line(error)}"
+            now = clock()
+            if result is not SpanExportResult.SUCCESS and (
+                self._told_at is None or now >= self._told_at + _TOLD_EACH_S
+            ):
+                self._told_at = now
+                LOG.warning("tracing.endpoint '%s' does not take traces, which are dropped%s", endpoint, why)
+            return result
+
+        def shutdown(self) -> None:
+            exporter.shutdown()
+
+    return ToldOnce()
+
+
+def _without_default(resource: Any) -> Any:
+    """A resource without the name that OpenTelemetry gives a service that has none."""
+    from opentelemetry.sdk.resources import Resource
+
+    given = dict(resource.attributes)
+    if str(given.get("service.name", "")).startswith("unknown_service"):
+        del given["service.name"]
+    return Resource(given)
+
+
+def _end_s(phase: Phase) -> float:
+    return phase.began_s + phase.seconds
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
