@@ -170,7 +170,7 @@ _BLOCK_COST = MetricForm(
 _BLOCK_DROPPED = MetricForm(
     "asc_block_dropping_ratio",
     "gauge",
-    f"Share of the records of the last batch that a block dropped early, by block of the plan, the first {BLOCKS_MAX}",
+    f"Share of the last batch that a block dropped as a whole, by block of the plan, the first {BLOCKS_MAX}",
     ("stream", "block"),
 )
 _QUERY_RECORDS = MetricForm(
