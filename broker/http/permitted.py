@@ -67,10 +67,6 @@ class Permitted:
         self._audit.write(who, audited(verb, changes, outcome))
         return outcome
 
-    def readiness(self) -> str | None:
-        """Why the daemon is not ready; None when it is."""
-        return self._service.readiness()
-
     @property
     def is_loaded(self) -> bool:
         """Whether there are streams and queries to look at by now."""
