@@ -73,8 +73,9 @@ def _summary(trace: Json) -> Iterator[str]:
 
 def _block(block: Json, blocks: int, width: int | None) -> Iterator[str]:
     yield (
-        f"block {block['number'] + 1} of {blocks:,}: {block['begun']:,} of {counted(block['conjuncts'], 'conjunct')} "
-        f"to begin with, {counted(len(block['visits']), 'construct')} visited, "
+        f"block {block['number']} (of {blocks:,}, from 0 on): {block['begun']:,} of "
+        f"{counted(block['conjuncts'], 'conjunct')} to begin with, "
+        f"{counted(len(block['visits']), 'construct')} visited, "
         f"accepted by {counted(block['accepting'], 'query')}"
     )
     rows: list[list[object]] = []

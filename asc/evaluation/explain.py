@@ -75,8 +75,8 @@ def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) ->
     order = block.sequence.tolist()
     names = [str(plan.p_attributes[block.slots[construct]]) for construct in order]
     yield (
-        f"{query_id}: {_counted(len(bits), 'conjunct')} in block {number + 1} of {len(plan.blocks)}, which holds "
-        f"{_counted(block.conjunct_count, 'conjunct')}"
+        f"{query_id}: {_counted(len(bits), 'conjunct')} in block {number} (of {len(plan.blocks)}, from 0 on), which "
+        f"holds {_counted(block.conjunct_count, 'conjunct')}"
     )
     yield f"sequence: {' -> '.join(names)}"
     constructs = {construct.attribute: construct for construct in plan.constructs(number)}

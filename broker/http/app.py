@@ -237,7 +237,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
                 raise QueryError("query", query_id[:250], f"is not to be changed in part: {standing.unreadable}")
             if body.where is None:
                 raise unknown_query(query_id)
-            return query_of(permitted, valid_body({**given, "id": query_id}))
+            return query_of(permitted, valid_body(QueryBody, {**given, "id": query_id}))
 
         return registered(permitted, Alter(query_id, altered, replaces), "change", response)
 

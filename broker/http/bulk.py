@@ -9,7 +9,7 @@ from typing import Any
 
 from asc.errors import AscError
 from broker.errors import BulkRefusedError, ForbiddenBulkError, ForbiddenError, QueryError
-from broker.http.models import new_query, plain_error, plain_line, plain_offsets, valid_body
+from broker.http.models import QueryBody, new_query, plain_error, plain_line, plain_offsets, valid_body
 from broker.http.permitted import Permitted
 from broker.queries.change import Change, Outcome, Put, Remove
 from broker.runtime import collector
@@ -55,7 +55,7 @@ class _Lines:
             try:
                 plain = plain_line(line)
                 removed = removed_id(plain)
-                body = None if removed is not None else valid_body(plain)
+                body = None if removed is not None else valid_body(QueryBody, plain)
                 query_id = self._ids[-1] = removed if body is None else body.id
                 assert query_id is not None
                 earlier = first_lines.setdefault(query_id, number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -227,7 +227,7 @@ def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody
     """The body of a standing query with the given fields changed; QueryError where a value is none of its field's."""
     plain = query.plain()
     del plain["version"]
-    return valid_body({**plain, **change, "id": query.id})
+    return valid_body(QueryBody, {**plain, **change, "id": query.id})
 
 
 def plain_registered(registered: Registered) -> dict[str, Any]:
@@ -266,7 +266,7 @@ def plain_error(error: AscError) -> dict[str, Any]:
 
 def parse_line(line: bytes) -> QueryBody:
     """A query to register from one JSON text; QueryError where it is none."""
-    return valid_body(plain_line(line))
+    return valid_body(QueryBody, plain_line(line))
 
 
 def plain_line(line: bytes) -> Any:
@@ -280,10 +280,13 @@ def plain_line(line: bytes) -> Any:
         raise QueryError("line", line[:100].decode("utf-8", "replace"), reason) from None
 
 
-def valid_body(plain: Any) -> QueryBody:
-    """A query to register from what JSON holds; QueryError where it is none."""
+AnyBody = TypeVar("AnyBody", bound=BaseModel)
+
+
+def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
+    """A body from what JSON holds; QueryError where it is none."""
     try:
-        return QueryBody.model_validate(plain)
+        return form.model_validate(plain)
     except ValidationError as error:
         raise body_error(*error.errors(include_url=False)) from None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from broker.pages.markup import Markup, element
+from markupsafe import Markup
+
+from broker.pages.markup import element
 
 _WIDTH, _HEIGHT = 320, 22
 _NULL_WIDTH, _GAP = 26, 6

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from broker.pages.bars import region_bar
-from broker.pages.markup import Markup, element, joined
+from broker.pages.markup import element, joined
 
 Json = Mapping[str, Any]
 
@@ -29,7 +31,7 @@ def block_fragment(block: Json) -> str:
     return element(
         "section",
         {"class": "asc"},
-        element("h2", None, f"Block {block['number'] + 1} of {block['blocks']:,}"),
+        element("h2", None, f"Block {block['number']} (of {block['blocks']:,}, from 0 on)"),
         element("p", {"class": "soft"}, f"Stream {block['stream']}: {counts}."),
         sequence_fragment(block),
         constructs_fragment(block),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import unicodedata
+
+from markupsafe import Markup, escape
 
 _HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 """Control characters, marks of direction, ends of lines."""
@@ -14,17 +15,11 @@ _KEPT = "\n\t\u200c\u200d"
 _EMPTY = ("meta", "rect", "line", "path", "circle", "br")
 
 
-class Markup(str):
-    """Text that is markup. Only :func:`element` and :func:`joined` make it, of what they were given, escaped."""
-
-    __slots__ = ()
-
-
 def element(name: str, attributes: dict[str, object] | None = None, *children: object) -> Markup:
     """An element; a child that is no :class:`Markup` is text, an attribute that is None is left out.
 
     >>> element("p", {"class": "a"}, "1 < 2", element("b", None, "x"))
-    '<p class="a">1 &lt; 2<b>x</b></p>'
+    Markup('<p class="a">1 &lt; 2<b>x</b></p>')
     """
     given = "".join(f' {key}="{_escaped(value)}"' for key, value in (attributes or {}).items() if value is not None)
     if name in _EMPTY:
@@ -36,7 +31,7 @@ def joined(*children: object) -> Markup:
     """Pieces one after the other, None left out.
 
     >>> joined(element("b", None, "x"), " & ", None)
-    '<b>x</b> &amp; '
+    Markup('<b>x</b> &amp; ')
     """
     shown = (child if isinstance(child, Markup) else _escaped(child) for child in children if child is not None)
     return Markup("".join(shown))
@@ -54,4 +49,4 @@ def visible(text: str) -> str:
 
 
 def _escaped(value: object) -> str:
-    return html.escape(visible(str(value)), quote=True)
+    return escape(visible(str(value)))

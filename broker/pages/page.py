@@ -4,7 +4,9 @@ system is.
 
 from __future__ import annotations
 
-from broker.pages.markup import Markup, element, joined
+from markupsafe import Markup
+
+from broker.pages.markup import element, joined
 
 STYLE = """
 .asc{--ink:#1b1f24;--soft:#4d5660;--line:#c6ccd3;--ground:#fff;--band:#f3f5f7;--bar:#a9c4e4;--strong:#1f5fa8;

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from markupsafe import Markup
+
 from broker.pages.bars import grb_bar, region_bar
-from broker.pages.markup import Markup, element, joined
+from broker.pages.markup import element, joined
 from broker.pages.page import page
 
 Json = Mapping[str, Any]
@@ -149,7 +151,7 @@ def _fell(conjunct: Json, trace: Json | None) -> str:
     if conjunct["fell_by"] == "verification":
         return "; no region ruled it out, its exact constraints did"
     if conjunct["fell_by"] == "construct" and trace:
-        return f"; ruled out at step {conjunct['fell_at']} of block {trace['told'][0]['number'] + 1}"
+        return f"; ruled out at step {conjunct['fell_at']} of block {trace['told'][0]['number']}"
     return ""
 
 
@@ -188,7 +190,7 @@ def _block(block: Json, blocks: int) -> Markup:
     end = f"accepted by {_counted(block['accepting'], 'query', 'queries')}"
     caption = f"{begun}; {end}{'; the block is left with nothing' if block['dropped'] else ''}."
     return joined(
-        element("h3", None, f"Block {block['number'] + 1} of {blocks:,}"),
+        element("h3", None, f"Block {block['number']} (of {blocks:,}, from 0 on)"),
         element("p", {"class": "soft"}, "Sequence: ", element("code", None, sequence)),
         _table(caption, columns, rows),
     )

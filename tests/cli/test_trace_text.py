@@ -32,7 +32,7 @@ def test_the_way_in_a_table() -> None:
     lines = list(trace_lines(answer_of(None, 45, "Bergen"), way=True, width=None))
     assert lines[0] == "accepted by 1 of 4 queries: any"
     assert lines[2].startswith(
-        "block 1 of 1: 3 of 4 conjuncts to begin with, 3 constructs visited, accepted by 1 query"
+        "block 0 (of 1, from 0 on): 3 of 4 conjuncts to begin with, 3 constructs visited, accepted by 1 query"
     )
     assert lines[3].split() == ["step", "value", "region", "left", "ruled", "out"]
     table = "\n".join(lines[4:])

@@ -29,7 +29,7 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
     At most three lines. What it shows is said in words as well, for those who cannot see it.
 
     >>> svg = chart("Records", [Line("in", {7200: 4.0})], now_s=7205, step_s=60, unit="records/s")
-    >>> "in: at most 4 records/s, now 0" in svg
+    >>> "in: at most 4 records/s, now 4" in svg
     True
     """
     last = int(now_s // step_s) * step_s

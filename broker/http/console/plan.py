@@ -7,17 +7,20 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
+from markupsafe import Markup
 
+from broker.http.blocks import described_block
 from broker.http.console.chart import bar
 from broker.http.console.pages import Pages
 from broker.http.permitted import Permitted
 from broker.http.views import described_plan
+from broker.pages.block_page import block_fragment
 
 _BLOCKS_SHOWN = 200
 
 
 def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
-    """``/console/plan``."""
+    """``/console/plan``, and a page for each block."""
     router = APIRouter(prefix="/plan")
     of_caller = Depends(permitted_of)
 
@@ -30,6 +33,12 @@ def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> A
         values = {"title": "Plan", "stream": name, "streams": names, "plan": _drawn(described)}
         return pages.page("plan.html", values)
 
+    @router.get("/{stream}/{number}")
+    def block(stream: str, number: int, permitted: Permitted = of_caller) -> Response:
+        described = described_block(permitted, permitted.stream_of(stream), number)
+        drawn = Markup(block_fragment(described))
+        return pages.page("block.html", {"title": f"Block {number}", "stream": stream, "block": drawn})
+
     return router
 
 
@@ -41,8 +50,8 @@ def _drawn(plan: dict[str, Any]) -> dict[str, Any]:
             **block,
             "number": number,
             "share": bar(block["conjuncts"] / max(1, most), f"{block['conjuncts']} conjuncts"),
-            "measured": measured[number - 1] if number <= len(measured) else None,
+            "measured": measured[number] if number < len(measured) else None,
         }
-        for number, block in enumerate(plan["blocks"][:_BLOCKS_SHOWN], 1)
+        for number, block in enumerate(plan["blocks"][:_BLOCKS_SHOWN])
     ]
     return {**plan, "blocks": blocks, "more_blocks": max(0, len(plan["blocks"]) - _BLOCKS_SHOWN)}

@@ -16,7 +16,7 @@ from broker.http.console.pages import Form, Pages, quoted_part, said
 from broker.http.flow import described_deliveries
 from broker.http.guards import CONSOLE
 from broker.http.last_matches import last_matches
-from broker.http.models import changed_body, new_query, valid_body
+from broker.http.models import QueryBody, changed_body, new_query, valid_body
 from broker.http.permitted import Permitted
 from broker.http.trial import tried
 from broker.http.views import checked, explained, shown
@@ -92,7 +92,7 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     def matches(query_id: str, permitted: Permitted = of_caller) -> Response:
         found = last_matches(permitted, permitted.get(query_id), _MATCHES_SHOWN)
         empty = "None of the last records in its topic is of this query."
-        return pages.page("records.html", {"records": found, "empty": empty})
+        return pages.page("records.html", {"records": found, "query_id": query_id, "empty": empty})
 
     @router.get("/{query_id}/edit")
     def edit(query_id: str, permitted: Permitted = of_caller) -> Response:
@@ -142,7 +142,7 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     @router.post("/new")
     def add(form: Form, permitted: Permitted = of_caller) -> Response:
         try:
-            body = valid_body({"id": form.get("id", ""), **_fields(form)})
+            body = valid_body(QueryBody, {"id": form.get("id", ""), **_fields(form)})
             change = Put(new_query(body, permitted.stream_name(body.stream)), replaces=False)
         except AscError as error:
             return refused(permitted, form, None, error)

@@ -18,6 +18,7 @@ from broker.http.console.overview import overview_routes
 from broker.http.console.pages import Pages
 from broker.http.console.plan import plan_routes
 from broker.http.console.queries import query_routes
+from broker.http.console.tracing import trace_routes
 from broker.http.guards import CONSOLE
 from broker.http.permitted import Permitted
 
@@ -38,6 +39,7 @@ def console_routes(
         overview_routes(pages, permitted_of),
         query_routes(pages, permitted_of),
         plan_routes(pages, permitted_of),
+        trace_routes(pages, permitted_of),
         letter_routes(pages, permitted_of),
     ):
         router.include_router(routes, prefix=CONSOLE)

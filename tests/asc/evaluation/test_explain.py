@@ -35,7 +35,7 @@ def test_constructs_and_sequence_of_a_query() -> None:
     found = explain(compile_plan(QUERIES), "either")
     assert found.accepted is None
     text = found.text
-    assert "either: 2 conjuncts in block 1 of 1, which holds 3 conjuncts" in text
+    assert "either: 2 conjuncts in block 0 (of 1, from 0 on), which holds 3 conjuncts" in text
     assert "sequence: city -> delay" in text
     assert "delay > 30   (construct 2 of 2: 3 exact regions and NULL, used by 2 conjuncts)" in text
     assert "  city = 'Oslo'   (construct 1 of 2" in text

@@ -51,7 +51,7 @@ def test_the_sequence_and_its_micro_arrows(worked_example: WorkedExample, block_
 def test_all_of_a_block_without_what_was_measured(worked_example: WorkedExample, block_answers: BlockAnswer) -> None:
     answer = {**block_answers(worked_example.plan), "monitor": None}
     fragment = block_fragment(json.loads(json.dumps(answer)))
-    assert fragment.startswith('<section class="asc"><h2>Block 1 of 1</h2>')
+    assert fragment.startswith('<section class="asc"><h2>Block 0 (of 1, from 0 on)</h2>')
     assert "%" not in re.sub("<svg.*?</svg>", "", fragment)
     assert "The micro-arrows as a list" not in fragment
 

@@ -17,7 +17,7 @@ class Read(HTMLParser):
         super().__init__()
         self.tags: list[tuple[str, list[tuple[str, str | None]]]] = []
         self.text = ""
-        self.feed(markup)
+        self.feed(str(markup))
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -39,8 +39,8 @@ def test_markup_is_kept_and_a_text_of_the_same_letters_is_not() -> None:
     assert element("p", None, inner) == "<p><b>x</b></p>"
     assert element("p", None, str(inner)) == "<p>&lt;b&gt;x&lt;/b&gt;</p>"
     assert isinstance(joined(inner, "<"), Markup)
-    # What is made of markup by other means is text again.
-    assert joined(inner + "<") == "&lt;b&gt;x&lt;/b&gt;&lt;"
+    # What is added to markup is text.
+    assert joined(inner + "<") == "<b>x</b>&lt;"
 
 
 def test_an_empty_element_and_an_attribute_that_is_left_out() -> None:

@@ -27,7 +27,7 @@ def test_it_needs_nothing_and_runs_nothing() -> None:
     assert "<title>A &lt;title&gt;</title>" in made
     assert "text &amp; more" in made
     assert not re.search(r"src=|href=|url\(|@import|<script|http:|https:", made)
-    assert "default-src &#x27;none&#x27;; style-src &#x27;unsafe-inline&#x27;" in made
+    assert "default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;" in made
 
 
 def test_every_text_has_contrast_in_light_and_dark() -> None:

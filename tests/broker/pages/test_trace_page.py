@@ -31,7 +31,7 @@ class Strict(HTMLParser):
         self.scopes: list[str | None] = []
         self.images: list[str | None] = []
         self.text = ""
-        self.feed(markup)
+        self.feed(str(markup))
         self.close()
         assert self.open == []
 
@@ -66,7 +66,7 @@ def test_the_verdict_the_terms_and_the_way(answer: dict[str, Any]) -> None:
         '"city": "Bergen"',
         "The terms of late",
         "delay = 45",
-        "Block 1 of 1",
+        "Block 0 (of 1, from 0 on)",
         "Stream flights, plan of version 7.",
     ):
         assert said in read.text

@@ -1,0 +1,99 @@
+"""The page of a trace: a record that is typed or picked, and its way along the sequence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from asc.errors import AscError
+from broker.errors import QueryError, http_status
+from broker.http.console.pages import Form, Pages, said
+from broker.http.contents import shown_record
+from broker.http.models import TraceBody, valid_body
+from broker.http.permitted import Permitted
+from broker.http.traces import traced_record
+from broker.kafka.last_records import last_records
+from broker.kafka.source_record import Place
+from broker.pages.page import STYLE
+from broker.pages.trace_page import trace_fragment
+
+_PICKED_FROM = 20
+_BYTES_MAX = 8 << 20
+_WITHIN_S = 5.0
+
+
+def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+    """``/console/trace``; a record of the source topic has an address, one that was typed has none."""
+    router = APIRouter()
+    of_caller = Depends(permitted_of)
+
+    @router.get("/static/trace.css")
+    def style() -> Response:
+        return Response(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
+
+    @router.get("/trace")
+    def of_source(stream: str = "", source: str = "", query: str = "", permitted: Permitted = of_caller) -> Response:
+        form = {"stream": stream, "source": source, "query": query, "tuple": ""}
+        return _traced(pages, permitted, form)
+
+    @router.post("/trace")
+    def of_form(form: Form, permitted: Permitted = of_caller) -> Response:
+        return _traced(pages, permitted, {name: form.get(name, "") for name in ("stream", "source", "query", "tuple")})
+
+    @router.get("/trace/records")
+    def records(stream: str = "", permitted: Permitted = of_caller) -> Response:
+        """The last records of a stream's source topic, to pick one: a part of the page."""
+        permitted.check_sees_whole_streams("records of stream", "ask one who may")
+        permitted.check_sees_records("records of stream", "ask one who may")
+        found = permitted.stream_of(stream or None)
+        topic = found.config.topic
+        last = last_records(found.kafka, topic, _PICKED_FROM, most_bytes=_BYTES_MAX, within_s=_WITHIN_S)
+        last.sort(key=lambda record: (record.timestamp, record.partition, record.offset), reverse=True)
+        shown = [
+            {
+                **shown_record(record),
+                "source": str(Place(topic, record.partition, record.offset)),
+                "source_timestamp_ms": record.timestamp,
+            }
+            for record in last
+        ]
+        return pages.page("records.html", {"records": shown, "query_id": "", "empty": f"Topic {topic} has no records."})
+
+    return router
+
+
+def _traced(pages: Pages, permitted: Permitted, form: Mapping[str, str]) -> Response:
+    given = {name: text.strip() for name, text in form.items() if text.strip()}
+    values: dict[str, Any] = {
+        "title": "Trace",
+        "form": form,
+        "streams": sorted(permitted.streams()),
+        "error": None,
+        "trace": None,
+        "picks": permitted.sees_whole_streams and permitted.reads_whole_records,
+    }
+    status = 200
+    if "source" in given or "tuple" in given:
+        try:
+            values["trace"] = Markup(trace_fragment(traced_record(permitted, _body(given))))
+        except AscError as error:
+            values["error"], status = said(error), http_status(error)
+    return pages.page("trace.html", values, status)
+
+
+def _body(given: Mapping[str, str]) -> TraceBody:
+    if "source" in given:
+        # Its topic says which stream is meant.
+        given = {name: text for name, text in given.items() if name != "stream"}
+    fields: dict[str, Any] = dict(given)
+    if "tuple" in given:
+        try:
+            fields["tuple"] = json.loads(given["tuple"])
+        except (ValueError, RecursionError) as error:
+            raise QueryError("record", given["tuple"][:100], f"is no JSON: {str(error)[:200]}") from None
+    return valid_body(TraceBody, fields)
