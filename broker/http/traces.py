@@ -86,7 +86,13 @@ def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None
         permitted.plan_of(query)
         name = query.stream
     if name is None and place is not None:
-        name = next((own for own, one in permitted.streams().items() if one.config.topic == place.topic), None)
+        streams = permitted.streams()
+        name = next(
+            (own for own, one in streams.items() if place.topic in (one.config.topic, one.dead_letter_topic)), None
+        )
+        if name is None and len(streams) > 1:
+            topics = ", ".join(sorted(one.config.topic for one in streams.values()))
+            raise QueryError("source", str(place), f"is of no stream: they read {topics[:500]}")
     stream = permitted.stream_of(name)
     if place is not None and place.topic == stream.dead_letter_topic:
         remedy = "is a dead letter: name the record that it came from, which its header asc-source has"

@@ -40,11 +40,10 @@ def region_bar(regions: int, marked: int | None, *, label: str, shares: Sequence
         drawn.append(_strip(start, own, 1.0, "marked"))
     is_null = marked is not None and marked >= regions
     text: dict[str, object] = {
-        "class": "on-mark" if is_null else None,
+        "class": "small on-mark" if is_null else "small",
         "x": width + _GAP + _NULL_WIDTH / 2,
         "y": _HEIGHT - 7,
         "text-anchor": "middle",
-        "style": "font-size:9px",
     }
     drawn.append(element("text", text, "NULL"))
     return _image(_WIDTH, _HEIGHT, label, *drawn)

@@ -28,6 +28,7 @@ max-height:24em;overflow:auto}
 .asc td.number,.asc th.number{text-align:right;font-variant-numeric:tabular-nums}
 .asc ul{margin:.3em 0;padding-left:1.2em}.asc svg{display:block;max-width:100%}
 .asc svg text{fill:var(--ink);font:12px ui-monospace,monospace}.asc svg .soft{fill:var(--soft)}
+.asc svg .small{font-size:9px}
 .asc .region{fill:var(--bar);stroke:var(--ground);stroke-width:1}.asc .null{fill:var(--band);stroke:var(--line)}
 .asc .marked{fill:var(--mark)}.asc svg .on-mark{fill:var(--ground)}.asc .pin{stroke:var(--mark);stroke-width:2}
 .asc .ground{fill:var(--band)}.asc .before{fill:var(--bar)}.asc .after{fill:var(--strong)}

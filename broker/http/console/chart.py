@@ -103,8 +103,8 @@ def _y(share: float) -> float:
 
 
 def _round_up(most: float) -> float:
-    """The next of 1, 2 and 5 times a power of ten."""
-    if most <= 0:
+    """The next of 1, 2 and 5 times a power of ten; 1 for what is next to nothing."""
+    if most < 1e-9:
         return 1.0
     power = 10.0 ** math.floor(math.log10(most))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= most * (1 - 1e-9))

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from asc.errors import AscError
+from asc.errors import AscError, PredicateError
 from broker.http.guards import CONSOLE
 
 _HEADERS = {
@@ -50,7 +50,10 @@ class Pages:
 
 def said(error: AscError) -> dict[str, str]:
     """An error for a page: its line, and its caret, if it has one."""
-    return {"message": str(error).split("\n", 1)[0], "caret": str(getattr(error, "caret", "") or "")}
+    return {
+        "message": str(error).split("\n", 1)[0],
+        "caret": error.caret() if isinstance(error, PredicateError) else "",
+    }
 
 
 async def form_of(request: Request) -> dict[str, str]:

@@ -43,6 +43,30 @@ def api(resting: Resting) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def send_to(resting: Resting) -> Iterator[Callable[..., str]]:
+    """Sends a record to a topic, with what else Kafka's client takes; its place."""
+    producer = resting.cluster.client.producer()
+    topics: set[str] = set()
+
+    def sent(topic: str, value: bytes | None, **more: Any) -> str:
+        resting.cluster.ensure_topics({topic} - topics)
+        topics.add(topic)
+        found = producer.send(topic, value, partition=0, **more).get(timeout=30)
+        return f"{topic}-0-{found.offset}"
+
+    yield sent
+    producer.close()
+    # Other modules have the same topics, and count what is in them.
+    from kafka import TopicPartition
+
+    admin = resting.cluster.client.admin()
+    for topic in topics:
+        (end,) = resting.cluster.offsets(topic, end=True).values()
+        admin.delete_records({TopicPartition(topic, 0): end})
+    admin.close()
+
+
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[str, int]]]:
     """Serves the API of a daemon that has not started, by settings of [api]: where."""

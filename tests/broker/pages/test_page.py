@@ -44,5 +44,5 @@ def test_every_text_has_contrast_in_light_and_dark() -> None:
 
 
 def test_the_name_of_null_is_read_where_it_is_marked() -> None:
-    assert 'class="on-mark"' in region_bar(3, 3, label="x")
+    assert 'class="small on-mark"' in region_bar(3, 3, label="x")
     assert 'class="on-mark"' not in region_bar(3, 2, label="x")

@@ -1,0 +1,60 @@
+"""The first page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fastapi.testclient import TestClient
+
+from broker.access.access import Access
+from broker.access.audit import Audit
+from broker.config.config import parse_config
+from broker.config.sections import ApiConfig
+from broker.daemon.daemon import Daemon
+from broker.http.app import create_app
+
+if TYPE_CHECKING:
+    from conftest import Resting
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_every_stream_has_its_figures(
+    browse: Callable[[str], TestClient], registered: Callable[..., None], resting: Resting
+) -> None:
+    registered({"con-late": "n > 5"})
+    page = browse("all").get("/console/").text
+    assert "<strong>Ready.</strong>" in page
+    for name, stream in resting.streams().items():
+        assert f"<h2>{name} <small>{stream.config.format} from topic {stream.config.topic}</small></h2>" in page
+    for figure in ("in, records/s", "out, records/s", "lag, records", "latency, half within", "plan version"):
+        assert page.count(f"<dt>{figure}</dt>") == 2
+    assert page.count("<svg") == 4
+    assert 'hx-get="/console/live" hx-trigger="every 5s"' in page
+    # Of a stream, one who does not see all of it is shown nothing that tells of others.
+    own = browse("ops").get("/console/").text
+    assert resting.stream("csv") not in own
+    assert "out, records/s" not in own
+    assert "accepted" not in own
+
+
+def test_a_daemon_that_is_not_ready_says_why(tmp_path: Path) -> None:
+    config = parse_config(
+        {
+            "spark": {"checkpoint_dir": str(tmp_path)},
+            "streams": {"s": {"topic": "s", "format": "json", "schema": "n INT"}},
+        }
+    )
+    app = create_app(Daemon(config), Access(), ApiConfig(), Audit())
+    client = TestClient(app, base_url="http://127.0.0.1")
+    for path in ("/console/", "/console/live"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert "<strong>Not ready.</strong> starting" in answer.text
+    refused = client.get("/console/queries")
+    assert refused.status_code == 503
+    assert "not ready" in refused.text
+    assert "To the overview" in refused.text

@@ -1,0 +1,65 @@
+"""What a browser may do with a page, and what stands on it."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import Request
+
+from asc.errors import PredicateError
+from broker.errors import QueryError
+from broker.http.console.pages import Pages, form_of, number_text, said, seconds_text, time_text
+
+HOSTILE = "<script>alert(1)</script>\"'&{{ 1 }}"
+
+
+def request(body: bytes = b"", **headers: str) -> Request:
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    found = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    return Request({"type": "http", "method": "POST", "path": "/", "headers": found}, receive)
+
+
+def test_whatever_a_page_is_given_is_text() -> None:
+    page = Pages(logs_in=True).page("refused.html", {"title": HOSTILE, "error": {"message": HOSTILE, "caret": HOSTILE}})
+    text = page.body.decode()
+    assert HOSTILE not in text
+    assert text.count("&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;&amp;{{ 1 }}") == 3
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert page.headers["cache-control"] == "no-store"
+
+
+def test_a_refusal_is_a_page_or_the_part_that_was_asked_for() -> None:
+    pages, error = Pages(logs_in=False), QueryError("query", "late", "is unknown")
+    whole = pages.refused(error, 404, request())
+    assert (whole.status_code, b"<!doctype html>" in whole.body, b"Log out" in whole.body) == (404, True, False)
+    part = pages.refused(error, 404, request(hx_request="true"))
+    assert (part.status_code, b"<!doctype html>" in part.body) == (200, False)
+    assert b"query &#39;late&#39;: is unknown" in part.body
+
+
+def test_an_error_has_its_line_and_its_caret() -> None:
+    assert said(QueryError("a", "b", "c")) == {"message": "a 'b': c", "caret": ""}
+    error = PredicateError("predicate", "n >> 1", "is none\nn >> 1\n  ^")
+    assert "\n" not in said(error)["message"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_form_is_read_as_browsers_send_it() -> None:
+    assert await form_of(request(b"where=n+%3E+1&labels=&text=%C3%BC&where=n")) == {
+        "where": "n",
+        "labels": "",
+        "text": "ü",
+    }
+    assert await form_of(request(b"where=%ff&x")) == {"where": "\ufffd", "x": ""}
+
+
+def test_times_numbers_and_durations_that_are_none_or_out_of_range() -> None:
+    assert time_text(0) == "1970-01-01 00:00:00"
+    assert (time_text(None), time_text(1e300), time_text(-1e18)) == ("-", "1e+300", "-1e+18")
+    assert (number_text(0), number_text(0.0312), number_text(1234.5)) == ("0", "0.0312", "1,234")
+    assert (seconds_text(0), seconds_text(0.9994), seconds_text(61)) == ("0 ms", "999 ms", "61 s")

@@ -1,0 +1,44 @@
+"""A plan in a browser: its blocks, and each with its regions, sequence and arrows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from fastapi.testclient import TestClient
+
+if TYPE_CHECKING:
+    from conftest import Resting
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+Browse = Callable[[str], TestClient]
+
+
+def test_a_plan_and_its_blocks(browse: Browse, registered: Callable[..., None], resting: Resting) -> None:
+    registered({"con-late": "n > 60 AND s = '<b>'", "con-early": "n < 0 AND s = 'a'", "con-all": "true"})
+    client, name = browse("all"), resting.stream("json")
+    page = client.get("/console/plan", params={"stream": name}).text
+    assert f"<dd>{resting.streams()[name].running.plan.version}</dd>" in page
+    (link, *_) = re.findall(r'<a href="(/console/plan/[^"]*)">0</a>', page)
+    assert link == f"/console/plan/{name}/0"
+    block = client.get(link)
+    assert block.status_code == 200
+    assert "Block 0 (of 1, from 0 on)" in block.text
+    assert 'aria-label="macro-sequence: ' in block.text
+    assert "style=" not in block.text
+    assert "<b>" not in block.text
+    assert client.get(f"/console/plan/{name}/1").status_code == 404
+    assert client.get("/console/plan/none/0").status_code == 400
+    assert client.get(f"/console/plan/{name}/x").status_code in (400, 404)
+    for path in ("/console/plan", link):
+        assert browse("ops").get(path).status_code == 403
+        assert browse("reader").get(path).status_code == 200
+
+
+def test_a_plan_without_a_block(browse: Browse, resting: Resting) -> None:
+    page = browse("all").get("/console/plan", params={"stream": resting.stream("csv")}).text
+    assert "No block: no query compares anything." in page
+    assert "None yet: no sequence that was measured was worth replacing." in page or "The monitor is off." in page

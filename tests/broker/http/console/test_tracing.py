@@ -1,0 +1,84 @@
+"""A record followed in a browser: typed, picked, or by an address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from fastapi.testclient import TestClient
+
+if TYPE_CHECKING:
+    from conftest import Resting
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+Browse = Callable[[str], TestClient]
+
+
+def test_a_record_is_picked_and_followed(
+    browse: Browse, registered: Callable[..., None], resting: Resting, send_to: Callable[..., str]
+) -> None:
+    registered({"con-late": "n > 60 AND s = 'Oslo'", "con-early": "n < 0"})
+    client, stream = browse("all"), resting.stream("json")
+    topic = resting.config.streams[stream].topic
+    send_to(topic, b'{"n": 70, "s": "Oslo"}')
+    hostile = send_to(topic, b'{"n": 70, "s": "<script>"}')
+    form = client.get("/console/trace", params={"stream": stream}).text
+    (part,) = re.findall(r'hx-get="([^"]*)"', form)
+    picked = client.get(part, headers={"HX-Request": "true"}).text
+    assert f'href="/console/trace?source={hostile}">' in picked
+    page = client.get("/console/trace", params={"source": hostile, "query": "con-late"}).text
+    assert f"{hostile} at con-late" in page
+    assert "con-late: " in page
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in page
+    assert 'rel="stylesheet" href="/console/static/trace.css"' in page
+    assert "style=" not in page
+
+
+def test_a_record_is_made_up(browse: Browse, registered: Callable[..., None], resting: Resting) -> None:
+    registered({"con-late": "n > 60"})
+    form = {"stream": resting.stream("json"), "tuple": '{"n": 61}', "query": " con-late ", "source": ""}
+    page = browse("all").post("/console/trace", data=form).text
+    assert 'class="good">con-late: ' in page
+    assert "{&#34;n&#34;: 61}</textarea>" in page
+    # One who does not see the stream as a whole is told of an own query alone.
+    registered({"con-ops-late": "n > 60"})
+    own = browse("ops").post("/console/trace", data={**form, "query": "con-ops-late"})
+    assert own.status_code == 200
+    assert "con-late" not in own.text
+    assert browse("ops").post("/console/trace", data=form).status_code in (403, 404)
+    assert browse("ops").post("/console/trace", data={**form, "query": ""}).status_code == 403
+    assert browse("ops").get("/console/trace/records").status_code == 403
+    assert "/console/trace/records" not in browse("ops").get("/console/trace").text
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"tuple": "{"}, "record &#39;{&#39;: is no JSON"),
+        ({"tuple": "[" * 100_000}, "is no JSON"),
+        ({"tuple": "1"}, "field tuple"),
+        ({"tuple": '{"n": "x"}', "source": "a-0-1"}, "one of the two"),
+        ({"source": "nowhere"}, "write TOPIC-PARTITION-OFFSET"),
+        ({"source": "nowhere-0-1"}, "nowhere"),
+        ({"tuple": "{}", "query": "con-none"}, "con-none"),
+        ({"tuple": "{}", "stream": "none"}, "none"),
+    ],
+    ids=["json", "deep", "number", "both", "source", "topic", "query", "stream"],
+)
+def test_what_cannot_be_followed_is_said(browse: Browse, resting: Resting, form: dict[str, str], said: str) -> None:
+    answer = browse("all").post("/console/trace", data={"stream": resting.stream("json"), **form})
+    assert 400 <= answer.status_code < 500
+    assert said in re.findall(r'role="alert">(.*?)</div>', answer.text, re.DOTALL)[0]
+    # What was typed stands in the form again.
+    assert "Follow it" in answer.text
+    assert (form.get("source", "") in answer.text) is True
+
+
+def test_the_style_is_a_file_for_the_page_allows_none_within(browse: Browse) -> None:
+    answer = browse("all").get("/console/static/trace.css")
+    assert answer.headers["content-type"].startswith("text/css")
+    assert ".asc .region" in answer.text
