@@ -226,6 +226,15 @@ def recovery() -> None:
     """
 
 
+@benchmark("bench.console", "asc bench console", "asc bench console --quick --output /tmp/results")
+def console() -> None:
+    """How long the console's pages take before a million queries, and what looking at them costs the stream.
+
+    Each page twenty times, searches that find nothing among them; then a backlog in turns by itself, and looked at by
+    three browsers and Prometheus. Takes about seven minutes.
+    """
+
+
 @benchmark("bench.latency", "asc bench latency", "asc bench latency --quick --output /tmp/results")
 def latency() -> None:
     """How long a record takes through a daemon, from the producer's clock to the consumer's, from the start on.

@@ -117,10 +117,16 @@ class QuerySet:
         """The queries by id whose id begins with ``prefix``, of one of ``streams``, with a ``label``, ``after`` one."""
         first = max(prefix, "" if after is None else after + "\0")
         one = next(iter(streams)) if streams is not None and len(streams) == 1 else None
-        for query_id in self._ids(label or (None if one is None else (_STREAM, one)), first):
+        filed = label or (None if one is None else (_STREAM, one))
+        is_most = label is None and one is not None and 2 * self._indexes.counts.get(one, 0) > len(self)
+        if filed is None or is_most:
+            # The most of them are wanted: to pass over the others costs less than to look each up.
+            found: Iterator[tuple[str, RegisteredQuery]] = self.queries.items_from(first)
+        else:
+            found = ((query_id, self.queries[query_id]) for query_id in self._ids(filed, first))
+        for query_id, query in found:
             if not query_id.startswith(prefix):
                 return
-            query = self.queries[query_id]
             if streams is None or query.stream in streams:
                 yield query
 
@@ -169,12 +175,8 @@ class QuerySet:
         after.unserved = SortedMap(unserved)
         return after
 
-    def _ids(self, label: tuple[str, str] | None, first: str) -> Iterator[str]:
-        """The ids from one on, in order; of a label where one is given."""
-        if label is None:
-            for query_id, _ in self.queries.items_from(first):
-                yield query_id
-            return
+    def _ids(self, label: tuple[str, str], first: str) -> Iterator[str]:
+        """The ids under a label from one on, in order."""
         for (name, value, query_id), _ in self._indexes.labels.items_from((*label, first)):
             if (name, value) != label:
                 return

@@ -72,8 +72,8 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         return pages.page("queries.html", {**values, **more_values})
 
     @router.get("/new")
-    def new(stream: str = "", permitted: Permitted = of_caller) -> Response:
-        form = {"id": "", "stream": stream, "where": "", "topic": "", "labels": ""}
+    def new(stream: str = "", where: str = "", permitted: Permitted = of_caller) -> Response:
+        form = {"id": "", "stream": stream, "where": where, "topic": "", "labels": ""}
         return pages.page("query_form.html", {"title": "New query", **_form_values(permitted, form, None)})
 
     @router.get("/{query_id}")

@@ -38,7 +38,9 @@ def test_a_plan_and_its_blocks(browse: Browse, registered: Callable[..., None], 
         assert browse("reader").get(path).status_code == 200
 
 
-def test_a_plan_without_a_block(browse: Browse, resting: Resting) -> None:
-    page = browse("all").get("/console/plan", params={"stream": resting.stream("csv")}).text
-    assert "No block: no query compares anything." in page
-    assert "None yet: no sequence that was measured was worth replacing." in page or "The monitor is off." in page
+def test_a_plan_has_a_row_for_each_block(browse: Browse, resting: Resting) -> None:
+    for name, stream in resting.streams().items():
+        page = browse("all").get("/console/plan", params={"stream": name}).text
+        blocks = len(stream.running.plan.blocks)
+        assert page.count(f'<a href="/console/plan/{name}/') == blocks
+        assert ("No block: no query compares anything." in page) == (blocks == 0)

@@ -1,0 +1,188 @@
+"""The console before a million queries: how long its pages take, and what looking at them costs a stream."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import httpx
+from pyspark.sql import SparkSession
+from tqdm import tqdm
+
+from bench.machine import machine
+from bench.meanwhile import meanwhile
+from bench.paired import loss_of
+from bench.served import STREAM, Served
+from bench.stream import publish_backlog
+from broker.kafka.embedded import EmbeddedKafka
+from broker.runtime.java import find_java
+from broker.runtime.spark import spark_session
+
+_LOOKS_EVERY_S = 5.0
+"""The first page asks for what is new so often."""
+
+_MORE_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Standing queries, how often each page is asked for; the records of a backlog and of a batch, rounds of the
+    stream by itself and being looked at, how long each lasts, browsers that look at it.
+    """
+
+    queries: int
+    times: int
+    backlog: int
+    batch: int
+    rounds: int
+    round_s: float
+    browsers: int
+
+
+FULL = Size(1_000_000, 20, 9_000_000, 20_000, 10, 10.0, 3)
+QUICK = Size(100, 2, 40_000, 500, 2, 0.5, 1)
+
+PAGES = {
+    "first page": "/console/",
+    "what is new on it": "/console/live",
+    "queries": "/console/queries",
+    "search: a text that many have": "/console/queries?text=zone+%3C+40",
+    "search: an id": "/console/queries?prefix=q99",
+    "search: a text that none has": "/console/queries?text=nothing+has+it",
+    "search: a label that none has": "/console/queries?label=team%3Dnone",
+    "plan": f"/console/plan?stream={STREAM}",
+    "a block": f"/console/plan/{STREAM}/0",
+    "dead letters": f"/console/dead-letters?stream={STREAM}",
+    "metrics": "/metrics",
+}
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``console.json`` into the folder; the result is what the file holds.
+
+    The pages are asked for one after the other, by one browser that waits, while no records flow. Then a backlog is
+    drained, in turns by itself, and while browsers show the first page and Prometheus scrapes every five seconds.
+    RuntimeError where a daemon does not get ready or through.
+    """
+    size = QUICK if quick else FULL
+    spark = spark_session(app_name="asc-bench-console")
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        served = Served(Path(name), kafka, "console", batch=size.batch, quick=quick)
+        served.stand(size.queries)
+        with served.running() as ready_s:
+            pages = [_asked(served.address, page, path, size.times) for page, path in tqdm(PAGES.items(), disable=None)]
+            looked_at = _drained(spark, served, size)
+    result = {
+        "benchmark": "console",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "queries": size.queries,
+        "ready_s": round(ready_s, 2),
+        "pages": pages,
+        "stream": looked_at,
+    }
+    output_dir.mkdir(parents=True, exist_ok=True)
+    (output_dir / "console.json").write_text(json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text: a line each page, and what looking costs."""
+    lines = [f"{result['queries']:,} queries; milliseconds"]
+    lines.append(f"{'':>30}  {'first':>7}  {'median':>7}  {'worst':>7}  {'KB':>6}")
+    for each in result["pages"]:
+        times = "  ".join(f"{each[name] * 1e3:>7.0f}" for name in ("first_s", "median_s", "worst_s"))
+        whole = f"  whole search {each['whole_s'] * 1e3:.0f} ms in {each['parts']} parts" if each["parts"] > 1 else ""
+        lines.append(f"{each['page']:>30}  {times}  {each['size_bytes'] / 1e3:>6.0f}{whole}")
+    stream = result["stream"]
+    lines.append(
+        f"the stream by itself {stream['alone_records_a_s']:,.0f} records/s, looked at by {stream['browsers']} "
+        f"browsers and Prometheus {stream['looked_at_records_a_s']:,.0f}: costs {stream['loss']['share']:.1%} "
+        f"({stream['loss']['low']:.1%} to {stream['loss']['high']:.1%})"
+    )
+    return "\n".join(lines)
+
+
+def _asked(address: str, page: str, path: str, times: int) -> dict[str, Any]:
+    taken: list[float] = []
+    with httpx.Client(base_url=address, timeout=_MORE_S, trust_env=False) as client:
+        for _ in range(times):
+            begun = time.perf_counter()
+            answer = client.get(path).raise_for_status()
+            taken.append(time.perf_counter() - begun)
+        parts, begun = 1, time.perf_counter()
+        after = answer
+        while "Looking on after" in after.text:
+            cursor = after.text.rpartition("Looking on after ")[2].partition("...")[0]
+            after = client.get(f"{path}&after={cursor}").raise_for_status()
+            parts += 1
+        whole_s = taken[-1] + time.perf_counter() - begun
+    return {
+        "page": page,
+        "path": path,
+        "first_s": round(taken[0], 4),
+        "median_s": round(median(taken), 4),
+        "worst_s": round(max(taken), 4),
+        "size_bytes": len(answer.content),
+        "parts": parts,
+        "whole_s": round(whole_s, 4),
+    }
+
+
+def _drained(spark: SparkSession, served: Served, size: Size) -> dict[str, Any]:
+    """Seconds a record in turns: by itself, looked at."""
+    publish_backlog(spark, served.bootstrap_servers, served.source, size.backlog)
+    alone: list[float] = []
+    looked_at: list[float] = []
+    for _ in tqdm(range(size.rounds), desc="rounds", leave=False, disable=None):
+        alone.append(_seconds_a_record(served, size, nullcontext()))
+        watching = meanwhile(partial(_look, served.address, size.browsers))
+        looked_at.append(_seconds_a_record(served, size, watching))
+    if served.status()["monitor"]["tuples"] >= size.backlog:
+        raise RuntimeError(f"{size.backlog:,} records were too few for {size.rounds} rounds of {size.round_s:g} s")
+    return {
+        "backlog": size.backlog,
+        "browsers": size.browsers,
+        "looks_every_s": _LOOKS_EVERY_S,
+        "round_s": size.round_s,
+        "alone_s_a_record": alone,
+        "looked_at_s_a_record": looked_at,
+        "alone_records_a_s": round(len(alone) / sum(alone), 1),
+        "looked_at_records_a_s": round(len(looked_at) / sum(looked_at), 1),
+        "loss": asdict(loss_of(looked_at, alone)),
+    }
+
+
+def _seconds_a_record(served: Served, size: Size, watching: AbstractContextManager[None]) -> float:
+    """From the end of one batch to that of another."""
+    with watching:
+        begun, before = _next_batch(served)
+        end, after = begun, before
+        while end - begun < size.round_s:
+            end, after = _next_batch(served)
+    return (end - begun) / (after - before)
+
+
+def _next_batch(served: Served) -> tuple[float, int]:
+    """When the batch that runs is done, and how many records are done then."""
+    before: int = served.status()["monitor"]["tuples"]
+    return served.reached(before + 1)
+
+
+def _look(address: str, browsers: int, ended: threading.Event) -> None:
+    """What so many browsers and Prometheus ask for, until it is to end."""
+    paths = ["/console/live"] * browsers + ["/metrics"]
+    with httpx.Client(base_url=address, timeout=_MORE_S, trust_env=False) as client:
+        while True:
+            for path in paths:
+                client.get(path).raise_for_status()
+                if ended.wait(_LOOKS_EVERY_S / len(paths)):
+                    return
