@@ -58,7 +58,8 @@ _TOO_MANY_REQUESTS = 429
 def status(client: Client, as_json: bool, wait_s: float, watch_s: float | None) -> None:
     """Say whether the daemon is ready, and what it runs.
 
-    Prints a line for each stream, then the queries that are not served, what became of records that could not be
+    Prints a line for each stream: rates of the last minute, and the lag, which is the records that are not done ("-"
+    while Kafka does not say). Then its latency, the queries that are not served, what became of records that could not be
     decoded, where the time of a batch goes, and the last rearrangements of its sequences. Records and dead letters
     are counted since the daemon began. "cost" is the number of constructs evaluated for a record, as the executor
     visits them. On a terminal, lines are cut to its width. Ends with 1 when the daemon is not ready.

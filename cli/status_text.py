@@ -12,7 +12,7 @@ _SHOWN = 4
 _REASONS_SHOWN = 5
 
 HEADINGS = (
-    *("stream", "queries", "not served", "records", "dead letters", "topic", "format"),
+    *("stream", "queries", "not served", "in/s", "out/s", "lag", "records", "dead letters", "topic", "format"),
     *("cost", "rearranged", "conjuncts", "p-attributes", "version"),
 )
 """A narrow terminal cuts them from the right."""
@@ -36,13 +36,23 @@ def _headline(found: Mapping[str, Any]) -> str:
 
 def _row(stream: Mapping[str, Any]) -> list[Any]:
     plan = stream["plan"]
-    monitor = plan.get("monitor")
+    monitor, flow = plan.get("monitor"), plan.get("flow") or {}
     tuples, cost, rearranged = ("-", "-", "-") if monitor is None else _monitored(monitor)
     return [
         *(stream["name"], stream["queries"], stream.get("not_served", 0)),
+        *(_rate(flow.get("records_per_s")), _rate(flow.get("written_per_s")), _or_dash(flow.get("lag_records"))),
         *(tuples, _dead_letters(stream).get("total", 0), stream["topic"], stream["format"]),
         *(cost, rearranged, plan.get("conjuncts"), len(plan.get("p_attributes", ())), plan.get("version")),
     ]
+
+
+def _rate(per_s: float | None) -> Any:
+    """Few records a second have a decimal."""
+    return "-" if per_s is None else round(per_s) if per_s >= 10 or per_s == round(per_s) else f"{per_s:.1f}"
+
+
+def _or_dash(value: Any) -> Any:
+    return "-" if value is None else value
 
 
 def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
@@ -68,11 +78,19 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     if errors := plan.get("evaluation_errors"):
         told = f"{counted(errors, 'evaluation error')}, each NULL to its query: 'asc query show ID' has the query's"
         yield f"{name}: {told}"
+    flow = plan.get("flow") or {}
+    if (half_s := flow.get("latency_p50_s")) is not None:
+        most_s = flow["latency_p99_s"]
+        yield f"{name}: latency of the last minute: half within {_seconds(half_s)}, 99 of 100 within {_seconds(most_s)}"
     if phases := plan.get("phases"):
         told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
         yield f"{name}: ms of a batch by phase: {told}"
     for event in ((plan.get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
         yield _told(event)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def _dead_letters(stream: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -20,6 +20,10 @@ EVENT = {
     **{"kind": "macro", "new_sequence": list("ba"), "new_micro_arrows": 3, "spent_s": 0.25},
 }
 PLAN: dict[str, Any] = {
+    "flow": {
+        **{"records_per_s": 1_234.56, "accepted_per_s": 9.0, "written_per_s": 0.25, "lag_records": 1_700},
+        **{"latency_p50_s": 0.0831, "latency_p99_s": 2.468},
+    },
     "dead_letters": {"total": 1_234, "reasons": REASONS},
     "monitor": {"tuples": 5_000, "evaluated": 5_000, "rearrangements": {"cost": 2}, "events": [EVENT]},
     "phases": {"bind": 0.002, "run": 0.1504},
@@ -39,7 +43,7 @@ def test_a_stream_is_told_in_full() -> None:
     lines = status_lines(found(PLAN))
     assert lines[0] == "ready at http://b, Kafka at k:9"
     assert lines[1].split("  ")[0] == HEADINGS[0]
-    assert lines[2].split() == ["s", "7", "2", "5,000", "1,234", "t", "json", "1.00", "2", "9", "2", "12,345"]
+    assert lines[2].split() == ["s", "7", "2", "1,235", "0.2", "1,700", *"5,000 1,234 t json 1.00 2 9 2 12,345".split()]
     assert lines[3:] == [
         "s: 2 queries are not served: 'asc query list --stream s' says why",
         "s: 1,200 dead letters: value is not a JSON record, column 'n'",
@@ -47,6 +51,7 @@ def test_a_stream_is_told_in_full() -> None:
         *(f"s: {number} dead letters: reason {number}" for number in (9, 8, 7)),
         "s: 11 dead letters of 2 other reasons: --json has them",
         "s: 1,300 evaluation errors, each NULL to its query: 'asc query show ID' has the query's",
+        "s: latency of the last minute: half within 83 ms, 99 of 100 within 2.5 s",
         "s: ms of a batch by phase: bind 2, run 150",
         "2026-01-31T12:00:00Z  s block 0: cost, dropping ratio - -> 0.500, cost 4.00 -> 2.00, a, b, c, d, ... -> "
         "macro b, a (3 micro-arrows), 0.25 s",
@@ -55,19 +60,19 @@ def test_a_stream_is_told_in_full() -> None:
 
 @pytest.mark.parametrize(
     ("plan", "cells"),
-    [({}, ["-", "0", "-", "-"]), ({"monitor": {"enabled": False, "tuples": 0}}, ["0", "0", "-", "off"])],
+    [({}, list("---") + ["-", "0", "-", "-"]), ({"monitor": {"enabled": False, "tuples": 0}}, [*"---", *"00-", "off"])],
     ids=["unseen", "off"],
 )
 def test_what_is_not_known_is_a_dash(plan: dict[str, Any], cells: list[str]) -> None:
     row = status_lines(found(plan, not_served=0))[2].split()
-    assert [row[3], row[4], row[7], row[8]] == cells
+    assert [*row[3:8], row[10], row[11]] == cells
 
 
 def test_on_a_narrow_terminal_each_line_is_cut_and_the_first_columns_stay() -> None:
     plan = {**PLAN, "dead_letters": {"total": 1, "reasons": [{"reason": "\x1b[31mred", "column": None, "count": 1}]}}
     lines = status_lines(found(plan), 50)
     assert max(map(len, lines)) <= 50
-    assert lines[1] == "stream  queries  not served  records  dead letter…"
+    assert lines[1] == "stream  queries  not served   in/s  out/s    lag…"
     assert lines[4] == "s: 1 dead letter: ·[31mred"
 
 
