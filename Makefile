@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup demo check test lint soak fuzz bench audit release lock clean
+.PHONY: help setup demo check test lint soak fuzz bench screenshots audit release lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -81,6 +81,9 @@ bench: setup .venv/.dev  ## every benchmark at full size; results in bench/resul
 	@$(BIN)/asc bench census
 	@$(BIN)/asc bench adaptation
 	@$(BIN)/asc bench peers
+
+screenshots: setup .venv/.dev  ## the pictures of the console in docs/images, with the system's Chromium
+	@$(BIN)/python -m release.screenshots
 
 # Arguments, as of records that were downloaded where there is no network: make audit AUDIT="--osv FOLDER".
 AUDIT ?=

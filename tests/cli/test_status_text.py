@@ -43,7 +43,7 @@ def test_a_stream_is_told_in_full() -> None:
     lines = status_lines(found(PLAN))
     assert lines[0] == "ready at http://b, Kafka at k:9"
     assert lines[1].split("  ")[0] == HEADINGS[0]
-    assert lines[2].split() == ["s", "7", "2", "1,235", "0.2", "1,700", *"5,000 1,234 t json 1.00 2 9 2 12,345".split()]
+    assert " ".join(lines[2].split()) == "s 7 2 1,235 0.2 1,700 5,000 1,234 t json 1.00 2 9 2 12,345"
     assert lines[3:] == [
         "s: 2 queries are not served: 'asc query list --stream s' says why",
         "s: 1,200 dead letters: value is not a JSON record, column 'n'",
@@ -60,7 +60,7 @@ def test_a_stream_is_told_in_full() -> None:
 
 @pytest.mark.parametrize(
     ("plan", "cells"),
-    [({}, list("---") + ["-", "0", "-", "-"]), ({"monitor": {"enabled": False, "tuples": 0}}, [*"---", *"00-", "off"])],
+    [({}, list("----0--")), ({"monitor": {"enabled": False, "tuples": 0}}, [*"---", *"00-", "off"])],
     ids=["unseen", "off"],
 )
 def test_what_is_not_known_is_a_dash(plan: dict[str, Any], cells: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -51,3 +52,9 @@ def test_a_page_that_is_not_there_is_said_on_a_page(browse: Callable[[str], Test
     answer = browse("all").get("/console/none")
     assert answer.status_code == 404
     assert "To the overview" in answer.text
+
+
+def test_the_script_is_the_one_that_was_released(browse: Callable[[str], TestClient]) -> None:
+    released = "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"
+    script = browse("all").get("/console/static/htmx.min.js").content
+    assert hashlib.sha256(script).hexdigest() == released
