@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from markupsafe import Markup
 from broker.http.blocks import described_block
 from broker.http.console.chart import bar
 from broker.http.console.pages import Pages
+from broker.http.console.rearrangements import time_line
 from broker.http.permitted import Permitted
 from broker.http.views import described_plan
 from broker.pages.block_page import block_fragment
@@ -31,6 +33,7 @@ def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> A
         name = stream or next(iter(names), "")
         described = described_plan(permitted.stream_of(name or None))
         values = {"title": "Plan", "stream": name, "streams": names, "plan": _drawn(described)}
+        values["time_line"] = time_line(described["monitor"]["events"], time.time())
         return pages.page("plan.html", values)
 
     @router.get("/{stream}/{number}")
