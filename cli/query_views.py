@@ -53,9 +53,13 @@ def list_queries(
         print_json(found)
     else:
         print_table(
-            ["id", "stream", "topic", "state", "labels", "where"],
+            ["id", "stream", "topic", "state", "delivered", "labels", "where"],
             [
-                [q["id"], q["stream"], q["topic"], _state(q), _labels_text(q.get("labels") or {}), q["where"]]
+                [
+                    *(q["id"], q["stream"], q["topic"], _state(q)),
+                    q.get("delivered", 0),
+                    *(_labels_text(q.get("labels") or {}), q["where"]),
+                ]
                 for q in found
             ],
             fitted=True,

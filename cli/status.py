@@ -59,10 +59,11 @@ def status(client: Client, as_json: bool, wait_s: float, watch_s: float | None) 
     """Say whether the daemon is ready, and what it runs.
 
     Prints a line for each stream: rates of the last minute, and the lag, which is the records that are not done ("-"
-    while Kafka does not say). Then its latency, the queries that are not served, what became of records that could
-    not be decoded, where the time of a batch goes, and the last rearrangements of its sequences. Records and dead
-    letters are counted since the daemon began. "cost" is the number of constructs evaluated for a record, as the
-    executor visits them. On a terminal, lines are cut to its width. Ends with 1 when the daemon is not ready.
+    while Kafka does not say). Then its latency, the queries that were given most, those that are not served, what
+    became of records that could not be decoded, where the time of a batch goes, and the last rearrangements of its
+    sequences. Records and dead letters are counted since the daemon began. "cost" is the number of constructs
+    evaluated for a record, as the executor visits them. On a terminal, lines are cut to its width. Ends with 1 when
+    the daemon is not ready.
 
     With --watch it goes on while no daemon answers, as while one is started again: a screen on a terminal, line by
     line elsewhere, with --json an object a line. Ctrl-C ends it with 0.

@@ -82,6 +82,9 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     if (half_s := flow.get("latency_p50_s")) is not None:
         most_s = flow["latency_p99_s"]
         yield f"{name}: latency of the last minute: half within {_seconds(half_s)}, 99 of 100 within {_seconds(most_s)}"
+    if most := (plan.get("delivered") or {}).get("most"):
+        told = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
+        yield f"{name}: {counted(plan['delivered']['total'], 'record')} accepted by queries, the most by {told}"
     if phases := plan.get("phases"):
         told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
         yield f"{name}: ms of a batch by phase: {told}"

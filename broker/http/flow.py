@@ -9,6 +9,8 @@ from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 from broker.stream.timeline import MOMENT_S, Moment
 
+_MOST_TOLD = 5
+
 _OF_OTHERS = ("accepted_per_s", "written_per_s")
 """Rates that tell of what queries accept, which are not all seen."""
 
@@ -20,6 +22,13 @@ def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
     rates = stream.figures.rates()
     told = rates if whole else {name: rate for name, rate in rates.items() if name not in _OF_OTHERS}
     return {"lag_records": stream.figures.lag.records(), **told}
+
+
+def described_delivered(stream: Stream) -> dict[str, Any]:
+    """How many records the queries of a stream were given since the daemon began, and which were given most."""
+    counts = stream.figures.delivered
+    most = [{"query": query_id, "records": records} for query_id, records in counts.most(_MOST_TOLD)]
+    return {"total": counts.total, "most": most}
 
 
 def described_timeline(permitted: Permitted, stream: Stream) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from asc.predicate.normal_form import Predicate
-from broker.http.flow import delivered, described_flow
+from broker.http.flow import delivered, described_delivered, described_flow
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.queries.query import RegisteredQuery
@@ -107,6 +107,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
             for block in plan.blocks
         ],
         "monitor": stream.monitor.view(),
+        "delivered": described_delivered(stream),
         "evaluation_errors": stream.evaluation_errors.total,
     }
 

@@ -24,6 +24,7 @@ PLAN: dict[str, Any] = {
         **{"records_per_s": 1_234.56, "accepted_per_s": 9.0, "written_per_s": 0.25, "lag_records": 1_700},
         **{"latency_p50_s": 0.0831, "latency_p99_s": 2.468},
     },
+    "delivered": {"total": 6_000, "most": [{"query": "late", "records": 5_000}, {"query": "oslo", "records": 1_000}]},
     "dead_letters": {"total": 1_234, "reasons": REASONS},
     "monitor": {"tuples": 5_000, "evaluated": 5_000, "rearrangements": {"cost": 2}, "events": [EVENT]},
     "phases": {"bind": 0.002, "run": 0.1504},
@@ -52,6 +53,7 @@ def test_a_stream_is_told_in_full() -> None:
         "s: 11 dead letters of 2 other reasons: --json has them",
         "s: 1,300 evaluation errors, each NULL to its query: 'asc query show ID' has the query's",
         "s: latency of the last minute: half within 83 ms, 99 of 100 within 2.5 s",
+        "s: 6,000 records accepted by queries, the most by late 5,000, oslo 1,000",
         "s: ms of a batch by phase: bind 2, run 150",
         "2026-01-31T12:00:00Z  s block 0: cost, dropping ratio - -> 0.500, cost 4.00 -> 2.00, a, b, c, d, ... -> "
         "macro b, a (3 micro-arrows), 0.25 s",
