@@ -47,7 +47,7 @@ def serve(
     signals = Signals()
     signals.take_over()
     has_hung_up = _start_beside(daemon, signals)
-    LOG.info("ready at %s", daemon.url)
+    LOG.info("ready at %s, in a browser the console", daemon.url)
     try:
         while signals.stop is None:
             daemon.check_processes()

@@ -109,7 +109,8 @@ def test_a_paused_query_gets_nothing_until_it_is_resumed(site: Site) -> None:
 @pytest.mark.parametrize("query_id", ["nulled", "absent"])
 @pytest.mark.parametrize("field", ["labels", "paused", "where"])
 def test_a_change_to_null_is_refused_where_a_field_needs_a_value(field: str, query_id: str, site: Site) -> None:
-    before = site.register("nulled", "n > 1", labels={"team": "ops"})["query"]
+    site.register("nulled", "n > 1", labels={"team": "ops"})
+    before = site.client.get("/v1/queries/nulled").json()
     body = {"where": "n > 2", "stream": site.stream("json"), field: None}
     answer = site.client.put(f"/v1/queries/{query_id}", json=body)
     assert answer.status_code == (404 if (query_id, field) == ("absent", "where") else 400), answer.text

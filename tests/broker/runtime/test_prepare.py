@@ -12,5 +12,5 @@ def test_what_is_there_is_told_and_nothing_is_made_again() -> None:
     told: list[str] = []
     took_a_while: list[str] = []
     prepare(told.append, took_a_while.append)
-    assert [line.split()[0] for line in told] == ["Java", "5", "46", "kernels", "Spark's"]
+    assert [line.split()[0] for line in told] == ["Java", "6", "46", "kernels", "Spark's"]
     assert took_a_while == []
