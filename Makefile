@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup demo check test lint soak fuzz bench screenshots audit release lock clean
+.PHONY: help setup demo check test lint soak fuzz bench screenshots audit release docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -95,9 +95,12 @@ RELEASE ?=
 release: .venv/.dev  ## wheel and sdist in dist, the wheel tried in an empty environment
 	@$(BIN)/python -m release $(RELEASE)
 
+docs: .venv/.dev  ## the documentation as a site, in site: open site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 lock:  ## resolve the locked versions anew (needs uv)
 	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt -c requirements.lock --extra dev pyproject.toml -o requirements-dev.lock
 
 clean:  ## remove what was set up and made here (the cache of jars stays)
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse artifacts
+	rm -rf .venv build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse artifacts
