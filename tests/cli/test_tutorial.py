@@ -79,6 +79,8 @@ def started(folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 @pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.kafka
 def test_the_tutorial_can_be_followed(
     folder: Path, variables: dict[str, str], started: list[subprocess.Popen[bytes]]
 ) -> None:
