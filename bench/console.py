@@ -50,7 +50,7 @@ class Size:
     idle_s: float
 
 
-FULL = Size(1_000_000, 20, 9_000_000, 20_000, 30, 4.0, 3, 30.0)
+FULL = Size(1_000_000, 20, 9_000_000, 20_000, 20, 4.0, 3, 30.0)
 QUICK = Size(100, 2, 40_000, 500, 2, 0.5, 1, 1.0)
 
 PAGES = {
@@ -152,8 +152,6 @@ def _drained(spark: SparkSession, served: Served, size: Size) -> dict[str, Any]:
     for _ in tqdm(range(size.rounds), desc="rounds", leave=False, disable=None):
         alone.append(_seconds_a_record(served, size, nullcontext()))
         looked_at.append(_seconds_a_record(served, size, _looking(served, size)))
-    if served.status()["monitor"]["tuples"] >= size.backlog:
-        raise RuntimeError(f"{size.backlog:,} records were too few for {size.rounds} rounds of {size.round_s:g} s")
     return {
         "backlog": size.backlog,
         "browsers": size.browsers,
@@ -170,16 +168,18 @@ def _drained(spark: SparkSession, served: Served, size: Size) -> dict[str, Any]:
 def _seconds_a_record(served: Served, size: Size, watching: AbstractContextManager[None]) -> float:
     """From the end of one batch to that of another."""
     with watching:
-        begun, before = _next_batch(served)
+        begun, before = _next_batch(served, size.backlog)
         end, after = begun, before
         while end - begun < size.round_s:
-            end, after = _next_batch(served)
+            end, after = _next_batch(served, size.backlog)
     return (end - begun) / (after - before)
 
 
-def _next_batch(served: Served) -> tuple[float, int]:
+def _next_batch(served: Served, backlog: int) -> tuple[float, int]:
     """When the batch that runs is done, and how many records are done then."""
     before: int = served.status()["monitor"]["tuples"]
+    if before >= backlog:
+        raise RuntimeError(f"{backlog:,} records were too few: give more, or fewer or shorter rounds")
     return served.reached(before + 1)
 
 
