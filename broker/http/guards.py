@@ -125,7 +125,7 @@ class Guards:
         if not self._access.asks_for_token:
             return _ANONYMOUS
         if _is_console(request) and "authorization" not in request.headers:
-            return self._sessions.scope(request.cookies.get(COOKIE, ""))
+            return self._sessions.scope(request.cookies.get(cookie_name(request), ""))
         return self._access.bearer(request.headers.get("authorization", ""))
 
     async def _read(self, receive: Receive, body: bytearray, held: _Held) -> JSONResponse | None:
@@ -256,6 +256,12 @@ def _not_a_form(request: Request) -> JSONResponse | None:
     if not is_own:
         return _refused(403, BrokerError("header Origin", origin[:200], "is not the console's: use its own pages"))
     return None
+
+
+def cookie_name(request: Request) -> str:
+    """The cookie of the console's sessions: browsers send those of a host to each of its ports."""
+    server = request.scope.get("server")
+    return COOKIE if server is None else f"{COOKIE}_{server[1]}"
 
 
 def content_type(request: Request) -> str:

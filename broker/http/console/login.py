@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from broker.access.access import Access
-from broker.access.sessions import COOKIE, IDLE_S, Sessions
+from broker.access.sessions import IDLE_S, Sessions
 from broker.http.console.pages import Form, Pages
-from broker.http.guards import CONSOLE
+from broker.http.guards import CONSOLE, cookie_name
 
 _HOME = f"{CONSOLE}/"
 
@@ -34,14 +34,16 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
             return pages.page("login.html", {"title": "Log in", "next": wanted, "error": error}, 401)
         answer = RedirectResponse(wanted, 303)
         is_tls = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, name, max_age=int(IDLE_S), httponly=True, samesite="strict", secure=is_tls)
+        answer.set_cookie(
+            cookie_name(request), name, max_age=int(IDLE_S), httponly=True, samesite="strict", secure=is_tls
+        )
         return answer
 
     @router.post("/logout")
     def end(request: Request) -> Response:
-        sessions.end(request.cookies.get(COOKIE, ""))
+        sessions.end(request.cookies.get(cookie_name(request), ""))
         answer = RedirectResponse(f"{CONSOLE}/login", 303)
-        answer.delete_cookie(COOKIE)
+        answer.delete_cookie(cookie_name(request))
         return answer
 
     return router

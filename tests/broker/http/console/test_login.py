@@ -105,9 +105,9 @@ def test_a_session_is_for_the_pages_alone(browser: Browser) -> None:
 def test_logging_out_ends_it(browser: Browser) -> None:
     client = browser()
     log_in(client)
-    cookie = client.cookies["asc_session"]
+    cookie = client.cookies["asc_session_8080"]
     assert client.post("/console/logout", data={"x": ""}).headers["location"] == "/console/login"
-    client.cookies.set("asc_session", cookie)
+    client.cookies.set("asc_session_8080", cookie)
     assert client.get("/console/").status_code == 303
 
 
@@ -144,3 +144,13 @@ def test_where_no_token_is_asked_for_nobody_logs_in(browser: Browser) -> None:
     assert "Log out" not in page.text
     # A name that was made to mean this machine is none.
     assert browser(None, OWN).get("/console/").status_code == 403
+
+
+def test_a_login_at_one_port_leaves_that_at_another(browser: Browser) -> None:
+    one, other = browser(url="http://broker:8080"), browser(url="http://broker:8081")
+    for client in (one, other):
+        log_in(client)
+    # A browser keeps the cookies of a host together.
+    for client in (one, other):
+        client.cookies.update({**one.cookies, **other.cookies})
+        assert client.get("/console/").status_code == 200
