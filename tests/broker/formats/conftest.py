@@ -1,4 +1,6 @@
-"""A schema registry for tests: a small HTTP server of the documented API, for none that is real could be installed."""
+"""A schema registry that fails when it is told to: a small HTTP server of the documented API. One that is real, and does
+not, is asked in test_real_registry.py.
+"""
 
 from __future__ import annotations
 
