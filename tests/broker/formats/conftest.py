@@ -1,5 +1,5 @@
-"""A schema registry that fails when it is told to: a small HTTP server of the documented API. One that is real, and does
-not, is asked in test_real_registry.py.
+"""A schema registry that fails when it is told to: a small HTTP server of the documented API. One that is real, and
+does not, is asked in test_real_registry.py.
 """
 
 from __future__ import annotations
