@@ -17,7 +17,6 @@ import httpx
 from pyspark.sql import SparkSession
 from tqdm import tqdm
 
-from bench.cpu_time import cpu_s_by_process
 from bench.machine import machine
 from bench.meanwhile import meanwhile
 from bench.paired import loss_of
@@ -36,8 +35,7 @@ _MORE_S = 600.0
 @dataclass(frozen=True, slots=True)
 class Size:
     """Standing queries, how often each page is asked for; the records of a backlog and of a batch, rounds of the
-    stream by itself and being looked at, how long each lasts, browsers that look at it; how long the processor is
-    watched without records.
+    stream by itself and being looked at, how long each lasts, browsers that look at it.
     """
 
     queries: int
@@ -47,11 +45,10 @@ class Size:
     rounds: int
     round_s: float
     browsers: int
-    idle_s: float
 
 
-FULL = Size(1_000_000, 20, 9_000_000, 20_000, 20, 4.0, 3, 30.0)
-QUICK = Size(100, 2, 40_000, 500, 2, 0.5, 1, 1.0)
+FULL = Size(1_000_000, 20, 9_000_000, 20_000, 20, 4.0, 3)
+QUICK = Size(100, 2, 40_000, 500, 2, 0.5, 1)
 
 PAGES = {
     "first page": "/console/",
@@ -82,8 +79,6 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         served.stand(size.queries)
         with served.running() as ready_s:
             pages = [_asked(served.address, page, path, size.times) for page, path in tqdm(PAGES.items(), disable=None)]
-            idle = _cores(served, size.idle_s, nullcontext())
-            watched = _cores(served, size.idle_s, _looking(served, size))
             looked_at = _drained(spark, served, size)
     result = {
         "benchmark": "console",
@@ -92,7 +87,6 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "queries": size.queries,
         "ready_s": round(ready_s, 2),
         "pages": pages,
-        "cores_without_records": {"alone": idle, "looked_at": watched},
         "stream": looked_at,
     }
     output_dir.mkdir(parents=True, exist_ok=True)
@@ -108,8 +102,7 @@ def table(result: dict[str, Any]) -> str:
         times = "  ".join(f"{each[name] * 1e3:>7.0f}" for name in ("first_s", "median_s", "worst_s"))
         whole = f"  whole search {each['whole_s'] * 1e3:.0f} ms in {each['parts']} parts" if each["parts"] > 1 else ""
         lines.append(f"{each['page']:>30}  {times}  {each['size_bytes'] / 1e3:>6.0f}{whole}")
-    stream, cores = result["stream"], result["cores_without_records"]
-    lines.append(f"without records the daemon takes {cores['alone']:.2%} of a core, looked at {cores['looked_at']:.2%}")
+    stream = result["stream"]
     lines.append(
         f"the stream by itself {stream['alone_records_a_s']:,.0f} records/s, looked at by {stream['browsers']} "
         f"browsers and Prometheus {stream['looked_at_records_a_s']:,.0f}: costs {stream['loss']['share']:.1%} "
@@ -185,14 +178,6 @@ def _next_batch(served: Served, backlog: int) -> tuple[float, int]:
 
 def _looking(served: Served, size: Size) -> AbstractContextManager[None]:
     return meanwhile(partial(_look, served.address, size.browsers))
-
-
-def _cores(served: Served, seconds: float, watching: AbstractContextManager[None]) -> float:
-    """The cores that the daemon and what it started take on the average."""
-    with watching:
-        before = sum(cpu_s_by_process(served.pid).values())
-        time.sleep(seconds)
-        return round((sum(cpu_s_by_process(served.pid).values()) - before) / seconds, 5)
 
 
 def _look(address: str, browsers: int, ended: threading.Event) -> None:
