@@ -35,11 +35,12 @@ def test_why_a_delivered_record_reached_a_query(asc: Asc, delivered: dict[str, A
     lines = told.stdout.splitlines()
     assert lines[0] == "accepted"
     assert sorted(lines[1:3]) == ["  holds  delay > 4000   (delay = 5000)", "  holds  dest = 'TRC'   (dest = 'TRC')"]
-    assert lines[3].startswith("accepted by 1 of ")
-    assert lines[3].endswith(f": {DELIVERED}")
-    assert told.stderr.startswith(f"warning: {source} was read before, and judged by the plan of then: ")
     answer = asc.json("trace", "--source", source)
-    assert answer["trace"]["accepted"] == [DELIVERED]
+    accepted = answer["trace"]["accepted"]  # the daemon is shared: other tests' queries may accept the record too
+    assert DELIVERED in accepted
+    assert lines[3].startswith(f"accepted by {len(accepted)} of ")
+    assert lines[3].endswith(f": {', '.join(accepted)}")
+    assert told.stderr.startswith(f"warning: {source} was read before, and judged by the plan of then: ")
     assert answer["record"]["value"]["text"] == delivered["value"]
     assert (answer["stream"], answer["query"], answer["verdict"]) == ("flights", None, None)
 
