@@ -4,7 +4,6 @@ processor time goes, and predicates divided over two executors.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import time
@@ -18,6 +17,7 @@ from tqdm import tqdm
 from bench import split_plan
 from bench.cpu_time import cpu_s_by_process, machine_cpu_s
 from bench.machine import machine
+from bench.result_file import write_result
 from bench.served import Served
 from bench.standalone import StandaloneCluster
 from bench.stream import publish_backlog
@@ -123,8 +123,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "results": results,
         "parts": parts,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "cluster.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "cluster", result)
     return result
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import threading
 import time
@@ -20,6 +19,7 @@ from tqdm import tqdm
 from bench.machine import machine
 from bench.meanwhile import meanwhile
 from bench.paired import loss_of
+from bench.result_file import write_result
 from bench.served import STREAM, Served
 from bench.stream import publish_backlog
 from broker.kafka.embedded import EmbeddedKafka
@@ -89,8 +89,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "pages": pages,
         "stream": looked_at,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "console.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "console", result)
     return result
 
 

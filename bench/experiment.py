@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 from bench.interval import Interval
 from bench.machine import machine
+from bench.result_file import write_result
 
 SEEDS = tuple(range(1, 21))
 """A full run of an experiment has each: they make tuples, predicates and the lottery's draws."""
@@ -134,9 +134,7 @@ def result_of(name: str, scale: float, parameters: dict[str, Any], results: Any,
 
 def write(result: Result, output_dir: Path, plot: Callable[[Result, Path], bool]) -> None:
     """Write ``<name>.json`` and, where matplotlib is installed, ``<name>.png`` and ``<name>.svg``."""
-    output_dir.mkdir(parents=True, exist_ok=True)
-    path = output_dir / f"{result['benchmark']}.json"
-    path.write_text(json.dumps(result, indent=2) + "\n")
+    path = write_result(output_dir, result["benchmark"], result)
     plot(result, path.with_suffix(""))
 
 

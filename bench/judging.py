@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import tempfile
 import time
@@ -15,6 +14,7 @@ from tqdm import tqdm
 
 from bench.idle_daemon import client_of, idle_daemon
 from bench.machine import machine
+from bench.result_file import write_result
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 from workloads.heavy_predicates import HEAVY_DDL, heavy_predicates
@@ -56,8 +56,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "refusals": dict(Counter(each["reason"] for each in warm if each["reason"]).most_common(12)),
         "slowest": slowest,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "judging.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "judging", result)
     return result
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import threading
 import time
@@ -18,6 +17,7 @@ from bench.machine import machine
 from bench.meanwhile import meanwhile
 from bench.micro_batch import VARIANTS, floor
 from bench.plot_latency import plot_latency
+from bench.result_file import write_result
 from bench.served import Served
 from bench.traffic import Received, Seconds, make_topics, receiving, send_paced, spread
 from broker.kafka.embedded import EmbeddedKafka
@@ -89,8 +89,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "results": runs,
         "floor": floors,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "latency.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "latency", result)
     plot_latency(result, output_dir / "latency")
     return result
 

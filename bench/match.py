@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from asc.schema import Schema
 from bench.brute_force import TUPLES_TOGETHER, bounds_of, dense_bounds, early_exit_scan
 from bench.machine import machine
 from bench.plot import plot_match
+from bench.result_file import write_result
 from bench.timed import medians_in_turns, timed
 from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
 
@@ -53,8 +53,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     cases = [(name, queries) for name in WORKLOADS for queries in size.queries]
     results = [_measured(name, WORKLOADS[name](queries), size) for name, queries in tqdm(cases, leave=False)]
     result = {"benchmark": "match", "quick": quick, "machine": machine(), "results": results}
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "match.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "match", result)
     plot_match(result, output_dir / "match")
     return result
 

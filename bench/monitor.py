@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import tempfile
 import time
@@ -25,6 +24,7 @@ from bench.machine import machine
 from bench.paired import loss_of
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_monitor
+from bench.result_file import write_result
 from bench.timed import timed
 from broker.adapting.stream_monitor import StreamMonitor, Totals
 from broker.config.sections import MonitorConfig
@@ -115,8 +115,7 @@ def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "settings": settings.model_dump(mode="json"),
         "results": results,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "monitor.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "monitor", result)
     plot_monitor(result, output_dir / "monitor")
     return result
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from asc.predicate import normalise
 from asc.schema import Schema
 from bench.machine import machine
 from bench.plot import plot_peers
+from bench.result_file import write_result
 from bench.timed import medians_in_turns
 from workloads.log_lines import DDL, LineQuery, line_queries, log_lines
 
@@ -61,8 +61,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "line_bytes": round(lines["message"].nbytes / size.lines),
         "results": results,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "patterns.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "patterns", result)
     plot_peers(result, output_dir / "patterns")
     return result
 

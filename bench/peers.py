@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import statistics
 import tempfile
@@ -25,6 +24,7 @@ from asc.plan.compiler import compile_plan
 from bench.brute_force import TUPLES_TOGETHER, bounds_of, dense_bounds, early_exit_scan
 from bench.machine import machine
 from bench.plot import plot_peers
+from bench.result_file import write_result
 from workloads.synthetic import Workload, alerts_workload, hem_workload, uniform_tuples
 
 Runs = Callable[[Path, Workload], Callable[[], int]]
@@ -80,8 +80,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "limit_s": size.limit_s,
         "results": results,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "peers.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "peers", result)
     plot_peers(result, output_dir / "peers")
     return result
 

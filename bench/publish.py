@@ -20,6 +20,7 @@ import numpy as np
 from tqdm import tqdm
 
 from bench.machine import machine
+from bench.result_file import write_result
 from bench.served import STREAM, Served
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
@@ -76,8 +77,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "size_bytes": size_bytes,
         "results": [{"contender": contender, "seconds": seconds} for contender, seconds in took.items()],
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "publish.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "publish", result)
     return result
 
 

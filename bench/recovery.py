@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import threading
 import time
@@ -17,6 +16,7 @@ from tqdm import tqdm
 
 from bench.machine import machine
 from bench.meanwhile import meanwhile
+from bench.result_file import write_result
 from bench.served import Served
 from bench.traffic import Received, Receiver, Seconds, receiving, send_paced
 from broker.kafka.embedded import EmbeddedKafka
@@ -82,8 +82,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "rate": size.rate,
         "results": runs,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "recovery.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "recovery", result)
     return result
 
 

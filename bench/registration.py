@@ -21,6 +21,7 @@ from asc.schema import Schema
 from bench.idle_daemon import client_of, idle_daemon
 from bench.machine import machine
 from bench.plot_registration import plot_registration, time_text
+from bench.result_file import write_result
 from broker.daemon.daemon import STREAMING_OPTIONS
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
@@ -76,8 +77,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "results": results,
         "plan": plan,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "registration.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "registration", result)
     plot_registration(result, output_dir / "registration")
     return result
 

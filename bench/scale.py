@@ -4,7 +4,6 @@ are made and over recorded ones.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from asc.plan.plan import Plan, Query
 from bench.brute_force import TUPLES_TOGETHER, bounds_of, dense_bounds, early_exit_lists
 from bench.machine import machine
 from bench.plot import plot_scale
+from bench.result_file import write_result
 from bench.timed import medians_in_turns
 from workloads.drawn_predicates import CodedColumn, DrawnWorkload, coded, drawn_workload
 from workloads.errors import MissingDataError
@@ -129,8 +129,7 @@ def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str,
         "left_out": left_out,
         "results": results,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "scale.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "scale", result)
     plot_scale(result, output_dir / "scale")
     return result
 

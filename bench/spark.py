@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -23,6 +22,7 @@ from bench.machine import machine
 from bench.paired import ratio_of
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_spark
+from bench.result_file import write_result
 from bench.spark_contender import Contender, run_in_turns
 from bench.timed import timed
 from broker.matching.dataframe import schema_of
@@ -102,8 +102,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "compiling_many_s": compiling_many_s,
         "many_ratios": many_ratios(many),
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "spark.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "spark", result)
     plot_spark(result, output_dir / "spark")
     return result
 

@@ -19,6 +19,7 @@ from tqdm import tqdm
 from bench.machine import machine
 from bench.meanwhile import meanwhile
 from bench.plot_standing import plot_standing
+from bench.result_file import write_result
 from bench.served import Served
 from bench.traffic import send_paced
 from broker.kafka.embedded import EmbeddedKafka
@@ -66,8 +67,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "bulk_queries": _LINES,
         "results": runs,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "standing.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "standing", result)
     plot_standing(result, output_dir / "standing")
     return result
 

@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from bench.machine import machine
 from bench.memory import PeakMemory
+from bench.result_file import write_result
 from bench.served import Served
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
@@ -80,8 +81,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         BARE: bare,
         LOOP: loops,
     }
-    output_dir.mkdir(parents=True, exist_ok=True)
-    (output_dir / "stream.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_result(output_dir, "stream", result)
     return result
 
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from broker.visible_text import visible
 from cli.arguments import stream_option
 from cli.client import Client, Json, kafka_options
 from cli.command import Command, Group, examples
 from cli.failure import CommandError
-from cli.output import json_option, plain, print_json, print_table
+from cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient, WholeRecord
@@ -83,7 +84,7 @@ def list_letters(*, client: Client, stream: str | None, reason: str | None, limi
     print_table(["place", "source", "time", "reason", "value"], [_row(each) for each in listed])
     if listed:
         click.echo("")
-        print_table(["records", "reason"], [[f"{count:,}", plain(why)] for why, count in reasons.most_common()])
+        print_table(["records", "reason"], [[f"{count:,}", visible(why)] for why, count in reasons.most_common()])
 
 
 @dead_letter.command(
@@ -113,11 +114,11 @@ def show(*, client: Client, place: str, stream: str | None, as_json: bool) -> No
         return
     named = {"place": place, "reason": _why(message), "source": shown["source"], "time": _time(shown)}
     for name, text in named.items():
-        click.echo(f"{name}: {plain(text)}")
+        click.echo(f"{name}: {visible(text)}")
     for header in headers:
-        click.echo(f"header {plain(header['name'])}: {plain(_text(header, 'value'))}")
-    click.echo(f"key: {plain(_text(shown, 'key'))}")
-    click.echo(f"value: {plain(_text(shown, 'value'))}")
+        click.echo(f"header {visible(header['name'])}: {visible(_text(header, 'value'))}")
+    click.echo(f"key: {visible(_text(shown, 'key'))}")
+    click.echo(f"value: {visible(_text(shown, 'value'))}")
 
 
 @dead_letter.command(
@@ -233,7 +234,7 @@ def _row(shown: Json) -> list[str]:
     text = _text(shown, "value")
     cut = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
     place = f"{shown['partition']}-{shown['offset']}"
-    return [place, plain(str(shown["source"])), _time(shown), plain(shown.get("error", "")), plain(cut)]
+    return [place, visible(str(shown["source"])), _time(shown), visible(shown.get("error", "")), visible(cut)]
 
 
 def _text(shown: Json, name: str) -> str:

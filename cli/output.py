@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 
-_OBEYED = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
-"""Control characters, marks of direction, ends of lines."""
-
-_JOINERS = "\u200c\u200d"
-"""That Persian, Hindi and emoji are written with."""
+from broker.visible_text import visible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -79,20 +74,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}"
 
 
-def plain(text: str) -> str:
-    r"""A text without what a terminal would obey or hide, a dot in place of each: anybody who may publish wrote it.
-
-    >>> plain("Zürich 🚀 \x1b[31mred\n")
-    'Zürich 🚀 ·[31mred·'
-    """
-    if text.isprintable():
-        return text
-    return "".join("·" if unicodedata.category(char) in _OBEYED and char not in _JOINERS else char for char in text)
-
-
 def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return "" if value is None else plain(" ".join(str(value).split()))
+    return "" if value is None else visible(" ".join(str(value).split()))

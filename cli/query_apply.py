@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from broker.visible_text import visible
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Command, examples
 from cli.load_bar import load_bar, walk_bar
-from cli.output import json_option, plain, print_json
+from cli.output import json_option, print_json
 from cli.queries_file import FORMATS, as_ndjson, form_of
 from cli.wanted_queries import Selector, WantedQueries, query_files, wanted_queries
 
@@ -192,7 +193,7 @@ def _make(client: Client, load: Load, as_json: bool) -> None:
     else:
         if not refused:
             for query_id in load.removed[:_REMOVED_TOLD]:
-                click.echo(f"removed {plain(query_id)}")
+                click.echo(f"removed {visible(query_id)}")
             if len(load.removed) > _REMOVED_TOLD:
                 click.echo(f"and {len(load.removed) - _REMOVED_TOLD:,} others")
         version = f", version {answer['version']}" if "version" in answer else ""
@@ -260,8 +261,8 @@ def _warn(answer: Json) -> None:
 
 def _warn_of_kept(query_ids: Sequence[str]) -> None:
     for query_id in query_ids:
-        remedy = f"its record cannot be read, a newer daemon may: remove it with 'asc query remove {plain(query_id)}'"
-        click.echo(f"warning: {plain(query_id)} is in no file and kept: {remedy}", err=True)
+        remedy = f"its record cannot be read, a newer daemon may: remove it with 'asc query remove {visible(query_id)}'"
+        click.echo(f"warning: {visible(query_id)} is in no file and kept: {remedy}", err=True)
 
 
 def _tell_refused(refused: Sequence[Json], places: Sequence[str]) -> None:

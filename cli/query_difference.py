@@ -10,7 +10,7 @@ from typing import Any, Literal
 import click
 
 from asc.errors import AscError
-from cli.output import plain
+from broker.visible_text import visible
 from cli.wanted_queries import Selector, WantedQueries
 
 Json = dict[str, Any]
@@ -142,9 +142,9 @@ def difference_lines(one: Difference) -> Iterator[str]:
     """A difference for people, coloured."""
     mark, colour = _MARKS[one.kind]
     place = f"  ({one.place})" if one.place else ""
-    yield click.style(f"{mark} {plain(one.query_id)}", fg=colour, bold=True) + plain(place)
+    yield click.style(f"{mark} {visible(one.query_id)}", fg=colour, bold=True) + visible(place)
     if one.reason:
-        yield f"    {plain(one.reason)}"
+        yield f"    {visible(one.reason)}"
     for name, (old, new) in one.fields.items():
         if one.kind != "change":
             yield f"    {name}: {_shown(old if one.kind == 'remove' else new)}"
@@ -175,4 +175,4 @@ def _time(value: Any) -> Any:
 
 
 def _shown(value: object) -> str:
-    return plain(json.dumps(value, ensure_ascii=False))
+    return visible(json.dumps(value, ensure_ascii=False))

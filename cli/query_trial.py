@@ -6,10 +6,11 @@ from datetime import datetime, timezone
 
 import click
 
+from broker.visible_text import visible
 from cli.arguments import stream_option, where_option
 from cli.client import Client, Json, server_options
 from cli.command import Command, examples
-from cli.output import counted, json_option, plain, print_json, print_table
+from cli.output import counted, json_option, print_json, print_table
 
 _LAST = 10_000
 _SHOWN = 5
@@ -65,5 +66,5 @@ def _row(record: Json) -> list[str]:
     if (record["timestamp_ms"] or -1) >= 0:
         at = datetime.fromtimestamp(record["timestamp_ms"] / 1000, timezone.utc).isoformat(timespec="milliseconds")
     encoded = record.get("value_base64")
-    value = f"base64 {encoded}" if encoded else plain(str(record.get("value") or ""))
+    value = f"base64 {encoded}" if encoded else visible(str(record.get("value") or ""))
     return [f"{record['partition']}-{record['offset']}", at.replace("+00:00", "Z"), value]

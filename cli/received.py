@@ -7,7 +7,7 @@ from typing import Any
 
 from broker.consuming.consume import Delivery
 from broker.operators.headers import dead_letter_error
-from cli.output import plain
+from broker.visible_text import visible
 
 
 def record_json(delivery: Delivery) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def record_line(delivery: Delivery) -> str:
     key = shown.get("key") or shown.get("key_base64")
     value = shown.get("value") or shown.get("value_base64") or ""
     why = f"error: {shown['error']}" if "error" in shown else ", ".join(shown["queries"])
-    return plain(f"[{why}] {f'{key} ' if key else ''}{value}")
+    return visible(f"[{why}] {f'{key} ' if key else ''}{value}")
 
 
 def text_member(name: str, value: bytes | None) -> dict[str, str | None]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cli.output import counted, cut, plain, table_text
+from broker.visible_text import visible
+from cli.output import counted, cut, table_text
 
 _EVENTS_SHOWN = 3
 _SHOWN = 4
@@ -24,14 +25,14 @@ def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str
     lines = [_headline(found)]
     if "streams" in found:
         lines += table_text(HEADINGS, [_row(stream) for stream in streams], width).splitlines()
-    details = (plain(line) for stream in streams for line in _details(stream))
+    details = (visible(line) for stream in streams for line in _details(stream))
     return [*lines, *(line if width is None else cut(line, width) for line in details)]
 
 
 def _headline(found: Mapping[str, Any]) -> str:
     if found.get("ready"):
         return f"ready at {found['server']}, Kafka at {found['kafka']['bootstrap_servers']}"
-    return plain(f"not ready at {found['server']}: {found.get('reason') or 'no reason given'}")
+    return visible(f"not ready at {found['server']}: {found.get('reason') or 'no reason given'}")
 
 
 def _row(stream: Mapping[str, Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from cli.output import plain
+from broker.visible_text import visible
 
 if TYPE_CHECKING:
     from cli.client import Json
@@ -29,7 +29,7 @@ def suggested_query_ids(context: click.Context, parameter: click.Parameter, inco
 
     def read(answer: Json) -> Suggested:
         return [
-            CompletionItem(query["id"], help=plain(" ".join(query["where"].split()))[:_WHERE_CHARS])
+            CompletionItem(query["id"], help=visible(" ".join(query["where"].split()))[:_WHERE_CHARS])
             for query in answer["queries"]
             if isinstance(given, str) or query["id"] not in given
         ]

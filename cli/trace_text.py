@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
+from broker.visible_text import visible
 from cli.client import Json
-from cli.output import counted, plain, table_text
+from cli.output import counted, table_text
 
 _TOLD_AT_A_STEP = 2
 """Queries that fell out, of which a step says why; the page and --json have more."""
@@ -22,7 +23,7 @@ def print_trace(answer: Json, *, way: bool) -> None:
     Warnings go to stderr. Tables are cut to the width of a terminal.
     """
     for warning in answer["warnings"]:
-        click.echo(f"warning: {plain(warning)}", err=True)
+        click.echo(f"warning: {visible(warning)}", err=True)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in trace_lines(answer, way=way, width=width):
         click.echo(line)
@@ -32,7 +33,7 @@ def trace_lines(answer: Json, *, way: bool, width: int | None) -> Iterator[str]:
     """The lines of a trace."""
     letter, verdict, trace = answer["dead_letter"], answer["verdict"], answer["trace"]
     if letter:
-        yield plain(f"reaches no query: a dead letter in {letter['topic']}, for the {letter['reason']}")
+        yield visible(f"reaches no query: a dead letter in {letter['topic']}, for the {letter['reason']}")
     if verdict:
         yield from verdict_lines(verdict)
     if trace and (way or not verdict):
@@ -48,13 +49,13 @@ def trace_lines(answer: Json, *, way: bool, width: int | None) -> Iterator[str]:
 
 def verdict_lines(verdict: Json) -> Iterator[str]:
     """Why one query accepts a record or not, term by term: as ``explain`` says it of a tuple."""
-    yield plain(verdict["reason"])
+    yield visible(verdict["reason"])
     several = len(verdict["conjuncts"]) > 1
     for number, conjunct in enumerate(verdict["conjuncts"], 1):
         if several:
             yield f"conjunct {number} {'holds' if conjunct['holds'] else 'fails'}:"
         for term in conjunct["terms"]:
-            yield plain(f"  {'holds' if term['holds'] else 'fails'}  {term['constraint']}   ({term['value']})")
+            yield visible(f"  {'holds' if term['holds'] else 'fails'}  {term['constraint']}   ({term['value']})")
 
 
 def write_page(answer: Json, path: Path) -> None:
@@ -68,7 +69,7 @@ def _summary(trace: Json) -> Iterator[str]:
     told = f"accepted by {trace['accepted_count']:,} of {counted(trace['queries'], 'query')}"
     more = trace["accepted_count"] - len(trace["accepted"])
     ids = ", ".join(trace["accepted"]) + (f" and {more:,} more" if more else "")
-    yield plain(f"{told}: {ids}" if ids else told)
+    yield visible(f"{told}: {ids}" if ids else told)
 
 
 def _block(block: Json, blocks: int, width: int | None) -> Iterator[str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from markupsafe import Markup, escape
 
-_HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
-"""Control characters, marks of direction, ends of lines."""
+from broker.visible_text import visible
 
-_KEPT = "\n\t\u200c\u200d"
-"""Beside lines and tabs the joiners that Persian, Hindi and emoji are written with."""
+_KEPT = "\n\t"
+"""Of what is hidden: lines and tabs."""
 
 _EMPTY = ("meta", "rect", "line", "path", "circle", "br")
 
@@ -37,16 +34,5 @@ def joined(*children: object) -> Markup:
     return Markup("".join(shown))
 
 
-def visible(text: str) -> str:
-    r"""A text without what a browser would obey or hide, a dot in place of each: anybody who may publish wrote it.
-
-    >>> visible("a\u202eb\x00\n")
-    'a·b·\n'
-    """
-    if text.isprintable():
-        return text
-    return "".join("·" if unicodedata.category(c) in _HIDDEN and c not in _KEPT else c for c in text)
-
-
 def _escaped(value: object) -> str:
-    return escape(visible(str(value)))
+    return escape(visible(str(value), _KEPT))

@@ -1,0 +1,16 @@
+"""Where the result of a benchmark is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def write_result(output_dir: Path, name: str, result: Mapping[str, Any]) -> Path:
+    """Write a result as ``<name>.json`` into a folder that is made where it is missing, and return the file."""
+    output_dir.mkdir(parents=True, exist_ok=True)
+    path = output_dir / f"{name}.json"
+    path.write_text(json.dumps(result, indent=2) + "\n")
+    return path

@@ -1,0 +1,26 @@
+"""Text that others wrote, as it may be shown: anybody who may publish or register wrote it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+"""Control characters, marks of direction, ends of lines."""
+
+_JOINERS = "\u200c\u200d"
+"""That Persian, Hindi and emoji are written with."""
+
+
+def visible(text: str, kept: str = "") -> str:
+    r"""A text without what a terminal or a browser would obey or hide, a dot in place of each character that is not
+    ``kept``.
+
+    >>> visible("Zürich 🚀 \x1b[31mred\n")
+    'Zürich 🚀 ·[31mred·'
+    >>> visible("a\u202eb\x00\n", kept="\n\t")
+    'a·b·\n'
+    """
+    if text.isprintable():
+        return text
+    stays = _JOINERS + kept
+    return "".join("·" if unicodedata.category(char) in _HIDDEN and char not in stays else char for char in text)

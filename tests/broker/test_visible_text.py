@@ -1,0 +1,28 @@
+"""What others wrote is shown, and obeyed by nothing that shows it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.visible_text import visible
+
+
+@given(st.text(), st.sampled_from(["", "\n\t"]))
+def test_each_character_stays_or_is_a_dot_and_nothing_that_is_obeyed_stays(text: str, kept: str) -> None:
+    shown = visible(text, kept)
+    assert len(shown) == len(text)
+    assert all(there in (char, "·") for there, char in zip(shown, text, strict=True))
+    assert all(
+        char.isprintable() or char in f"{kept}\u200c\u200d" or unicodedata.category(char) in ("Cn", "Zs")
+        for char in shown
+    )
+    assert visible(shown, kept) == shown
+
+
+def test_what_would_be_obeyed_or_hidden_is_a_dot() -> None:
+    assert visible("a\x00\x1b[31m\u202e\u2066\ud800\r") == "a··[31m····"
+    assert visible("می\u200cخواهم 👩\u200d🚀 é\n") == "می\u200cخواهم 👩\u200d🚀 é·"
+    assert visible("می\u200cخواهم 👩\u200d🚀 é\n", "\n\t") == "می\u200cخواهم 👩\u200d🚀 é\n"
