@@ -108,7 +108,7 @@ class StreamConfig(Section):
                 yield ConfigError(f"{where}.schema: field", field.name, wrong)
 
     def _declared_fields(self) -> Schema:
-        return self.record_format.fields_of_text(self._schema_text())
+        return self.record_format.fields_of_text(self._schema_text(), self.options)
 
     def _given(self, registry: SchemaRegistry | None) -> Given:
         return Given(self._schema_text(), registry)

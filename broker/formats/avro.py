@@ -42,10 +42,10 @@ class Avro(Format):
         children = (data_type.field(place).type for place in range(data_type.num_fields))
         return next(filter(None, map(self.wrong_type, children)), None)
 
-    def fields_of_text(self, text: str) -> Schema:
+    def fields_of_text(self, text: str, options: Mapping[str, str]) -> Schema:
         """See :class:`Format`; an Avro schema as well."""
         own = _own(text)
-        return super().fields_of_text(text) if own is None else own.fields()
+        return super().fields_of_text(text, options) if own is None else own.fields()
 
     def missing(self, options: Mapping[str, str], given: Given) -> str | None:
         """See :class:`Format`."""
@@ -56,8 +56,9 @@ class Avro(Format):
 
     def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
         """See :class:`Format`. SchemaError where the stream's own schema cannot be read by."""
-        from broker.formats.avro_decoder import RAW, AvroDecoder, AvroWriter
+        from broker.formats.avro_decoder import RAW, AvroDecoder
         from broker.formats.avro_reading import reading_of
+        from broker.formats.framed_decoder import Writer
         from broker.formats.schema_registry import WrittenSchema
 
         own = None if given.schema_text is None else _own(given.schema_text)
@@ -65,7 +66,7 @@ class Avro(Format):
             return AvroDecoder(fields, options, time_zone, given.registry, own)
         assert own is not None
         written = WrittenSchema(given.schema_text or "")
-        writer = AvroWriter(frozenset(), written, reading_of(own, fields, RAW, own))
+        writer = Writer(frozenset(), written, reading_of(own, fields, RAW, own))
         return AvroDecoder(fields, options, time_zone, None, own, (writer,))
 
 

@@ -82,7 +82,7 @@ class Format(ABC):
         """Why a field cannot be of a type, and the remedy; None where it can."""
         return None
 
-    def fields_of_text(self, text: str) -> Schema:
+    def fields_of_text(self, text: str, options: Mapping[str, str]) -> Schema:
         """The fields that a schema file of the format's has: Spark DDL, or the JSON of a StructType; SchemaError."""
         from asc.schema import Schema
 

@@ -30,13 +30,13 @@ _NOT_THERE = frozenset([40401, 40402, 40403])
 
 @dataclass(frozen=True, slots=True)
 class WrittenSchema:
-    """A schema as the registry has it: its text, its kind (AVRO, PROTOBUF, JSON), and the texts of the schemas that it
-    refers to, each after those that it needs itself.
+    """A schema as the registry has it: its text, its kind (AVRO, PROTOBUF, JSON), and the schemas that it refers to, by
+    the name that it has for each and the text, each after those that it needs itself.
     """
 
     text: str
     kind: str = "AVRO"
-    references: tuple[str, ...] = ()
+    references: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,13 @@ class SchemaRegistry:
         return None if found is None else self._written(found)
 
     def _written(self, found: Mapping[str, Any]) -> WrittenSchema:
-        texts: dict[tuple[str, str], str] = {}
+        texts: dict[tuple[str, str], tuple[str, str]] = {}
         self._refer(found, texts, frozenset())
         return WrittenSchema(_text(found), str(found.get("schemaType") or "AVRO"), tuple(texts.values()))
 
-    def _refer(self, found: Mapping[str, Any], texts: dict[tuple[str, str], str], above: frozenset[Any]) -> None:
+    def _refer(
+        self, found: Mapping[str, Any], texts: dict[tuple[str, str], tuple[str, str]], above: frozenset[Any]
+    ) -> None:
         for reference in found.get("references") or ():
             place = (str(reference.get("subject")), str(reference.get("version")))
             if place in texts:
@@ -82,7 +84,7 @@ class SchemaRegistry:
             if inner is None:
                 raise SchemaRegistryError("schema registry", place[0], "is referred to and has no such version")
             self._refer(inner, texts, above | {place})
-            texts[place] = _text(inner)
+            texts[place] = (str(reference.get("name")), _text(inner))
 
     def _get(self, path: str) -> dict[str, Any] | None:
         """The answer to a question; None where the registry does not have what is asked for."""

@@ -16,7 +16,7 @@ from asc.plan.plan import CompileOptions
 from asc.predicate import Limits
 from asc.schema import Schema
 from broker.errors import MatchError
-from broker.matching.interpreter import own_interpreter
+from broker.interpreter import own_interpreter
 from broker.matching.matches_text import BETWEEN_IDS
 from broker.matching.named_queries import normalised_queries
 from broker.matching.shipped_plan import ShippedPlan, ansi_off

@@ -19,8 +19,8 @@ from asc.schema import Schema
 from asc.spark_types import ddl_of_type, folded, quoted_name
 from broker.errors import MatchError
 from broker.failure import check_jvm, one_line, root_cause
+from broker.interpreter import own_interpreter
 from broker.matching.dataframe import schema_of
-from broker.matching.interpreter import own_interpreter
 from broker.matching.matches_text import BETWEEN_IDS
 from broker.matching.named_queries import normalised_queries
 from broker.matching.shipped_plan import ShippedPlan, ansi_off

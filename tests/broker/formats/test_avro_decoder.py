@@ -237,7 +237,7 @@ def test_where_the_registry_does_not_answer_nothing_is_judged(
 def test_writers_that_records_name_no_more_are_forgotten(
     spark: SparkSession, registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("broker.formats.avro_decoder._WRITERS_MAX", 2)
+    monkeypatch.setattr("broker.formats.framed_decoder._WRITERS_MAX", 2)
     schemas = [record(("a", "int"), (f"b{number}", "int")) for number in range(3)]
     ids = [registry_server.register(schema) for schema in schemas]
     values = [framed(ids[n], body(schema, {"a": n, f"b{n}": 0})) for n, schema in enumerate(schemas)]

@@ -39,7 +39,7 @@ def test_what_a_schema_refers_to_comes_with_it(registry_server: RegistryServer) 
     registry_server.register('"middle"', "middle", references=[{"name": "i", "subject": "inner", "version": 1}])
     refers = [{"name": "m", "subject": "middle", "version": 1}, {"name": "i", "subject": "inner", "version": 1}]
     found = registry_of(registry_server.url).schema(registry_server.register('"outer"', "outer", references=refers))
-    assert found == WrittenSchema('"outer"', "AVRO", ('"inner"', '"middle"'))
+    assert found == WrittenSchema('"outer"', "AVRO", (("i", '"inner"'), ("m", '"middle"')))
 
 
 def test_references_in_a_circle_are_refused(registry_server: RegistryServer) -> None:

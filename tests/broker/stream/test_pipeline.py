@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -105,6 +106,28 @@ def test_records_without_a_time_are_no_dead_letters_and_have_no_latency(spark: S
     (number,) = tally.dead_letters
     assert decoder.reasons[number - 1].text.endswith("it is no JSON object, or not whole")
     assert (len(tally.times.at_ms), by_id(plan, tally)) == (0, {"big": 1})
+
+
+def test_records_that_python_reads_go_the_same_way(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "r.proto"
+    file.write_text('syntax = "proto3"; message R { sint32 n = 1; string s = 2; }')
+    own = {"topic": "in", "format": "protobuf", "schema_file": file, "options": {"framing": "none"}}
+    stream = StreamConfig.model_validate(own)
+    decoder = stream.decoder(stream.fields(), "UTC")
+    plans = [
+        compile_plan([Query("big", normalise(where, decoder.fields), "out")])
+        for where in ("n > 5 OR s = 'abc'", "n < 0 OR s = 'none'")
+    ]
+    big, small, damaged = b"\x08\x0e", b"\x08\x0d", b"\x08"
+    frame = records(spark, big, small, damaged)
+    tallying = Tallying(tally_accumulator(spark.sparkContext, 0), 1, None, counts_records=True)
+    shipped = [ShippedPlan.of(decoder.decode(frame), plan, counts_errors=True) for plan in plans]
+    limits = dict.fromkeys(("out", "dead"), 10_000)
+    pipeline = Pipeline.of(frame, decoder, shipped[0], tallying, dead_letter_topic="dead", limits=limits)
+    assert [row[:2] for row in written(pipeline.outgoing(frame))] == [("dead", damaged), ("out", big)]
+    # Another plan takes the place of the first one, and nothing that of what reads the records.
+    later = pipeline.with_plan(frame, shipped[1], tallying)
+    assert [row[:2] for row in written(later.outgoing(frame))] == [("dead", damaged), ("out", small)]
 
 
 def by_id(plan: Plan, tally: Tally) -> dict[str, int]:

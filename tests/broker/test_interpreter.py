@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.matching.interpreter import own_interpreter
+from broker.interpreter import own_interpreter
 from broker.runtime.java import find_java
 
 if TYPE_CHECKING:

@@ -1,0 +1,205 @@
+"""Records that say by which schema they were written, as Confluent's serialisers frame them."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from broker.failure import one_line, root_cause
+from broker.formats.dead_letter_reason import DeadLetterReason
+from broker.formats.decoder import NAMED_COLUMNS_MAX, NULL, Decoder, reason_of_column
+from broker.formats.format import AS_RECORD, TOMBSTONES
+from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, Row
+    from typing_extensions import Self
+
+LOG = logging.getLogger("asc.formats")
+
+HEAD_BYTES = 5
+"""Of Confluent's framing: a zero byte and the schema's id, the highest byte first."""
+
+_WRITERS_MAX = 64
+"""Schemas that records are read by at a time: each is a reader in the plan of a batch."""
+
+_ASKED_MAX = 200
+"""Ids that are looked up for one batch: the lowest ones, for a registry counts them up from 1."""
+
+_SHORT = f"value has fewer than the {HEAD_BYTES} bytes that name a schema"
+_UNFRAMED = "value does not begin with the zero byte before a schema's id"
+_UNKNOWN = "value names a schema that the registry does not have"
+_UNREADABLE = "value names a schema that cannot be read"
+
+Reading = TypeVar("Reading")
+
+
+@dataclass(frozen=True, slots=True)
+class Writer(Generic[Reading]):
+    """A schema by which records were written, under the ids that stand for it, and how its records are read.
+
+    ``reading`` is None of a schema that cannot be read.
+    """
+
+    ids: frozenset[int]
+    schema: WrittenSchema
+    reading: Reading | None
+
+
+class FramedDecoder(Decoder, Generic[Reading]):
+    """A decoder of records that bear the id of their schema, or of bare ones that are all written by one. A frozen
+    dataclass.
+
+    Invariant: ``writers`` are those that are known; where there is no ``registry``, the one that wrote all records,
+    which bear no id. Each batch is looked through for ids that are not known, and those are asked of the registry
+    before anything of the batch is written: so no record is read by a schema that is not its own, and none is lost
+    while the registry does not answer. Cost: a look at five bytes a record.
+    """
+
+    __slots__ = ()
+
+    registry: SchemaRegistry | None
+    writers: tuple[Writer[Reading], ...]
+
+    @property
+    @abstractmethod
+    def malformed(self) -> str:
+        """That a value is none of the stream's schema."""
+
+    @property
+    @abstractmethod
+    def own_reasons(self) -> tuple[str, ...]:
+        """The reasons that a reader has, beside those of columns and ``malformed``."""
+
+    @abstractmethod
+    def reading(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading:
+        """How records of a schema are read; raises whatever says why they are not."""
+
+    def said_of(self, reading: Reading) -> str:
+        """What the log adds of a reading."""
+        return ""
+
+    @property
+    def named(self) -> list[pa.Field]:
+        """The fields that a reason may name."""
+        return list(self.fields.arrow)[:NAMED_COLUMNS_MAX]
+
+    def example(self) -> bytes:
+        """See :class:`Decoder`."""
+        return b"\0" * HEAD_BYTES
+
+    @property
+    def reasons(self) -> tuple[DeadLetterReason, ...]:
+        """See :class:`Decoder`."""
+        framing = (_SHORT, _UNFRAMED, _UNKNOWN, _UNREADABLE) if self.registry is not None else ()
+        texts = map(DeadLetterReason, (NULL, *framing, *self.own_reasons, self.malformed))
+        return (*texts, *(reason_of_column(self.malformed, field) for field in self.named))
+
+    def unknown(self, records: DataFrame) -> DataFrame | None:
+        """See :class:`Decoder`."""
+        if self.registry is None:
+            return None
+        known = [head_sql(schema_id) for writer in self.writers for schema_id in sorted(writer.ids)]
+        return _heads(records, f"head NOT IN ({', '.join(known)})" if known else "true")
+
+    def knowing(self, unknown: Sequence[Row], records: DataFrame) -> Self:
+        """See :class:`Decoder`.
+
+        Where that would be too many schemas, those known before are forgotten that the records do not name.
+        """
+        if self.registry is None or not unknown:
+            return self
+        found = {}
+        for schema_id in sorted(_ids(unknown))[:_ASKED_MAX]:
+            schema = self.registry.schema(schema_id)
+            if schema is None:
+                LOG.warning("the schema registry has no schema %d: records that name it are dead letters", schema_id)
+            else:
+                found[schema_id] = schema
+        if not found:
+            return self
+        known = self.writers
+        if len(known) + len(found) > _WRITERS_MAX:
+            named = _ids(_heads(records, "true").distinct().collect())
+            known = tuple(writer for writer in known if writer.ids & named)
+        writers = self._added(records, known, found)
+        if len(writers) > _WRITERS_MAX:
+            LOG.error("one batch names more than %d schemas: what names the others is a dead letter", _WRITERS_MAX)
+        return self.with_writers(writers[:_WRITERS_MAX])
+
+    def with_writers(self, writers: tuple[Writer[Reading], ...]) -> Self:
+        """The decoder that knows these writers."""
+        own: Any = self
+        changed: Self = replace(own, writers=writers)
+        return changed
+
+    def _added(
+        self, records: DataFrame, known: Sequence[Writer[Reading]], found: Mapping[int, WrittenSchema]
+    ) -> tuple[Writer[Reading], ...]:
+        writers = list(known)
+        for schema_id, schema in found.items():
+            same = next((place for place, writer in enumerate(writers) if writer.schema == schema), None)
+            if same is not None:
+                writers[same] = replace(writers[same], ids=writers[same].ids | {schema_id})
+                continue
+            writers.append(Writer(frozenset([schema_id]), schema, self._read_by(schema, schema_id, records)))
+        return tuple(writers)
+
+    def _read_by(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading | None:
+        """How records of a schema are read; None, and a line in the log, where they cannot be."""
+        try:
+            reading = self.reading(schema, schema_id, records)
+        except Exception as error:
+            if not records.sparkSession._jsc.sc().isStopped():
+                said = one_line(root_cause(error))[:300]
+                LOG.warning("schema %d cannot be read, its records are dead letters: %s", schema_id, said)
+                return None
+            raise
+        LOG.info("schema %d is read%s", schema_id, self.said_of(reading))
+        return reading
+
+    def unread_sql(self) -> str:
+        """The reason why a value is given to no reader; NULL of one that is."""
+        null = "CAST(NULL AS STRING)" if self.options.get(TOMBSTONES) == AS_RECORD else literal(NULL)
+        if self.registry is None:
+            return f"CASE WHEN value IS NULL THEN {null} END"
+        unreadable = [head_sql(i) for writer in self.writers if writer.reading is None for i in sorted(writer.ids)]
+        readable = [head_sql(i) for writer in self.writers if writer.reading is not None for i in sorted(writer.ids)]
+        head = f"substring(value, 1, {HEAD_BYTES})"
+        named = f"WHEN {head} IN ({', '.join(unreadable)}) THEN {literal(_UNREADABLE)}" if unreadable else ""
+        known = f"WHEN {head} IN ({', '.join(readable)}) THEN CAST(NULL AS STRING)" if readable else ""
+        return f"""CASE {known} WHEN value IS NULL THEN {null}
+            WHEN octet_length(value) < {HEAD_BYTES} THEN {literal(_SHORT)}
+            WHEN substring(value, 1, 1) <> X'00' THEN {literal(_UNFRAMED)} {named} ELSE {literal(_UNKNOWN)} END"""
+
+
+def _heads(records: DataFrame, condition: str) -> DataFrame:
+    """The first bytes of those records that name a schema, and whose heads meet a condition."""
+    from pyspark.sql import functions as sf
+
+    heads = records.select(sf.expr(f"substring(value, 1, {HEAD_BYTES})").alias("head"))
+    return heads.filter(f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00' AND {condition}")
+
+
+def _ids(heads: Sequence[Row]) -> set[int]:
+    return {int.from_bytes(head, "big") for head in {bytes(row["head"]) for row in heads}}
+
+
+def head_of(schema_id: int) -> bytes:
+    """The bytes that stand before a record of a schema."""
+    return schema_id.to_bytes(HEAD_BYTES, "big")
+
+
+def head_sql(schema_id: int) -> str:
+    """The bytes that stand before a record of a schema, as a literal of Spark's."""
+    return f"X'{head_of(schema_id).hex()}'"
+
+
+def literal(text: str) -> str:
+    """A text as a literal of Spark's."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,345 @@
+"""How messages of Protobuf become the columns of a stream, in the workers: by name, losing nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TIMESTAMP = "google.protobuf.Timestamp"
+WRAPPERS = frozenset(
+    f"google.protobuf.{kind}Value"
+    for kind in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
+)
+"""Messages that stand for the value in them, and by their absence for NULL."""
+
+FINE, DAMAGED, NO_MESSAGE, FIRST_COLUMN = 0, 1, 2, 3
+"""What was found of a record; from FIRST_COLUMN on the first column that holds nothing of its type."""
+
+VALUES_MAX = 1_000_000
+"""Values in the arrays and maps of one record: an item of two bytes may be a struct of many columns."""
+
+_INDEXES_MAX = 100
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_INTEGERS = frozenset([3, 4, 5, 6, 7, 13, 15, 16, 17, 18])
+_DOUBLE, _FLOAT, _BOOL, _STRING, _BYTES, _ENUM = 1, 2, 8, 9, 12, 14
+
+
+class _UnfitError(Exception):
+    """A value is none of the column's type."""
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many values a record may still have in arrays and maps."""
+
+    left: int
+
+    def take(self, values: int) -> None:
+        self.left -= values
+        if self.left < 0:
+            raise _UnfitError
+
+
+_Convert = Callable[[Any, _Room], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """The messages of a FileDescriptorSet, in a pool of their own: two schemas may have messages of one name."""
+
+    pool: Any
+    file: Any
+
+    def named(self, name: str | None) -> Any:
+        """A message by its full name, of any file; the first one of the last file for None. None where it has none."""
+        if name is None:
+            return self.at([0])
+        try:
+            return self.pool.FindMessageTypeByName(name)
+        except KeyError:
+            return None
+
+    def at(self, indexes: Sequence[int]) -> Any:
+        """The message at a place of the last file: of its messages, of the messages in that, and so on."""
+        within, names = self.file.message_type, [self.file.package] if self.file.package else []
+        for index in indexes:
+            if not 0 <= index < len(within):
+                return None
+            names.append(within[index].name)
+            within = within[index].nested_type
+        return self.pool.FindMessageTypeByName(".".join(names))
+
+
+def messages_of(descriptors: bytes) -> Messages:
+    """The messages that a FileDescriptorSet describes."""
+    from google.protobuf import descriptor_pb2, descriptor_pool
+
+    files = descriptor_pb2.FileDescriptorSet.FromString(descriptors).file
+    pool: Any = descriptor_pool.DescriptorPool()
+    for file in files:
+        pool.Add(file)
+    return Messages(pool, files[-1])
+
+
+class MessageReader:
+    """Reads messages of one kind into columns. Cost: the parser's, in C, and a call of Python's or two a column."""
+
+    def __init__(self, message: Any, fields: pa.Schema) -> None:
+        from google.protobuf import message_factory
+
+        self._parse = message_factory.GetMessageClass(message).FromString
+        self._columns = [_field(message, field.name, field.type) for field in fields]
+
+    def read(self, body: bytes) -> tuple[Any, ...]:
+        """What was found (FINE, DAMAGED, or a column), and the columns."""
+        from google.protobuf.message import DecodeError
+
+        found: list[Any] = [FINE]
+        try:
+            message = self._parse(body)
+            if not message.IsInitialized():
+                return (DAMAGED, *[None] * len(self._columns))
+            room = _Room(VALUES_MAX)
+            found.extend(convert(message, room) for convert in self._columns)
+        except DecodeError:
+            return (DAMAGED, *[None] * len(self._columns))
+        except (_UnfitError, UnicodeDecodeError):
+            return (FIRST_COLUMN + len(found) - 1, *[None] * len(self._columns))
+        return tuple(found)
+
+
+class RecordsReader:
+    """What Spark's workers call: of a record's value the columns, by the schema that its head names.
+
+    ``schemas``: a FileDescriptorSet by the head that stands before a record, or by none of bare ones, which are all of
+    ``message``. Invariant: what is pickled holds no reader; those are made once a task, where a record needs one.
+    """
+
+    def __init__(self, schemas: Mapping[bytes, bytes], fields: pa.Schema, head_bytes: int, message: str | None) -> None:
+        self._given = (schemas, fields, head_bytes, message)
+        self._messages: dict[bytes, Messages] = {}
+        self._readers: dict[tuple[bytes, tuple[int, ...]], MessageReader | None] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecordsReader, self._given
+
+    def __call__(self, value: bytes | None) -> tuple[Any, ...] | None:
+        """What was found, and the columns; None of a record that is not read."""
+        if value is None:
+            return None
+        schemas, fields, head_bytes, _ = self._given
+        value = bytes(value)
+        head, start = value[:head_bytes], 0
+        indexes: tuple[int, ...] = ()
+        if head_bytes:
+            try:
+                indexes, start = message_indexes(value, head_bytes)
+            except ValueError:
+                return (NO_MESSAGE, *[None] * len(fields))
+        key = (head, indexes)
+        if key not in self._readers:
+            self._readers[key] = self._reader(schemas, fields, head, indexes)
+        reader = self._readers[key]
+        return (NO_MESSAGE, *[None] * len(fields)) if reader is None else reader.read(value[start:])
+
+    def _reader(
+        self, schemas: Mapping[bytes, bytes], fields: pa.Schema, head: bytes, indexes: tuple[int, ...]
+    ) -> MessageReader | None:
+        if head not in self._messages:
+            self._messages[head] = messages_of(schemas[head])
+        messages = self._messages[head]
+        message = messages.at(indexes) if head else messages.named(self._given[3])
+        return None if message is None else MessageReader(message, fields)
+
+
+def message_indexes(value: bytes, start: int) -> tuple[tuple[int, ...], int]:
+    """The place of a message in its schema as Confluent's serialisers write it, and where the message begins: a number
+    of indexes and these, each zigzag; a zero alone is the first message. ValueError for what is none.
+
+    >>> message_indexes(bytes([0, 9, 9]), 0), message_indexes(bytes([4, 2, 0, 9]), 0)
+    (((0,), 1), ((1, 0), 3))
+    """
+    number, start = _zigzag(value, start)
+    if number == 0:
+        return (0,), start
+    if not 0 < number <= _INDEXES_MAX:
+        raise ValueError(number)
+    indexes = []
+    for _ in range(number):
+        index, start = _zigzag(value, start)
+        indexes.append(index)
+    return tuple(indexes), start
+
+
+def _zigzag(value: bytes, start: int) -> tuple[int, int]:
+    found = 0
+    for place, byte in enumerate(value[start : start + 5]):
+        found |= (byte & 127) << (7 * place)
+        if byte < 128:
+            return (found >> 1) ^ -(found & 1), start + place + 1
+    raise ValueError(start)
+
+
+def _field(message: Any, name: str, column: pa.DataType) -> _Convert:
+    """A column of a message: NULL where the message has no such field, or has presence and is not there."""
+    import pyarrow as pa
+
+    field = message.fields_by_name.get(name)
+    if field is None:
+        return lambda message, room: None
+    own = field.message_type
+    if own is not None and own.GetOptions().map_entry:
+        return _map(field, column)
+    if field.is_repeated:
+        if not pa.types.is_list(column):
+            return _unless_empty(name)
+        item, width = _value(field, column.value_type), _width(column.value_type)
+
+        def items(message: Any, room: _Room) -> Any:
+            found = getattr(message, name)
+            room.take(len(found) * width)
+            return [item(value, room) for value in found]
+
+        return items
+    convert = _value(field, column)
+    if not field.has_presence:
+        return lambda message, room: convert(getattr(message, name), room)
+    has_default = field.has_default_value
+
+    def present(message: Any, room: _Room) -> Any:
+        return convert(getattr(message, name), room) if has_default or message.HasField(name) else None
+
+    return present
+
+
+def _map(field: Any, column: pa.DataType) -> _Convert:
+    import pyarrow as pa
+
+    if not pa.types.is_map(column):
+        return _unless_empty(field.name)
+    name, own = field.name, field.message_type
+    key = _value(own.fields_by_name["key"], column.key_type)
+    item, width = _value(own.fields_by_name["value"], column.item_type), 1 + _width(column.item_type)
+
+    def entries(message: Any, room: _Room) -> Any:
+        found = getattr(message, name)
+        room.take(len(found) * width)
+        return {key(each, room): item(value, room) for each, value in found.items()}
+
+    return entries
+
+
+def _unless_empty(name: str) -> _Convert:
+    def nothing(message: Any, room: _Room) -> None:
+        if len(getattr(message, name)):
+            raise _UnfitError
+
+    return nothing
+
+
+def _width(column: pa.DataType) -> int:
+    """How many values one of a type is, arrays and maps in it not counted."""
+    import pyarrow as pa
+
+    if not pa.types.is_struct(column):
+        return 1
+    return 1 + sum(_width(column.field(place).type) for place in range(column.num_fields))
+
+
+def _value(field: Any, column: pa.DataType) -> _Convert:
+    """A value of a field's type, be it one of many, as a type of column."""
+    import pyarrow as pa
+
+    types, own = pa.types, field.message_type
+    if own is None:
+        return _scalar(field, column)
+    if own.full_name == TIMESTAMP and types.is_timestamp(column):
+        return _instant if column.tz is not None else _unfit
+    if own.full_name in WRAPPERS and not types.is_struct(column):
+        inner = _scalar(own.fields_by_name["value"], column)
+        return lambda value, room: inner(value.value, room)
+    if not types.is_struct(column):
+        return _unfit
+    parts = [_field(own, column.field(place).name, column.field(place).type) for place in range(column.num_fields)]
+    return lambda value, room: tuple(part(value, room) for part in parts)
+
+
+def _scalar(field: Any, column: pa.DataType) -> _Convert:
+    import pyarrow as pa
+
+    types, kind = pa.types, field.type
+    if kind == _ENUM:
+        return _enum(field, column)
+    if kind in _INTEGERS:
+        return _integer(column)
+    if kind == _BOOL and types.is_boolean(column):
+        return _same
+    if (kind == _FLOAT and types.is_floating(column)) or (kind == _DOUBLE and types.is_float64(column)):
+        return _same
+    if kind == _STRING:
+        if types.is_string(column):
+            return _same
+        return (lambda value, room: value.encode()) if types.is_binary(column) else _unfit
+    if kind == _BYTES:
+        if types.is_binary(column):
+            return _same
+        return (lambda value, room: value.decode()) if types.is_string(column) else _unfit
+    return _unfit
+
+
+def _enum(field: Any, column: pa.DataType) -> _Convert:
+    """The name of a value, or its number; one that the schema has no name for is its number as text."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column):
+        return _integer(column)
+    names = {number: value.name for number, value in field.enum_type.values_by_number.items()}
+    return lambda value, room: names.get(value) or str(value)
+
+
+def _integer(column: pa.DataType) -> _Convert:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_floating(column):
+        return lambda value, room: float(value)
+    if types.is_decimal(column):
+        bound = 10 ** (column.precision - column.scale)
+
+        def exact(value: int, room: _Room) -> Decimal:
+            if not -bound < value < bound:
+                raise _UnfitError
+            return Decimal(value)
+
+        return exact
+    if not types.is_integer(column):
+        return _unfit
+    limit = 1 << (column.bit_width - 1)
+
+    def fitting(value: int, room: _Room) -> int:
+        if not -limit <= value < limit:
+            raise _UnfitError
+        return value
+
+    return fitting
+
+
+def _instant(value: Any, room: _Room) -> datetime:
+    try:
+        return _EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+    except OverflowError:
+        raise _UnfitError from None
+
+
+def _same(value: Any, room: _Room) -> Any:
+    return value
+
+
+def _unfit(value: Any, room: _Room) -> Any:
+    raise _UnfitError

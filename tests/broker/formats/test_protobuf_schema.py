@@ -1,0 +1,77 @@
+"""Schemas of Protobuf: compiled by its own compiler, refused in one line, and the columns that they would be."""
+
+from __future__ import annotations
+
+import pytest
+
+from asc.errors import SchemaError
+from broker.formats.protobuf_schema import ProtobufSchema
+
+ALL = """
+syntax = "proto3";
+package all.v1;
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/wrappers.proto";
+enum Kind { NONE = 0; PASSENGER = 1; }
+message All {
+  message Leg { string dest = 1; repeated double hops = 2; }
+  bool b = 1; int32 i = 2; sint64 l = 3; uint32 u = 4; fixed64 f = 5; float x = 6; double y = 7;
+  string s = 8; bytes raw = 9; Kind kind = 10; google.protobuf.Timestamp at = 11;
+  google.protobuf.Int32Value maybe = 12; Leg leg = 13; repeated Leg legs = 14; map<string, int64> counts = 15;
+  oneof either { string one = 16; int32 other = 17; }
+}
+message Second { int32 a = 1; }
+"""
+
+
+def test_the_fields_of_a_message_are_columns() -> None:
+    schema = ProtobufSchema.of_text(ALL)
+    assert schema.fields(None).ddl() == (
+        "b BOOLEAN, i INT, l BIGINT, u BIGINT, f DECIMAL(20,0), x FLOAT, y DOUBLE, s STRING, raw BINARY, kind STRING, "
+        "at TIMESTAMP, maybe INT, leg STRUCT<dest: STRING, hops: ARRAY<DOUBLE>>, "
+        "legs ARRAY<STRUCT<dest: STRING, hops: ARRAY<DOUBLE>>>, counts MAP<STRING, BIGINT>, one STRING, other INT"
+    )
+    assert schema.fields("all.v1.Second").ddl() == "a INT"
+    assert schema.fields("all.v1.All.Leg").ddl() == "dest STRING, hops ARRAY<DOUBLE>"
+    with pytest.raises(SchemaError, match=r"Protobuf message 'all.v1.Third': is not in the schema"):
+        schema.fields("all.v1.Third")
+
+
+def test_a_schema_comes_with_those_that_it_imports() -> None:
+    text = 'syntax = "proto3"; import "places/city.proto"; message R { City city = 1; }'
+    city = ("places/city.proto", 'syntax = "proto3"; message City { string name = 1; }')
+    assert ProtobufSchema.of_text(text, [city]).fields(None).ddl() == "city STRUCT<name: STRING>"
+    with pytest.raises(SchemaError, match=r"line 1:20: Import \"places/city.proto\" was not found"):
+        ProtobufSchema.of_text(text)
+
+
+@pytest.mark.parametrize("name", ["../up.proto", "/etc/up.proto", "a/../../up.proto", " "], ids=str)
+def test_an_import_is_no_way_out(name: str) -> None:
+    with pytest.raises(SchemaError, match="by a name that is no file's"):
+        ProtobufSchema.of_text('syntax = "proto3"; message R { int32 a = 1; }', [(name, "")])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('syntax = "proto3"; message R { int32 a 1; }', "line 1:40: Missing field number"),
+        ("message", "is not one that its compiler takes: line 1"),
+        ('syntax = "proto3";', "has no message"),
+        ('syntax = "proto3"; message R { R again = 1; }', "Protobuf field 'again': holds itself"),
+        ('syntax = "proto3"; message E {} message R { int32 a = 1; }', "Protobuf message 'E': has no fields"),
+        ('syntax = "proto3"; message R { E e = 1; } message E {}', "'e': is a message without fields"),
+        ("x" * ((1 << 20) + 1), "is longer than 1,048,576 characters"),
+    ],
+    ids=["syntax", "word", "no-message", "recursive", "empty", "empty-part", "long"],
+)
+def test_what_is_no_schema_is_told_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(SchemaError, match=said) as caught:
+        ProtobufSchema.of_text(text).fields(None)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_short_text_with_many_columns_is_refused_soon() -> None:
+    levels = "".join(f"message M{i} {{ M{i + 1} a = 1; M{i + 1} b = 2; }}\n" for i in range(22))
+    text = f'syntax = "proto3"; message R {{ M0 m = 1; }}\n{levels}message M22 {{ int32 a = 1; }}'
+    with pytest.raises(SchemaError, match="is one of more than 10,000"):
+        ProtobufSchema.of_text(text).fields(None)
