@@ -1,18 +1,23 @@
-"""Streams of Avro: their configuration, and a daemon that reads them while schemas and the registry come and go."""
+"""Streams of Avro: their configuration, and a daemon that reads them, and Protobuf beside them, while schemas and the
+registry come and go.
+"""
 
 from __future__ import annotations
 
 import json
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from google.protobuf import json_format, message_factory
 
 from broker.config.config import Config, load_config, parse_config
 from broker.errors import ConfigError
+from broker.formats.protobuf_reading import messages_of
+from broker.formats.protobuf_schema import ProtobufSchema
 from tests.broker.formats.test_avro_decoder import body, framed, record
 
 if TYPE_CHECKING:
@@ -38,7 +43,18 @@ def test_a_stream_says_what_it_lacks(tmp_path: Path) -> None:
         load_config(file)
 
 
-def config_of(kafka: EmbeddedKafka, folder: Path, url: str, schema: str) -> Config:
+def message(text: str, name: str, row: dict[str, Any]) -> bytes:
+    """A row as a message of a schema; what is NULL in it is left out."""
+    found = message_factory.GetMessageClass(messages_of(ProtobufSchema.of_text(text).descriptors).named(name))()
+    json_format.ParseDict({key: value for key, value in row.items() if value is not None and key != "more"}, found)
+    if "more" in row:
+        found.more = row["more"]
+    return bytes(found.SerializeToString())
+
+
+def config_of(
+    kafka: EmbeddedKafka, folder: Path, url: str, schema: str, kinds: Sequence[str] = ("avro", "json")
+) -> Config:
     own = uuid.uuid4().hex[:12]
     stream = {"schema": schema}
     return parse_config(
@@ -47,10 +63,7 @@ def config_of(kafka: EmbeddedKafka, folder: Path, url: str, schema: str) -> Conf
             "api": {"port": 0},
             "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
             "schema_registry": {"url": url, "timeout_s": 1},
-            "streams": {
-                f"{kind}-{own}": {**stream, "topic": f"source-{kind}-{own}", "format": kind}
-                for kind in ("avro", "json")
-            },
+            "streams": {f"{kind}-{own}": {**stream, "topic": f"source-{kind}-{own}", "format": kind} for kind in kinds},
         }
     )
 
@@ -77,18 +90,25 @@ FIRST = record(
     ("place", ["null", record(("zip", "int"), ("city", "string"), name="Place")]),
 )
 SECOND = record(("dest", ["null", "string"]), ("more", "bytes"), ("delay", "long"))
+FIRST_MESSAGE = """
+syntax = "proto3";
+message Place { int32 zip = 1; string city = 2; }
+message First { optional int32 delay = 1; string dest = 2; optional double distance = 3; Place place = 4; }
+"""
+SECOND_MESSAGE = 'syntax = "proto3"; message Second { optional string dest = 1; bytes more = 2; int64 delay = 3; }'
 
 
 @pytest.mark.spark
 @pytest.mark.kafka
-def test_what_is_written_in_avro_arrives_where_the_same_in_json_does(
+def test_what_is_written_in_avro_or_protobuf_arrives_where_the_same_in_json_does(
     site_of: Callable[[Config], Site], kafka: EmbeddedKafka, registry_server: RegistryServer, tmp_path: Path
 ) -> None:
     schema = "delay INT, dest STRING, distance DOUBLE, place STRUCT<city: STRING>"
-    site = site_of(config_of(kafka, tmp_path, registry_server.url, schema))
+    kinds = ("avro", "protobuf", "json")
+    site = site_of(config_of(kafka, tmp_path, registry_server.url, schema, kinds))
     assert site.daemon is not None
     for query_id, where in WHERES.items():
-        for kind in ("avro", "json"):
+        for kind in kinds:
             site.register(f"{kind}-{query_id}", where, stream=kind)
     rows = [
         {
@@ -104,17 +124,21 @@ def test_what_is_written_in_avro_arrives_where_the_same_in_json_does(
     values: list[bytes | None] = [framed(first, body(FIRST, row)) for row in rows]
     texts: list[bytes | None] = [json.dumps(row).encode() for row in rows]
     site.publish(values, "avro")
+    messages = [registry_server.register(text, schemaType="PROTOBUF") for text in (FIRST_MESSAGE, SECOND_MESSAGE)]
+    site.publish([framed(messages[0], b"\2\2" + message(FIRST_MESSAGE, "First", row)) for row in rows], "protobuf")
     # The second schema comes while the first is known, beside a record that names one that is nowhere.
     second = registry_server.register(SECOND)
     values = [*(framed(second, body(SECOND, row)) for row in others), framed(4711, b"x")]
     texts += [json.dumps({key: row[key] for key in ("dest", "delay")}).encode() for row in others]
     site.publish(values, "avro")
+    site.publish([framed(messages[1], b"\0" + message(SECOND_MESSAGE, "Second", row)) for row in others], "protobuf")
     site.publish(texts, "json")
     site.drain("json")
+    site.drain("protobuf")
     site.drain("avro")
     for query_id in WHERES:
-        found = {kind: [r.offset for r in site.read(site.topic(f"{kind}-{query_id}"))] for kind in ("avro", "json")}
-        assert found["avro"] == found["json"] != []
+        found = {kind: [r.offset for r in site.read(site.topic(f"{kind}-{query_id}"))] for kind in kinds}
+        assert found["avro"] == found["protobuf"] == found["json"] != []
     letters = site.read(site.config.dead_letter_topic(site.stream("avro")))
     reasons = {value.decode() for letter in letters for key, value in letter.headers if key == "asc-error" and value}
     assert reasons == {
