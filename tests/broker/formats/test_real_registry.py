@@ -1,4 +1,4 @@
-"""Avro by a schema registry that is none of ours: Apicurio's, by its interface for Confluent's clients."""
+"""Avro and Protobuf by a schema registry that is none of ours: Apicurio's, by its interface for Confluent's clients."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 import time
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from broker.formats.schema_registry import SchemaRegistry
 from broker.runtime.cache import cache_folder
 from broker.runtime.repository import Repository
 from tests.broker.formats.test_avro_decoder import body, decoded, decoder_of, framed, record
+from tests.broker.formats.test_protobuf_decoder import decoder_of as protobuf_decoder_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -101,9 +103,9 @@ def answers(url: str) -> bool:
 
 
 def registered(url: str, subject: str, schema: Any, **more: Any) -> int:
-    answer = httpx.post(
-        f"{url}/subjects/{subject}/versions", json={"schema": json.dumps(schema), **more}, trust_env=False
-    )
+    """The id of a schema: of Protobuf's text, or of Avro's JSON."""
+    text = schema if isinstance(schema, str) else json.dumps(schema)
+    answer = httpx.post(f"{url}/subjects/{subject}/versions", json={"schema": text, **more}, trust_env=False)
     assert answer.status_code == 200, answer.text
     return int(answer.json()["id"])
 
@@ -134,6 +136,26 @@ def test_what_a_schema_refers_to_comes_with_it(spark: SparkSession, registry_url
     values = [framed(own, body(whole, {"city": {"name": "Oslo"}}))]
     ((found,),) = decoded(spark, decoder_of("city STRUCT<name: STRING>", registry_url), values)
     assert found == {"name": "Oslo"}
+
+
+def test_protobuf_is_read_by_a_schema_and_what_it_imports(spark: SparkSession, registry_url: str) -> None:
+    imported = 'syntax = "proto3"; package n; message City { string name = 1; }'
+    registered(registry_url, "city.proto", imported, schemaType="PROTOBUF")
+    own = (
+        'syntax = "proto3"; package n; import "city.proto"; import "google/protobuf/timestamp.proto";'
+        " message Other { int32 x = 1; }"
+        " message Place { n.City city = 1; sint32 height = 2; google.protobuf.Timestamp at = 3; }"
+    )
+    reference = {"name": "city.proto", "subject": "city.proto", "version": 1}
+    number = registered(registry_url, "places", own, schemaType="PROTOBUF", references=[reference])
+    place = b"\x0a\x06\x0a\x04Oslo\x10\x03\x1a\x02\x08\x01"
+    values = [framed(number, b"\x02\x02" + place), framed(number, b"\x00\x08\x07"), framed(4711, b"\x00")]
+    ddl = "city STRUCT<name: STRING>, height INT, at TIMESTAMP"
+    assert decoded(spark, protobuf_decoder_of(ddl, registry_url), values) == [
+        ({"name": "Oslo"}, -2, datetime(1970, 1, 1, 0, 0, 1, tzinfo=timezone.utc)),
+        (None, None, None),
+        "value names a schema that the registry does not have",
+    ]
 
 
 def test_a_registry_that_is_gone_is_no_word_on_the_schema() -> None:
