@@ -296,11 +296,12 @@ def _scalar(node: Any, column: pa.DataType) -> _Reading | _Unfit:
     kind, logical, types = node["type"], node.get("logicalType"), pa.types
     ddl = ddl_of_type(column)
     expected = kind if kind in ("string", "boolean") else with_namespace(node) if "name" in node else node
-    if types.is_string(column) and kind in ("string", "enum", "bytes"):
+    is_number = logical == "decimal" and kind in ("bytes", "fixed")
+    if types.is_string(column) and kind in ("string", "enum", "bytes") and not is_number:
         return _text_reading(kind, "bytes" if kind == "bytes" else expected)
     if types.is_binary(column) and kind == "string":
         return _Reading(expected, lambda x: f"CAST({x} AS BINARY)")
-    if types.is_binary(column) and (kind == "bytes" or (kind == "fixed" and logical != "decimal")):
+    if types.is_binary(column) and kind in ("bytes", "fixed") and not is_number:
         return _Reading("bytes" if kind == "bytes" else expected, _same)
     if types.is_boolean(column) and kind == "boolean":
         return _Reading(expected, _same)

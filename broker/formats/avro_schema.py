@@ -46,11 +46,15 @@ class AvroSchema:
             for reference in references:
                 fastavro.parse_schema(json.loads(reference), named)
             root = fastavro.parse_schema(json.loads(text), named)
+            return AvroSchema._of_parsed(root, named, text)
         except RecursionError:
             raise SchemaError("Avro schema", f"{text[:40]}...", "is nested too deep") from None
         except (ValueError, TypeError, KeyError, AttributeError, SchemaParseException, UnknownType) as error:
             said = f"is not one that Avro knows: {type(error).__name__} {str(error)[:200]}"
             raise SchemaError("Avro schema", f"{text[:40]}...", said) from None
+
+    @staticmethod
+    def _of_parsed(root: Any, named: Mapping[str, Any], text: str) -> AvroSchema:
         schema = AvroSchema(_plain(root), {name: _plain(node) for name, node in named.items()})
         if schema.node(schema.root)["type"] not in ("record", "error"):
             raise SchemaError("Avro schema", f"{text[:40]}...", "is no record: a record's fields are the columns")
@@ -63,8 +67,9 @@ class AvroSchema:
         nodes = list(self._nodes(self.root, set()))
         if len(nodes) > _NODES_MAX:
             raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types")
+        known: dict[str, bool] = {}
         for node in nodes:
-            if node["type"] == "array" and not self.takes_bytes(node["items"], frozenset()):
+            if node["type"] == "array" and not self.takes_bytes(node["items"], known):
                 raise SchemaError("Avro schema", f"{text[:40]}...", "has an array whose items take no bytes")
         return self
 
@@ -80,14 +85,19 @@ class AvroSchema:
             else self.node(schema["type"])
         )
 
-    def takes_bytes(self, schema: Any, above: frozenset[str]) -> bool:
-        """Whether a value takes a byte at least. A record in itself that ends takes some on its way."""
+    def takes_bytes(self, schema: Any, known: dict[str, bool]) -> bool:
+        """Whether a value takes a byte at least; ``known`` are the answers for records, by name. A record in itself
+        that ends takes some on its way. Cost: each record is looked at once.
+        """
         node = self.node(schema)
         if node["type"] == "null" or (node["type"] == "fixed" and not node["size"]):
             return False
         if node["type"] in ("record", "error"):
-            inner = above | {node["name"]}
-            return node["name"] in above or any(self.takes_bytes(field["type"], inner) for field in node["fields"])
+            name = node["name"]
+            if name not in known:
+                known[name] = True
+                known[name] = any(self.takes_bytes(field["type"], known) for field in node["fields"])
+            return known[name]
         return True
 
     def self_contained(self) -> str:

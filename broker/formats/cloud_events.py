@@ -146,7 +146,9 @@ class CloudEventsDecoder(Decoder):
     def _text_of(self, field: pa.Field) -> str:
         """An attribute as text."""
         structured = f"{_EVENT}.{quoted(_attribute(field))}"
-        binary = f"try_validate_utf8({_header(field.name)})"
+        # The binding to Kafka has this one attribute in a header of another name.
+        header = "content-type" if field.name == f"{PREFIX}datacontenttype" else field.name
+        binary = f"try_validate_utf8({_header(header)})"
         return f"CASE {_MODE} WHEN {_STRUCTURED} THEN {structured} WHEN {_BINARY} THEN {binary} END"
 
     def _error_sql(self) -> str:

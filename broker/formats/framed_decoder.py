@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from broker.errors import SchemaRegistryError
 from broker.failure import one_line, root_cause
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.decoder import NAMED_COLUMNS_MAX, NULL, Decoder, reason_of_column
@@ -57,7 +58,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
     Invariant: ``writers`` are those that are known; where there is no ``registry``, the one that wrote all records,
     which bear no id. Each batch is looked through for ids that are not known, and those are asked of the registry
     before anything of the batch is written: so no record is read by a schema that is not its own, and none is lost
-    while the registry does not answer. Cost: a look at five bytes a record.
+    while the registry does not answer. Cost: a pass of its own over the records of each batch, for five bytes of each.
     """
 
     __slots__ = ()
@@ -111,7 +112,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
         Where that would be too many schemas, those known before are forgotten that the records do not name.
         """
-        if self.registry is None or not unknown:
+        if self.registry is None:
             return self
         found = {}
         for schema_id in sorted(_ids(unknown))[:_ASKED_MAX]:
@@ -124,7 +125,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
             return self
         known = self.writers
         if len(known) + len(found) > _WRITERS_MAX:
-            named = _ids(_heads(records, "true").distinct().collect())
+            named = _ids(_heads(records, "true").collect())
             known = tuple(writer for writer in known if writer.ids & named)
         writers = self._added(records, known, found)
         if len(writers) > _WRITERS_MAX:
@@ -150,9 +151,14 @@ class FramedDecoder(Decoder, Generic[Reading]):
         return tuple(writers)
 
     def _read_by(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading | None:
-        """How records of a schema are read; None, and a line in the log, where they cannot be."""
+        """How records of a schema are read; None, and a line in the log, where they cannot be. SchemaRegistryError
+        where that is no fault of the schema: a disk without room.
+        """
         try:
             reading = self.reading(schema, schema_id, records)
+        except OSError as error:
+            said = f"cannot be made out now: {one_line(error)}"
+            raise SchemaRegistryError("schema", str(schema_id), said) from error
         except Exception as error:
             if not records.sparkSession._jsc.sc().isStopped():
                 said = one_line(root_cause(error))[:300]
@@ -178,15 +184,16 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
 
 def _heads(records: DataFrame, condition: str) -> DataFrame:
-    """The first bytes of those records that name a schema, and whose heads meet a condition."""
+    """One row: the first bytes of those records that name a schema and whose heads meet a condition, each once."""
     from pyspark.sql import functions as sf
 
     heads = records.select(sf.expr(f"substring(value, 1, {HEAD_BYTES})").alias("head"))
-    return heads.filter(f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00' AND {condition}")
+    named = heads.filter(f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00' AND {condition}")
+    return named.agg(sf.collect_set("head").alias("heads"))
 
 
 def _ids(heads: Sequence[Row]) -> set[int]:
-    return {int.from_bytes(head, "big") for head in {bytes(row["head"]) for row in heads}}
+    return {int.from_bytes(head, "big") for row in heads for head in row["heads"]}
 
 
 def head_of(schema_id: int) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _CONFLUENT, _NONE = "confluent", "none"
 _MESSAGE = "message"
+NOT_INSTALLED = "needs Protobuf's parser and compiler: install asc with its extra 'protobuf'"
 _OWN = re.compile(r"^\s*(?:syntax|edition)\s*=|\bmessage\s+\w+\s*\{", re.MULTILINE)
 """What a schema of Protobuf's has and Spark's DDL has not."""
 
@@ -47,6 +49,8 @@ class Protobuf(Format):
 
     def missing(self, options: Mapping[str, str], given: Given) -> str | None:
         """See :class:`Format`."""
+        if not is_installed():
+            return NOT_INSTALLED
         has_own = given.schema_text is not None and _is_own(given.schema_text)
         if _MESSAGE in options and not has_own:
             return "names a message (options.message): name the .proto file that has it as schema_file"
@@ -68,6 +72,11 @@ class Protobuf(Format):
         own.message(options.get(_MESSAGE))
         writer = Writer(frozenset(), WrittenSchema(text, "PROTOBUF"), own.descriptors)
         return ProtobufDecoder(fields, options, time_zone, None, (writer,))
+
+
+def is_installed() -> bool:
+    """Whether Protobuf's parser and its compiler are there."""
+    return all(importlib.util.find_spec(name) is not None for name in ("google", "google.protobuf", "grpc_tools"))
 
 
 def _is_own(text: str) -> bool:

@@ -24,6 +24,7 @@ FINE, DAMAGED, NO_MESSAGE, FIRST_COLUMN = 0, 1, 2, 3
 VALUES_MAX = 1_000_000
 """Values in the arrays and maps of one record: an item of two bytes may be a struct of many columns."""
 
+_LABEL_REPEATED = 3
 _INDEXES_MAX = 100
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _INTEGERS = frozenset([3, 4, 5, 6, 7, 13, 15, 16, 17, 18])
@@ -124,7 +125,7 @@ class RecordsReader:
     def __init__(self, schemas: Mapping[bytes, bytes], fields: pa.Schema, head_bytes: int, message: str | None) -> None:
         self._given = (schemas, fields, head_bytes, message)
         self._messages: dict[bytes, Messages] = {}
-        self._readers: dict[tuple[bytes, tuple[int, ...]], MessageReader | None] = {}
+        self._readers: dict[tuple[bytes, tuple[int, ...]], MessageReader] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RecordsReader, self._given
@@ -143,10 +144,14 @@ class RecordsReader:
             except ValueError:
                 return (NO_MESSAGE, *[None] * len(fields))
         key = (head, indexes)
-        if key not in self._readers:
-            self._readers[key] = self._reader(schemas, fields, head, indexes)
-        reader = self._readers[key]
-        return (NO_MESSAGE, *[None] * len(fields)) if reader is None else reader.read(value[start:])
+        reader = self._readers.get(key)
+        if reader is None:
+            reader = self._reader(schemas, fields, head, indexes)
+            if reader is None:
+                # Not kept: records name as many places as they like.
+                return (NO_MESSAGE, *[None] * len(fields))
+            self._readers[key] = reader
+        return reader.read(value[start:])
 
     def _reader(
         self, schemas: Mapping[bytes, bytes], fields: pa.Schema, head: bytes, indexes: tuple[int, ...]
@@ -177,6 +182,17 @@ def message_indexes(value: bytes, start: int) -> tuple[tuple[int, ...], int]:
     return tuple(indexes), start
 
 
+def is_repeated(field: Any) -> bool:
+    """Whether a field is a list, or a map; parsers before 6.31 say so by its label alone.
+
+    >>> from google.protobuf.descriptor_pb2 import FileDescriptorProto
+    >>> [is_repeated(FileDescriptorProto.DESCRIPTOR.fields_by_name[name]) for name in ("name", "dependency")]
+    [False, True]
+    """
+    said = getattr(field, "is_repeated", None)
+    return bool(field.label == _LABEL_REPEATED if said is None else said)
+
+
 def _zigzag(value: bytes, start: int) -> tuple[int, int]:
     found = 0
     for place, byte in enumerate(value[start : start + 5]):
@@ -196,7 +212,7 @@ def _field(message: Any, name: str, column: pa.DataType) -> _Convert:
     own = field.message_type
     if own is not None and own.GetOptions().map_entry:
         return _map(field, column)
-    if field.is_repeated:
+    if is_repeated(field):
         if not pa.types.is_list(column):
             return _unless_empty(name)
         item, width = _value(field, column.value_type), _width(column.value_type)

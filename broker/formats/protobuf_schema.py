@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import SchemaError
-from broker.formats.protobuf_reading import TIMESTAMP, WRAPPERS, messages_of
+from broker.formats.protobuf_reading import TIMESTAMP, WRAPPERS, is_repeated, messages_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,7 +119,7 @@ class _Columns:
             key, value = (own.fields_by_name[part] for part in ("key", "value"))
             return pa.map_(self._of_value(key, path, above), self._of_value(value, path, above))
         found = self._of_value(field, path, above)
-        return pa.list_(found) if field.is_repeated else found
+        return pa.list_(found) if is_repeated(field) else found
 
     def _of_value(self, field: Any, path: str, above: frozenset[str]) -> pa.DataType:
         import pyarrow as pa

@@ -81,3 +81,13 @@ def test_what_is_refused(case: str) -> None:
 def test_what_has_no_column(text: str, remedy: str) -> None:
     with pytest.raises(SchemaError, match=remedy):
         AvroSchema.of_text(text).fields()
+
+
+def test_whether_items_take_bytes_is_asked_of_each_record_once() -> None:
+    leaf: dict[str, object] = {"type": "record", "name": "R60", "fields": [{"name": "x", "type": "null"}]}
+    for number in range(59, -1, -1):
+        fields = [{"name": "a", "type": leaf}, {"name": "b", "type": f"R{number + 1}"}]
+        leaf = {"type": "record", "name": f"R{number}", "fields": fields}
+    whole = {"type": "record", "name": "R", "fields": [{"name": "s", "type": {"type": "array", "items": leaf}}]}
+    with pytest.raises(SchemaError, match="whose items take no bytes"):
+        AvroSchema.of_text(json.dumps(whole))
