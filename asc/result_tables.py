@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -118,9 +118,14 @@ def _offsets(places: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]
 
 def _ids(plan: Plan, queries: npt.NDArray[np.int32]) -> pa.ChunkedArray:
     """The ids of queries, in pieces that are no larger than an Arrow array of strings may be."""
-    longest: Any = pc.max(pc.binary_length(plan.query_ids)).as_py()
-    step = max(1, _TEXT_BYTES // max(1, longest or 0))
-    pieces = [
-        plan.query_ids.take(pa.array(queries[start : start + step])) for start in range(0, max(1, len(queries)), step)
-    ]
+    lengths = np.asarray(pc.binary_length(plan.query_ids), dtype=np.int64)
+    if not len(queries) or len(queries) * int(lengths.max()) <= _TEXT_BYTES:
+        return pa.chunked_array([plan.query_ids.take(pa.array(queries))], pa.string())
+    ends = np.cumsum(lengths[queries])
+    pieces, start = [], 0
+    while start < len(queries):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _TEXT_BYTES, side="right")))
+        pieces.append(plan.query_ids.take(pa.array(queries[start:stop])))
+        start = stop
     return pa.chunked_array(pieces, pa.string())

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from release.archives import build, faults, sums
 from release.empty_environment import check_installed
 from release.errors import ReleaseError
-from release.version import check_committed, version_faults, version_of
+from release.version import check_committed, check_tagged, version_faults, version_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.unreleased:
             found = list(version_faults(version, (ROOT / "CHANGELOG.md").read_text("utf-8")))
             check_committed(ROOT)
+            check_tagged(ROOT, version)
         if not found:
             found = _built(options.out.resolve(), version, installs=not options.archives_alone)
     except ReleaseError as error:

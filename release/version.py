@@ -52,6 +52,13 @@ def check_committed(root: Path) -> None:
         raise ReleaseError("tree with changes in", changed[0][3:], "commit them, or put them aside")
 
 
+def check_tagged(root: Path, version: str) -> None:
+    """ReleaseError where the commit does not bear the tag of the version: what is released can then be found again."""
+    tag = f"v{version}"
+    if tag not in _git(root, "tag", "--points-at", "HEAD").splitlines():
+        raise ReleaseError("commit without the tag", tag, f"git tag -a {tag} -m 'asc {version}'")
+
+
 def committed_s(root: Path) -> str:
     """When the commit was made, in seconds since 1970: archives of one commit bear one time."""
     return _git(root, "log", "-1", "--format=%ct").strip()

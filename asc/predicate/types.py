@@ -285,7 +285,8 @@ def suspicion(left: Expression, right: Expression) -> str | None:
             continue
         kind, text = side.literal.type, side.sql
         if other.type == pa.string() and is_number(kind):
-            return f"{other.sql} is a string compared with a number: write '{text}', or CAST({other.sql} AS DOUBLE)"
+            cast = f"write CAST({other.sql} AS DOUBLE), or '{text}' to compare as text"
+            return f"{other.sql} is a string compared with a number: {cast}"
         if kind == pa.string():
             if other.type == pa.date32():
                 plain = text if date(str(side.literal.value)) is not None else "'yyyy-mm-dd'"

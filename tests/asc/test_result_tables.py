@@ -54,6 +54,14 @@ def test_ids_that_are_more_than_an_array_holds(monkeypatch: pytest.MonkeyPatch) 
         ids_by_row(PLAN, found(3, 3))
 
 
+def test_a_long_id_that_accepts_nothing_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Matcher("n INT", {"l" * 100: "n > 100", "q": "n > 0"}).plan
+    monkeypatch.setattr("asc.result_tables._TEXT_BYTES", 50)
+    assert ids_by_row(plan, found(*[1] * 40, plan=plan)).to_pylist() == [["q"]] * 40
+    pairs = result_table(plan, [found(1, 101, 1, plan=plan)], "pair")["query"]
+    assert (pairs.num_chunks, pairs.to_pylist()) == (3, ["q", "l" * 100, "q", "q"])
+
+
 def test_more_rows_than_can_be_numbered_are_refused_but_counted() -> None:
     many = Matches(
         np.empty(0, np.int32), np.empty(0, np.int32), 2**31 - 1, 0, np.empty(0, np.int64), np.empty(0, np.int64)

@@ -28,9 +28,17 @@ def test_what_is_no_release_yet_is_refused_and_built_when_asked(
     faults = [ReleaseError("changelog with a section", "Unreleased", "name it")]
     monkeypatch.setattr(command, "version_faults", lambda version, changelog: iter(faults))
     monkeypatch.setattr(command, "check_committed", lambda root: None)
+
+    def untagged(root: Path, version: str) -> None:
+        raise ReleaseError("commit without the tag", "v0.1.0", "give it one")
+
+    monkeypatch.setattr(command, "check_tagged", untagged)
     out = ["--out", str(tmp_path), "--archives-alone"]
     assert command.main(out) == 1
-    assert capsys.readouterr().err == "error: changelog with a section 'Unreleased': name it\n"
+    assert capsys.readouterr().err.splitlines() == [
+        "error: changelog with a section 'Unreleased': name it",
+        "error: commit without the tag 'v0.1.0': give it one",
+    ]
     assert not (tmp_path / "SHA256SUMS").exists()
     assert command.main([*out, "--unreleased"]) == 0
     assert "not installed" in capsys.readouterr().out

@@ -10,7 +10,7 @@ import pytest
 
 import release
 from release.errors import ReleaseError
-from release.version import check_committed, committed_s, tracked_files, version_faults, version_of
+from release.version import check_committed, check_tagged, committed_s, tracked_files, version_faults, version_of
 
 ROOT = Path(release.__file__).parents[1]
 
@@ -50,6 +50,10 @@ def test_what_is_not_committed_is_named(tmp_path: Path) -> None:
     check_committed(tmp_path)
     assert tracked_files(tmp_path) == ["a"]
     assert int(committed_s(tmp_path)) > 1_700_000_000
+    subprocess.run(["git", "tag", "v0.1.9"], cwd=tmp_path, check=True, env=clean)
+    with pytest.raises(ReleaseError, match=r"commit without the tag 'v0\.1\.10': git tag -a v0\.1\.10"):
+        check_tagged(tmp_path, "0.1.10")
+    check_tagged(tmp_path, "0.1.9")
     (tmp_path / "a").write_text("2", encoding="utf-8")
     with pytest.raises(ReleaseError, match="tree with changes in 'a': commit them"):
         check_committed(tmp_path)

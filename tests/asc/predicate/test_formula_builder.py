@@ -78,4 +78,6 @@ def test_a_comparison_that_smells_of_a_mistake_is_warned_of() -> None:
     node, source = parse("s > 5", Limits(), "UTC")
     builder = FormulaBuilder(source, SCHEMA, "UTC")
     builder.formula(node)
-    assert list(builder.warnings) == ["s is a string compared with a number: write '5', or CAST(s AS DOUBLE)"]
+    assert list(builder.warnings) == [
+        "s is a string compared with a number: write CAST(s AS DOUBLE), or '5' to compare as text"
+    ]

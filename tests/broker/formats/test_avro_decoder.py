@@ -116,6 +116,18 @@ CASES: dict[str, tuple[str, Any, Any, Any]] = {
         Decimal("-123456.78"),
         Decimal("-123456.780"),
     ),
+    "decimal as text": (
+        "STRING",
+        {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2},
+        Decimal("0.65"),
+        None,
+    ),
+    "decimal as bytes": (
+        "BINARY",
+        {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2},
+        Decimal("0.65"),
+        None,
+    ),
     "decimal, too large": (
         "DECIMAL(4,2)",
         {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2},

@@ -128,6 +128,18 @@ def test_data_of_other_formats(spark: SparkSession, registry_server: RegistrySer
     assert decoded(spark, decoder, events) == [("t.made", 7, "z")] * 2
 
 
+def test_the_type_of_the_data_is_in_a_header_of_its_own(spark: SparkSession) -> None:
+    settings = {"topic": "t", "format": "json", "options": {"cloudevents": "true"}}
+    stream = StreamConfig.model_validate({**settings, "schema": "ce_datacontenttype STRING, price INT"})
+    records = [
+        (b'{"price": 1}', {**HEADERS, "content-type": "application/json"}),
+        (structured(b'{"price": 2}', datacontenttype="text/json"), STRUCTURED),
+        (b'{"price": 3}', HEADERS),
+    ]
+    expected = [("application/json", 1), ("text/json", 2), (None, 3)]
+    assert decoded(spark, stream.decoder(stream.fields(), "UTC"), records) == expected
+
+
 def test_events_without_data_are_no_stream() -> None:
     with pytest.raises(SchemaError, match="needs a field of the events' data"):
         data_fields(Schema.from_ddl("ce_type STRING"))
