@@ -112,7 +112,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
         Where that would be too many schemas, those known before are forgotten that the records do not name.
         """
-        if self.registry is None:
+        if self.registry is None or not unknown:
             return self
         found = {}
         for schema_id in sorted(_ids(unknown))[:_ASKED_MAX]:
@@ -125,7 +125,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
             return self
         known = self.writers
         if len(known) + len(found) > _WRITERS_MAX:
-            named = _ids(_heads(records, "true").collect())
+            named = _ids(_heads(records, "true").distinct().collect())
             known = tuple(writer for writer in known if writer.ids & named)
         writers = self._added(records, known, found)
         if len(writers) > _WRITERS_MAX:
@@ -184,16 +184,17 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
 
 def _heads(records: DataFrame, condition: str) -> DataFrame:
-    """One row: the first bytes of those records that name a schema and whose heads meet a condition, each once."""
+    """The first bytes of those records that name a schema, and whose heads meet a condition. Not each once: what is
+    prepared for all batches has operators in a row, and no exchange.
+    """
     from pyspark.sql import functions as sf
 
     heads = records.select(sf.expr(f"substring(value, 1, {HEAD_BYTES})").alias("head"))
-    named = heads.filter(f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00' AND {condition}")
-    return named.agg(sf.collect_set("head").alias("heads"))
+    return heads.filter(f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00' AND {condition}")
 
 
 def _ids(heads: Sequence[Row]) -> set[int]:
-    return {int.from_bytes(head, "big") for row in heads for head in row["heads"]}
+    return {int.from_bytes(head, "big") for head in {bytes(row["head"]) for row in heads}}
 
 
 def head_of(schema_id: int) -> bytes:

@@ -126,7 +126,7 @@ WHOLE = [
     ("f IN (16777217, 5.5)", ""),
     ("ntz > TIMESTAMP '2013-01-01 00:00:00'", ""),
     ("ts > TIMESTAMP '2013-01-01T00:00:00Z'", ""),
-    ("s > 5", "write '5'"),
+    ("s > 5", "write CAST(s AS DOUBLE)"),
     ("n = '5'", "without quotes"),
     ("day > '2013-01-01'", "write DATE '2013-01-01'"),
     ("ts > '2013-01-01'", "write TIMESTAMP '2013-01-01'"),
