@@ -64,7 +64,12 @@ MAX_TYPE_DEPTH = 32
 
 def quoted_name(name: str) -> str:
     """A field's name as DDL has it: bare where it can be, else in backquotes."""
-    return name if _PLAIN_NAME.match(name) else "`" + name.replace("`", "``") + "`"
+    return name if _PLAIN_NAME.match(name) else backquoted(name)
+
+
+def backquoted(name: str) -> str:
+    """A name in backquotes, whatever it is: so an expression takes it for no keyword and no function."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def folded(name: str) -> str:

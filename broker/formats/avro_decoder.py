@@ -12,7 +12,7 @@ from broker.formats.avro_reading import WHOLE, AvroReading, reading_of
 from broker.formats.avro_schema import AvroSchema
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RECORD, RECORD_FIELDS, reason_of_column
 from broker.formats.framed_decoder import HEAD_BYTES, FramedDecoder, Writer, head_sql, literal
-from broker.formats.record_attributes import record_columns
+from broker.formats.record_attributes import RESERVED_ATTRIBUTES, record_columns
 from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         from pyspark.sql import functions as sf
 
         kept = tuple(map(sf.col, carried))
-        own = map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD))
+        own = map(sf.col, (*RESERVED_ATTRIBUTES, RECORD))
         readers = [(place, writer.reading) for place, writer in enumerate(self.writers) if writer.reading is not None]
         looked_at = (
             *map(sf.col, (name for name, _ in KAFKA_FIELDS)),

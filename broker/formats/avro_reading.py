@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from asc.spark_types import ddl_of_type
+from asc.spark_types import backquoted, ddl_of_type
 from broker.formats.avro_schema import AvroSchema, with_namespace
 
 if TYPE_CHECKING:
@@ -75,16 +75,11 @@ def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema 
             columns[field.name] = ColumnReading(None, None)
             continue
         expected.append(found.expected)
-        place = f"{record}.{quoted(field.name)}"
+        place = f"{record}.{backquoted(field.name)}"
         columns[field.name] = ColumnReading(found.value(place), found.fault(place) if found.fault else None)
     expected.append({"name": WHOLE, "type": "boolean", "default": True})
     reader = _each_once({**with_namespace(writer.root), "fields": expected}, set())
     return AvroReading(writer.self_contained(), json.dumps(reader), columns)
-
-
-def quoted(name: str) -> str:
-    """A name in backquotes, whatever it is."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 class _Unfit:
@@ -201,14 +196,14 @@ class _Resolver:
         def value(x: str) -> str:
             parts = []
             for name, (kind, found) in inner.items():
-                written = "NULL" if found is None else found.value(f"{x}.{quoted(name)}")
+                written = "NULL" if found is None else found.value(f"{x}.{backquoted(name)}")
                 parts.append(f"'{_text(name)}', CAST({written} AS {ddl_of_type(kind)})")
             return f"IF({x} IS NULL, NULL, named_struct({', '.join(parts)}))"
 
         faults = [(name, found.fault) for name, (_, found) in inner.items() if found is not None and found.fault]
 
         def fault(x: str) -> str:
-            return f"({' OR '.join(wrong(f'{x}.{quoted(name)}') for name, wrong in faults)})"
+            return f"({' OR '.join(wrong(f'{x}.{backquoted(name)}') for name, wrong in faults)})"
 
         return _Reading({**kept, **own_name, "fields": fields}, value, fault if faults else None)
 

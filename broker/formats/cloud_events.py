@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from asc.spark_types import ddl_of_type, quoted_name
+from asc.spark_types import backquoted, ddl_of_type, quoted_name
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RECORD, Decoder, reason_of_column
+from broker.formats.record_attributes import RESERVED_ATTRIBUTES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,10 +99,12 @@ class CloudEventsDecoder(Decoder):
         attributes = {field.name for field in self._attributes}
         columns = (
             *(
-                sf.expr(_value_of(field)).alias(field.name) if field.name in attributes else sf.col(quoted(field.name))
+                sf.expr(_value_of(field)).alias(field.name)
+                if field.name in attributes
+                else sf.col(backquoted(field.name))
                 for field in self.fields.arrow
             ),
-            *map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")),
+            *map(sf.col, RESERVED_ATTRIBUTES),
             sf.col(RECORD).withField("value", sf.col(_VALUE)).alias(RECORD),
             sf.coalesce(sf.expr(self._error_sql()), sf.col(ERROR)).alias(ERROR),
             *kept,
@@ -145,7 +148,7 @@ class CloudEventsDecoder(Decoder):
 
     def _text_of(self, field: pa.Field) -> str:
         """An attribute as text."""
-        structured = f"{_EVENT}.{quoted(_attribute(field))}"
+        structured = f"{_EVENT}.{backquoted(_attribute(field))}"
         # The binding to Kafka has this one attribute in a header of another name.
         header = "content-type" if field.name == f"{PREFIX}datacontenttype" else field.name
         binary = f"try_validate_utf8({_header(header)})"
@@ -157,7 +160,7 @@ class CloudEventsDecoder(Decoder):
             f"WHEN {_MODE} = 0 THEN {_literal(_NEITHER)}",
             f"WHEN {_MODE} = {_STRUCTURED} AND ({wrong}) THEN {_literal(_MISSHAPEN)}",
             *(
-                f"WHEN {quoted(_text_name(field))} IS NOT NULL AND {_value_of(field)} IS NULL "
+                f"WHEN {backquoted(_text_name(field))} IS NOT NULL AND {_value_of(field)} IS NULL "
                 f"THEN {_literal(_reason_of(field).text)}"
                 for field in self._attributes
             ),
@@ -178,7 +181,7 @@ def _text_name(field: pa.Field) -> str:
 
 
 def _value_of(field: pa.Field) -> str:
-    return f"TRY_CAST({quoted(_text_name(field))} AS {ddl_of_type(field.type)})"
+    return f"TRY_CAST({backquoted(_text_name(field))} AS {ddl_of_type(field.type)})"
 
 
 def _reason_of(field: pa.Field) -> DeadLetterReason:
@@ -188,11 +191,6 @@ def _reason_of(field: pa.Field) -> DeadLetterReason:
 def _header(name: str) -> str:
     """The text of the first header with a name, whatever its case; NULL where there is none."""
     return f"CAST(get(filter(headers, h -> lower(h.key) = {_literal(name.lower())}), 0).value AS STRING)"
-
-
-def quoted(name: str) -> str:
-    """A name in backquotes."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _literal(text: str) -> str:

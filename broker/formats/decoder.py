@@ -11,7 +11,7 @@ from asc.spark_types import ddl_of_type, quoted_name
 from broker.formats import RECORD_FORMATS
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.format import AS_RECORD, TOMBSTONES
-from broker.formats.record_attributes import record_columns
+from broker.formats.record_attributes import RESERVED_ATTRIBUTES, record_columns
 from broker.formats.record_format import RecordFormat
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ class Decoder(ABC):
     @abstractmethod
     def reasons(self) -> tuple[DeadLetterReason, ...]:
         """All that ERROR may hold, each once; they stay the same over :meth:`knowing`."""
+
+    @property
+    def named(self) -> list[pa.Field]:
+        """The fields that a reason may name."""
+        return list(self.fields.arrow)[:NAMED_COLUMNS_MAX]
 
     @abstractmethod
     def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
@@ -155,7 +160,7 @@ class RecordDecoder(Decoder):
         # The attributes are read from a projection of their own, so that a value is parsed once, not once a field.
         attributes = (
             *(own_fields.getField(field.name).alias(field.name) for field in self.fields.arrow),
-            *map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD)),
+            *map(sf.col, (*RESERVED_ATTRIBUTES, RECORD)),
             self._reason().alias(ERROR),
             *kept,
         )
@@ -178,7 +183,7 @@ class RecordDecoder(Decoder):
         """See :class:`Decoder`."""
         malformed = DeadLetterReason(self._malformed)
         unparsed = map(DeadLetterReason, self.record_format.unparsed_reasons(self.fields, self.options))
-        columns = (self._of_column(field) for field in self._named)
+        columns = (self._of_column(field) for field in self.named)
         return (DeadLetterReason(NULL), *unparsed, malformed, DeadLetterReason(self._misshapen), *columns)
 
     def _reason(self) -> Column:
@@ -207,7 +212,7 @@ class RecordDecoder(Decoder):
             if "envelope" in self.options:
                 is_none = is_none | record.isNull()
             found = sf.when(is_none, self._misshapen)
-            for field in self._named:
+            for field in self.named:
                 text = record.getField(field.name)
                 found = found.when(
                     text.isNotNull() & self._is_at_fault(field, self._record_in(decoded), text),
@@ -231,10 +236,6 @@ class RecordDecoder(Decoder):
         options = {name: text for name, text in self._parser_options().items() if name != "envelope"}
         parsed = self.record_format.parsed(alone.cast("binary"), ddl, options)
         return has_none | parsed[_CORRUPT].isNotNull()
-
-    @property
-    def _named(self) -> list[pa.Field]:
-        return list(self.fields.arrow)[:NAMED_COLUMNS_MAX]
 
     @property
     def _malformed(self) -> str:

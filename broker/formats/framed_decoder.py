@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from broker.errors import SchemaRegistryError
 from broker.failure import one_line, root_cause
 from broker.formats.dead_letter_reason import DeadLetterReason
-from broker.formats.decoder import NAMED_COLUMNS_MAX, NULL, Decoder, reason_of_column
+from broker.formats.decoder import NULL, Decoder, reason_of_column
 from broker.formats.format import AS_RECORD, TOMBSTONES
 from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, Row
     from typing_extensions import Self
 
@@ -83,11 +82,6 @@ class FramedDecoder(Decoder, Generic[Reading]):
     def said_of(self, reading: Reading) -> str:
         """What the log adds of a reading."""
         return ""
-
-    @property
-    def named(self) -> list[pa.Field]:
-        """The fields that a reason may name."""
-        return list(self.fields.arrow)[:NAMED_COLUMNS_MAX]
 
     def example(self) -> bytes:
         """See :class:`Decoder`."""

@@ -12,7 +12,7 @@ from broker.formats.decoder import ERROR, KAFKA_FIELDS, RECORD, RECORD_FIELDS, r
 from broker.formats.framed_decoder import HEAD_BYTES, FramedDecoder, Writer, head_of
 from broker.formats.protobuf_reading import RecordsReader
 from broker.formats.protobuf_schema import ProtobufSchema
-from broker.formats.record_attributes import record_columns
+from broker.formats.record_attributes import RESERVED_ATTRIBUTES, record_columns
 from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
 from broker.interpreter import own_interpreter
 
@@ -80,7 +80,7 @@ class ProtobufDecoder(FramedDecoder[bytes]):
             *record_columns(),
             *kept,
         )
-        own = map(sf.col, ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers", RECORD))
+        own = map(sf.col, (*RESERVED_ATTRIBUTES, RECORD))
         attributes = (
             *(sf.col(_READ).getField(f"c{place}").alias(f.name) for place, f in enumerate(self.fields.arrow)),
             *own,

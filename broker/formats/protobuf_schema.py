@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import SchemaError
+from broker.formats.protobuf import NOT_INSTALLED, is_installed
 from broker.formats.protobuf_reading import TIMESTAMP, WRAPPERS, is_repeated, messages_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class ProtobufSchema:
         shown = " ".join(text.split())[:40]
         if len(text) + sum(len(own) for _, own in references) > _CHARS_MAX:
             raise SchemaError("Protobuf schema", f"{shown}...", f"is longer than {_CHARS_MAX:,} characters")
-        if importlib.util.find_spec("grpc_tools") is None:
-            raise SchemaError("format", "protobuf", "needs Protobuf's compiler: install asc with its extra 'protobuf'")
+        if not is_installed():
+            raise SchemaError("format", "protobuf", NOT_INSTALLED)
         with tempfile.TemporaryDirectory(prefix="asc-protobuf-") as folder:
             root = Path(folder).resolve()
             for name, own in ((_FILE, text), *references):

@@ -78,6 +78,7 @@ def of_column(name: str, kind: str) -> str:
 
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, 123000, tzinfo=timezone.utc)
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2}
 LONG = {"type": "long", "logicalType": "timestamp-millis"}
 CASES: dict[str, tuple[str, Any, Any, Any]] = {
     "boolean": ("BOOLEAN", "boolean", True, True),
@@ -112,31 +113,31 @@ CASES: dict[str, tuple[str, Any, Any, Any]] = {
     "long as timestamp": ("TIMESTAMP", "long", 5, None),
     "decimal": (
         "DECIMAL(10,3)",
-        {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2},
+        DECIMAL,
         Decimal("-123456.78"),
         Decimal("-123456.780"),
     ),
     "decimal as text": (
         "STRING",
-        {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2},
+        DECIMAL,
         Decimal("0.65"),
         None,
     ),
     "decimal as bytes": (
         "BINARY",
-        {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2},
+        DECIMAL,
         Decimal("0.65"),
         None,
     ),
     "decimal, too large": (
         "DECIMAL(4,2)",
-        {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2},
+        DECIMAL,
         Decimal("123.45"),
         None,
     ),
     "decimal, fewer places": (
         "DECIMAL(10,1)",
-        {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2},
+        DECIMAL,
         Decimal("1.00"),
         None,
     ),
