@@ -8,11 +8,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from asc.errors import AscError, PlanError, PredicateError, SchemaError
+    from asc.errors import AscError, PlanError, PredicateError, SchemaError, ShapeError
+    from asc.layer_file import read_layer
     from asc.matcher import Matcher
     from asc.schema import Schema
+    from asc.spatial.layer import Layer
 
-__all__ = ["AscError", "Matcher", "PlanError", "PredicateError", "Schema", "SchemaError"]
+__all__ = [
+    "AscError",
+    "Layer",
+    "Matcher",
+    "PlanError",
+    "PredicateError",
+    "Schema",
+    "SchemaError",
+    "ShapeError",
+    "read_layer",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -20,5 +32,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'asc' has no attribute {name!r}")
     from importlib import import_module
 
-    module = {"Matcher": "asc.matcher", "Schema": "asc.schema"}.get(name, "asc.errors")
+    modules = {
+        "Layer": "asc.spatial.layer",
+        "Matcher": "asc.matcher",
+        "Schema": "asc.schema",
+        "read_layer": "asc.layer_file",
+    }
+    module = modules.get(name, "asc.errors")
     return getattr(import_module(module), name)

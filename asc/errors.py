@@ -26,6 +26,10 @@ class SchemaError(AscError):
     """A schema that cannot be read, or that holds what the engine cannot represent."""
 
 
+class ShapeError(AscError):
+    """A shape that is refused: what it is, where, and the remedy."""
+
+
 class PlanError(AscError):
     """A plan that cannot be built or read, or a change that does not fit it."""
 

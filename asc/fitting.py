@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,6 +37,22 @@ def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row:
     row = bisect_left(range(len(plain)), True, key=lambda last: _exact(plain.slice(0, last + 1), wanted) is None)
     remedy = f"does not fit {ddl_of_type(wanted)}: {_remedy(given)}"
     raise PlanError(f"column {attribute.sql}, row {first_row + row}, holds", _shown(plain[row]), remedy)
+
+
+def position_of(attribute: PAttribute, parts: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
+    """The positions that two columns of numbers make, each as the double that Spark casts it to."""
+    return pa.StructArray.from_arrays([_as_doubles(part) for part in parts], fields=list(attribute.type))
+
+
+def _as_doubles(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if pa.types.is_dictionary(whole.type):
+        whole = whole.dictionary_decode()
+    if pa.types.is_decimal(whole.type):
+        # Java rounds a decimal to the nearest double, as Python does and Arrow does not always.
+        return pa.array([None if value is None else float(value) for value in whole.to_pylist()], pa.float64())
+    # An integer beyond 53 bits is rounded, as Java rounds it.
+    return whole.cast(pa.float64(), safe=False)
 
 
 def _goes_with(given: pa.DataType, wanted: pa.DataType) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,14 +11,17 @@ import pyarrow.compute as pc
 
 from asc.errors import PlanError, PredicateError
 from asc.evaluation.executor import Matches, match
-from asc.fitting import fitted
+from asc.fitting import fitted, position_of
 from asc.interchange import Incoming, Part, is_table, predicates_schema, why_not
+from asc.keys.attribute import PAttribute
+from asc.layer_file import layers_of
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
 from asc.result_tables import By, count_table, filtered, ids_by_row, result_table
 from asc.schema import Schema
 from asc.spark_types import folded
+from asc.spatial.layer import Layer
 
 QUERIES_COLUMN = "queries"
 """What :meth:`Matcher.filter` adds."""
@@ -44,13 +48,20 @@ class Matcher:
         options: CompileOptions | None = None,
         limits: Limits | None = None,
         time_zone: str = "UTC",
+        crs: str | None = None,
+        layers: Mapping[str, Layer | str | Path] | None = None,
     ) -> None:
         """``schema``: of the tables to come, as :meth:`Schema.of` takes it, or one of these tables, or its Arrow schema
         (:func:`asc.interchange.predicates_schema`); SchemaError for what is none. ``queries``: id -> predicate, to
         begin with; refused as by :meth:`add`. ``options``: how plans are laid out; ``limits``: of predicates.
-        ``time_zone``: the session time zone that timestamps in predicates are read in.
+        ``time_zone``: the session time zone that timestamps in predicates are read in. ``crs``: of positions, ``wgs84``
+        or ``planar``; that of the schema unless told. ``layers``: what ``shape('layer', 'id')`` means, by name: layers
+        (:func:`asc.read_layer`), or files of shapes with an id each.
         """
-        self.schema, self._left_out = _schema_of(schema)
+        found, self._left_out = _schema_of(schema)
+        self.schema = found if crs is None else found.with_crs(crs)
+        if layers is not None:
+            self.schema = self.schema.with_layers(layers_of(layers, self.schema.crs))
         self._limits = limits or Limits()
         self._time_zone = time_zone
         self._plan = compile_plan((), options)
@@ -166,9 +177,16 @@ def _schema_of(value: object) -> tuple[Schema, Mapping[str, str]]:
 def _matched(plan: Plan, incoming: Incoming) -> Iterator[tuple[Part, Matches]]:
     before = 0
     for part in incoming.parts:
-        columns = [fitted(a, _column(part, a.path or (), a.sql), before) for a in plan.p_attributes]
+        columns = [_values(part, attribute, before) for attribute in plan.p_attributes]
         yield part, match(plan, columns, part.num_rows)
         before += part.num_rows
+
+
+def _values(part: Part, attribute: PAttribute, before: int) -> pa.Array | pa.ChunkedArray:
+    """The values of a p-attribute in a part of a table whose rows count from ``before``."""
+    if not attribute.parts:
+        return fitted(attribute, _column(part, attribute.path or (), attribute.sql), before)
+    return position_of(attribute, [_values(part, half, before) for half in attribute.parts])
 
 
 def _column(batch: Part, path: tuple[str, ...], name: str) -> pa.ChunkedArray:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -15,6 +16,11 @@ import pyarrow as pa
 from asc.errors import SchemaError
 from asc.keys.spaces import space_of
 from asc.spark_types import ddl_of_type, fields_of_ddl, folded, normalised_arrow_type, quoted_name, type_of_json
+from asc.spatial.layer import Layer
+
+WGS84, PLANAR = "wgs84", "planar"
+CRSS = (WGS84, PLANAR)
+"""What the numbers of positions may be: degrees of longitude and latitude, or x and y of a plane."""
 
 
 class StructType(Protocol):
@@ -47,8 +53,9 @@ class Schema:
 
     Represents Spark's StructType as an Arrow schema of canonical types: signed integers, float32/64, decimal128,
     string, binary, bool, date32, ``timestamp('us', 'UTC')`` for TIMESTAMP, ``timestamp('us')`` for TIMESTAMP_NTZ,
-    struct, list, map. Invariant: at least one field, no two siblings whose names differ in case only. Looking an
-    attribute up costs one dictionary access a path part.
+    struct, list, map. ``crs``: what the numbers of positions are, ``wgs84`` (degrees, longitude first) or ``planar``
+    (x and y as they are). ``layers``: what ``shape('layer', 'id')`` means. Invariant: at least one field, no two
+    siblings whose names differ in case only. Looking an attribute up costs one dictionary access a path part.
 
     >>> schema = Schema.from_ddl("delay INT, place STRUCT<city: STRING, x: DOUBLE>")
     >>> [a.name for a in schema.attributes]
@@ -58,6 +65,8 @@ class Schema:
     """
 
     arrow: pa.Schema
+    crs: str = WGS84
+    layers: Mapping[str, Layer] = dataclasses.field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, value: Schema | pa.Schema | StructType | str) -> Schema:
@@ -106,6 +115,16 @@ class Schema:
         without a Spark counterpart (unsigned integers, timestamps in another unit than microseconds, ...).
         """
         return cls(_checked(f.with_type(normalised_arrow_type(f.type, f.name)) for f in schema))
+
+    def with_crs(self, crs: str) -> Schema:
+        """The same attributes, positions being in ``wgs84`` or ``planar``; SchemaError for anything else."""
+        if crs not in CRSS:
+            raise SchemaError("crs", crs, f"write {' or '.join(CRSS)}")
+        return replace(self, crs=crs)
+
+    def with_layers(self, layers: Mapping[str, Layer]) -> Schema:
+        """The same attributes, the names of shapes being those of some layers, by the name of each."""
+        return replace(self, layers=layers)
 
     def ddl(self) -> str:
         """The schema as Spark DDL; ``Schema.from_ddl`` reads it back to an equal schema."""

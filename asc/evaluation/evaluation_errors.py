@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from asc.compiled import compiled, trailing_zeros
 from asc.evaluation.beginnings import Beginnings, chunk_rows
+from asc.evaluation.listed_errors import count_listed
 from asc.evaluation.regions import RegionIds, columns_of, region_ids
 from asc.keys.buffers import Mask
 from asc.plan.block import Block
@@ -52,6 +53,7 @@ def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping
         masks = {slot: mask[start : start + rows] for slot, mask in errors.items()}
         for block in plan.blocks:
             _count(block, regions, masks, beginnings, counts)
+    count_listed(plan, columns, errors, counts)
     found = np.flatnonzero(counts)
     return found, counts[found]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from asc.evaluation.beginnings import Beginnings, chunk_rows
 from asc.evaluation.kernels import ROOM, sweep, walk
+from asc.evaluation.listed import listed_pairs
 from asc.evaluation.pairs import by_row
 from asc.evaluation.regions import columns_of, write_regions
 from asc.frozen import frozen, frozen_int32
+from asc.keys.buffers import Mask
 from asc.keys.column import Column
 from asc.plan.block import LINE, Block
 from asc.plan.conjuncts import Integers
@@ -51,6 +53,11 @@ class Matches:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def without(self, rows: Mask) -> Matches:
+        """Those of the other rows, which keep their places; ``rows`` bool[tuples]. What it cost stays counted."""
+        kept = ~rows[self.rows]
+        return replace(self, rows=self.rows[kept], queries=self.queries[kept])
+
     @property
     def evaluated(self) -> int:
         """Constructs evaluated, summed over tuples and blocks."""
@@ -71,6 +78,9 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
         state.load(prepared, start, min(rows, start + chunk))
         ends.append(state.sweep())
     pairs = state.found[: state.count]
+    if plan.listed:
+        pairs = np.concatenate([pairs, listed_pairs(plan, prepared, rows)])
+        ends, chunk = [len(pairs)], max(1, rows)
     places, ordinals = np.empty(len(pairs), dtype=np.int32), np.empty(len(pairs), dtype=np.int32)
     marks = np.zeros(len(plan) // 64 + 1, dtype=np.uint64)
     dropped, first = 0, 0

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import starmap
 
 import pyarrow as pa
 
-from asc.evaluation.trace import BlockTrace, JudgedConjunct, Verdict
+from asc.evaluation.trace import BlockTrace, JudgedConjunct, Verdict, shortened
 from asc.evaluation.tracing import traced
 from asc.evaluation.verdict import judged
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
 from asc.plan.plan import Plan
 from asc.predicate.describe import constraint_text
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedTerm:
+    """A constraint of a query's conjunct, and the p-attribute of the construct that it is in."""
+
+    constraint: str
+    attribute: str
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """A text of several lines; ``accepted``: whether the query accepts the tuple, None where none is given."""
+    """A text of several lines; ``accepted``: whether the query accepts the tuple, None where none is given.
+
+    Where it tells of constructs: the terms of the query's ``conjuncts``, and the ``block`` with its constructs, from 0
+    on; None of a query that is in no construct, or listed.
+    """
 
     text: str
     accepted: bool | None = None
+    block: int | None = None
+    conjuncts: tuple[tuple[PlacedTerm, ...], ...] = ()
 
 
 def explain(
@@ -34,14 +51,15 @@ def explain(
     Raises PlanError for an unknown id.
     """
     if values is None:
-        return Explanation("\n".join(_lines(plan, query_id)))
+        return _placed(plan, query_id, Explanation("\n".join(_lines(plan, query_id))))
     if not whole:
         verdict = _judged(plan, query_id, values)
         return Explanation("\n".join(verdict_lines(verdict)), verdict.accepted)
     trace = traced(plan, values, query_id=query_id, blocks=1, listed=0)
     verdict = trace.verdict or _judged(plan, query_id, values)
     way = [] if verdict.block is None else _way(verdict, trace.told[0])
-    return Explanation("\n".join([*verdict_lines(verdict), *_lines(plan, query_id), *way]), verdict.accepted)
+    text = "\n".join([*verdict_lines(verdict), *_lines(plan, query_id), *way])
+    return _placed(plan, query_id, Explanation(text, verdict.accepted))
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
@@ -53,6 +71,18 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
             yield f"conjunct {number} {'holds' if conjunct.holds else 'fails'}:"
         for term in conjunct.terms:
             yield f"  {'holds' if term.holds else 'fails'}  {term.constraint}   ({term.value})"
+
+
+def _placed(plan: Plan, query_id: str, found: Explanation) -> Explanation:
+    # The conjuncts of a query stand in one block.
+    for number, bits in plan.conjuncts_of(query_id):
+        told = (tuple(starmap(_placed_term, plan.constraints(number, bit))) for bit in bits)
+        return replace(found, block=number if number < len(plan.blocks) else None, conjuncts=tuple(told))
+    return found
+
+
+def _placed_term(attribute: PAttribute, constraint: Constraint) -> PlacedTerm:
+    return PlacedTerm(shortened(constraint_text(attribute, constraint)), str(attribute.read))
 
 
 def _judged(plan: Plan, query_id: str, values: Sequence[pa.Scalar]) -> Verdict:
@@ -71,11 +101,14 @@ def _lines(plan: Plan, query_id: str) -> Iterator[str]:
 
 
 def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) -> Iterator[str]:
+    if number >= len(plan.blocks):
+        yield from _listed_lines(plan, query_id, number, bits)
+        return
     block = plan.blocks[number]
     order = block.sequence.tolist()
     names = [str(plan.p_attributes[block.slots[construct]]) for construct in order]
     yield (
-        f"{query_id}: {_counted(len(bits), 'conjunct')} in block {number} (of {len(plan.blocks)}, from 0 on), which "
+        f"{query_id}: {_counted(len(bits), 'conjunct')} in block {number} (of {_blocks(plan)}, from 0 on), which "
         f"holds {_counted(block.conjunct_count, 'conjunct')}"
     )
     yield f"sequence: {' -> '.join(names)}"
@@ -91,6 +124,25 @@ def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) ->
                 f"(construct {names.index(str(attribute.read)) + 1} of {len(names)}: {regions} "
                 f"and NULL, used by {_counted(construct.qub.count(), 'conjunct')})"
             )
+
+
+def _listed_lines(plan: Plan, query_id: str, number: int, places: Sequence[int]) -> Iterator[str]:
+    block = plan.listed[number - len(plan.blocks)]
+    yield (
+        f"{query_id}: {_counted(len(places), 'conjunct')} in block {number} (of {_blocks(plan)}, from 0 on), which "
+        f"lists {_counted(len(block), 'conjunct')} by the shapes that {block.position} may meet"
+    )
+    for position, place in enumerate(places, 1):
+        yield f"conjunct {position}:"
+        listed = True
+        for attribute, constraint in block.constraints(place):
+            told = "listed under it" if listed else "held against the tuples that it is listed for"
+            yield f"  {constraint_text(attribute, constraint)}   ({told})"
+            listed = False
+
+
+def _blocks(plan: Plan) -> int:
+    return len(plan.blocks) + len(plan.listed)
 
 
 def _way(verdict: Verdict, block: BlockTrace) -> Iterator[str]:

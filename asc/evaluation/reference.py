@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from bitarray import bitarray
 from bitarray.util import zeros
 
@@ -108,4 +109,10 @@ def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:
             terms = plan.constraints(number, bit)
             if all(constraint.admits(attribute.key_among(of)) for attribute, constraint in terms):
                 handles.add(int(block.table.owner[bit]))
+    for listed in plan.listed:
+        for conjunct in np.flatnonzero(plan.ranks[listed.table.owner] >= 0).tolist():
+            if all(
+                constraint.admits(attribute.key_among(of)) for attribute, constraint in listed.constraints(conjunct)
+            ):
+                handles.add(int(listed.table.owner[conjunct]))
     return [plan.query_ids[ordinal].as_py() for ordinal in sorted(int(plan.ranks[handle]) for handle in handles)]

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from asc.plan.plan import Plan
 
 TEXT_CHARS = 300
 """Of the text of a value, a constraint or a region; longer ones are cut."""
@@ -95,13 +101,32 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
+class Remaining:
+    """The queries that have a conjunct in a GRB: how many, and the first of them by id, the one asked about before all.
+
+    ``listed``: their ids; all of them where they are few.
+    """
+
+    queries: int
+    listed: tuple[str, ...]
+
+    @staticmethod
+    def of(plan: Plan, owners: npt.NDArray[np.int32], focus: int, most: int) -> Remaining:
+        """The queries that some conjuncts belong to, by their handles; ``focus``: of the one asked about, or -1."""
+        handles = np.unique(owners)
+        ranks = plan.ranks[handles]
+        first = ranks[np.lexsort((ranks, handles != focus))][:most]
+        return Remaining(len(handles), tuple(plan.query_ids[rank].as_py() for rank in first.tolist()))
+
+
+@dataclass(frozen=True, slots=True)
 class BlockTrace:
     """The way through one block, numbered from 0.
 
     ``sequence``: the p-attributes of its constructs in the macro-sequence. ``begun``: the conjuncts that the tuple
-    began with, after ``patterns`` ruled out others. ``verification``: what the regions left and the exact constraints
-    ruled out. ``holding``: the conjuncts that hold in the end, and ``accepting`` the queries of these. ``dropped``: no
-    conjunct was left in the GRB.
+    began with, after ``patterns`` ruled out others. ``remaining``: the queries that the last construct left.
+    ``verification``: what the regions left and the exact constraints ruled out. ``holding``: the conjuncts that hold in
+    the end, and ``accepting`` the queries of these. ``dropped``: no conjunct was left in the GRB.
     """
 
     number: int
@@ -110,6 +135,7 @@ class BlockTrace:
     begun: int
     patterns: Losses
     visits: tuple[Visit, ...]
+    remaining: Remaining
     verification: Losses
     holding: int
     accepting: int

@@ -12,10 +12,22 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.evaluation.beginnings import Beginnings
+from asc.evaluation.listed_way import ListedWay
 from asc.evaluation.regions import columns_of, write_regions
-from asc.evaluation.trace import BlockTrace, Fallen, JudgedConjunct, Losses, Trace, Verdict, Visit, shortened
+from asc.evaluation.trace import (
+    BlockTrace,
+    Fallen,
+    JudgedConjunct,
+    Losses,
+    Remaining,
+    Trace,
+    Verdict,
+    Visit,
+    shortened,
+)
 from asc.evaluation.verdict import Keys, failing_term, judged, value_text
 from asc.keys.attribute import PAttribute
+from asc.keys.column import Column
 from asc.plan.block import Block
 from asc.plan.conjuncts import ADMITS_NULL, SLOT_MASK
 from asc.plan.construct import Words
@@ -40,6 +52,7 @@ class _Tuple:
     regions: Sequence[int]
     nulls: npt.NDArray[np.bool_]
     beginnings: Beginnings
+    columns: Sequence[Column]
 
     @staticmethod
     def of(plan: Plan, values: Sequence[pa.Scalar]) -> _Tuple:
@@ -52,7 +65,7 @@ class _Tuple:
         nulls = np.array([keys[one] is None for one in attributes], dtype=np.bool_)
         beginnings = Beginnings(plan, 1)
         beginnings.look(columns, 0, 1)
-        return _Tuple(plan, keys, labels, regions[:, 0].tolist(), nulls, beginnings)
+        return _Tuple(plan, keys, labels, regions[:, 0].tolist(), nulls, beginnings, columns)
 
     def begun(self, block: Block) -> Words:
         """The GRB that it begins a block with."""
@@ -86,6 +99,10 @@ class _Way:
         return self.steps[-1].grb if self.steps else self.begun
 
     @property
+    def evaluated(self) -> int:
+        return len(self.steps)
+
+    @property
     def dropped(self) -> bool:
         return not self.left.any()
 
@@ -117,7 +134,8 @@ def traced(
     verdict, own = None, _Tuple.of(plan, values)
     if query_id is not None:
         verdict = judged(plan, query_id, own.keys)
-    ways = [_walked(own, number) for number in range(len(plan.blocks))]
+    ways: list[_Way | ListedWay] = [_walked(own, number) for number in range(len(plan.blocks))]
+    ways += [ListedWay.of(plan, len(plan.blocks) + place, own.columns, own.keys) for place in range(len(plan.listed))]
     told = _chosen(ways, None if verdict is None else verdict.block, blocks)
     handles = np.concatenate([plan.match_all_handles, *(way.accepting for way in ways)])
     ordinals = np.sort(plan.ranks[handles])
@@ -131,7 +149,7 @@ def traced(
         accepted_count=len(ordinals),
         accepted=tuple(plan.query_ids[ordinal].as_py() for ordinal in ordinals[:listed].tolist()),
         match_all=len(plan.match_all_handles),
-        evaluated=sum(len(way.steps) for way in ways),
+        evaluated=sum(way.evaluated for way in ways),
         blocks=len(ways),
         dropped_blocks=sum(way.dropped for way in ways),
         told=tuple(_told(own, way, focus, listed) for way in told),
@@ -180,14 +198,16 @@ def _verified(own: _Tuple, block: Block, bits: Bits) -> Bits:
     return bits[~fails]
 
 
-def _chosen(ways: Sequence[_Way], first: int | None, most: int) -> list[_Way]:
-    def rank(way: _Way) -> tuple[bool, bool, int]:
+def _chosen(ways: Sequence[_Way | ListedWay], first: int | None, most: int) -> list[_Way | ListedWay]:
+    def rank(way: _Way | ListedWay) -> tuple[bool, bool, int]:
         return way.number != first, not len(way.holding), way.number
 
     return sorted(sorted(ways, key=rank)[:most], key=lambda way: (way.number != first, way.number))
 
 
-def _told(own: _Tuple, way: _Way, focus: int, listed: int) -> BlockTrace:
+def _told(own: _Tuple, way: _Way | ListedWay, focus: int, listed: int) -> BlockTrace:
+    if isinstance(way, ListedWay):
+        return way.told(focus, listed)
     plan, block = own.plan, way.block
     names = [plan.p_attributes[slot] for slot in block.slots.tolist()]
     losses = _Losing(own, way, focus, listed)
@@ -220,6 +240,7 @@ def _told(own: _Tuple, way: _Way, focus: int, listed: int) -> BlockTrace:
         begun=_ones(way.begun),
         patterns=losses.between(block.live, way.begun, None),
         visits=tuple(visits),
+        remaining=Remaining.of(plan, block.table.owner[_bits(way.left)], focus, listed),
         verification=losses.between(way.left, _packed(held), None),
         holding=len(way.holding),
         accepting=len(way.accepting),
@@ -266,11 +287,12 @@ class _Losing:
         return Fallen(plan.query_ids[int(plan.ranks[handle])].as_py(), place, term)
 
 
-def _with_way(verdict: Verdict, way: _Way, handle: int) -> Verdict:
+def _with_way(verdict: Verdict, way: _Way | ListedWay, handle: int) -> Verdict:
     """The verdict with what ruled out each of its conjuncts."""
     bits = np.flatnonzero(way.block.table.owner == handle).tolist()
     told = zip(verdict.conjuncts, bits, strict=True)
-    return replace(verdict, conjuncts=tuple(_fell(conjunct, way, bit) for conjunct, bit in told))
+    fell = (way.fell(one, bit) if isinstance(way, ListedWay) else _fell(one, way, bit) for one, bit in told)
+    return replace(verdict, conjuncts=tuple(fell))
 
 
 def _fell(conjunct: JudgedConjunct, way: _Way, bit: int) -> JudgedConjunct:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -11,7 +11,9 @@ from asc.keys.byte_strings import quoted
 from asc.keys.constraint import Key
 from asc.keys.key_space import KeySpace
 from asc.keys.like import Elements, Like, like_accepts, like_text
+from asc.keys.positions import BOX_DEGREES, BOX_PLANE, DEGREES, PLANE, numbers_of
 from asc.keys.spaces import space_of
+from asc.spatial.shape import Asked, asked_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class PAttribute:
 
     With ``like`` it is a boolean that the engine finds in the values of another p-attribute, the subject of the match;
     ``is_matched`` says that one is such a subject: it stands in a plan beside the same one that is compared.
-    ``elements``: of a subject that is an array as a text.
+    ``elements``: of a subject that is an array as a text. ``parts``: of a subject that is a position, the two numbers
+    that it is made of, or of a box the four; what is matched with it are shapes (:mod:`asc.spatial.shape`).
     """
 
     sql: str
@@ -39,6 +42,7 @@ class PAttribute:
     like: Like | None = field(default=None, compare=False)
     is_matched: bool = False
     elements: Elements | None = field(default=None, compare=False)
+    parts: tuple[PAttribute, ...] = field(default=(), compare=False)
 
     @property
     def read(self) -> PAttribute:
@@ -46,9 +50,20 @@ class PAttribute:
         return self if self.like is None else self.like.subject
 
     @property
+    def is_point(self) -> bool:
+        """Whether it is a position of two numbers."""
+        return len(self.parts) == 2
+
+    @property
+    def part_texts(self) -> tuple[str, ...]:
+        """The parts of a position as doubles, as Spark SQL."""
+        return tuple(f"CAST(({part.sql}) AS DOUBLE)" for part in self.parts)
+
+    @property
     def is_computed(self) -> bool:
         """Whether Spark computes it, or what it is matched in."""
-        return self.read.path is None
+        read = self.read
+        return any(part.is_computed for part in read.parts) if read.parts else read.path is None
 
     @property
     def space(self) -> KeySpace:
@@ -71,7 +86,11 @@ class PAttribute:
         if self.like is None:
             return keys[self]
         value = keys[self.like.subject]
-        return None if value is None else int(like_accepts(self.like.key, value))
+        if value is None:
+            return None
+        if self.like.subject.parts:
+            return int(Asked.of(self.like.key).accepts(*numbers_of(value)))
+        return int(like_accepts(self.like.key, value))
 
     def __hash__(self) -> int:
         return hash(self.sql)
@@ -79,13 +98,17 @@ class PAttribute:
     def __str__(self) -> str:
         if self.elements is not None:
             return f"elements of {self.elements.array}"
+        if self.parts:
+            name = "ST_Point" if len(self.parts) == 2 else "ST_PolygonFromEnvelope"
+            return f"{name}({', '.join(part.sql for part in self.parts)})"
         return f"{self.sql} LIKE" if self.is_matched else self.sql
 
     def text_of(self, key: Key | None) -> str:
         """What it is for a tuple, as SQL: its text and that of a key."""
         if self.elements is not None:
             return f"{self.elements.array} = {'NULL' if key is None else self.elements.text(key)}"
-        return f"{self.sql} = {'NULL' if key is None else self.space.text(key)}"
+        name = str(self) if self.parts else self.sql
+        return f"{name} = {'NULL' if key is None else self.space.text(key)}"
 
 
 def matched(subject: PAttribute, key: bytes) -> PAttribute:
@@ -94,5 +117,24 @@ def matched(subject: PAttribute, key: bytes) -> PAttribute:
     >>> matched(PAttribute("note", pa.string(), ("note",), is_matched=True), b"\xfferror\xff").sql
     "note LIKE '%error%'"
     """
-    asked = subject.elements.asks(key) if subject.elements else f"{subject.sql} LIKE {quoted(like_text(key))}"
+    if subject.parts:
+        asked = asked_text(key, str(subject))
+    else:
+        asked = subject.elements.asks(key) if subject.elements else f"{subject.sql} LIKE {quoted(like_text(key))}"
     return PAttribute(asked, pa.bool_(), like=Like(subject, key))
+
+
+def position(parts: Sequence[PAttribute], *, is_planar: bool, error_condition: str | None = None) -> PAttribute:
+    """The p-attribute of a position that two numbers make, x and y, or longitude and latitude in degrees; of a box, by
+    the four of its corners.
+
+    >>> parts = [PAttribute(name, pa.float64(), (name,)) for name in ("lon", "lat")]
+    >>> str(position(parts, is_planar=False))
+    'ST_Point(lon, lat)'
+    """
+    kinds = {2: (DEGREES, PLANE), 4: (BOX_DEGREES, BOX_PLANE)}
+    kind = kinds[len(parts)][is_planar]
+    found = PAttribute("", kind, is_matched=True, parts=tuple(parts), error_condition=error_condition)
+    fields = ", ".join(f"'{own.name}', {text}" for own, text in zip(kind, found.part_texts, strict=True))
+    weight, steps = (sum(getattr(part, name) for part in parts) for name in ("weight", "steps"))
+    return replace(found, sql=f"named_struct({fields})", weight=weight, steps=steps)

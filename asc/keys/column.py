@@ -60,6 +60,11 @@ class Column:
         np.take(self.value_keys, indices, out=out)
         return self._with_values(nulls, indices)
 
+    def scalar(self, row: int) -> pa.Scalar:
+        """The value of a row, NULL where its different value is."""
+        found = self.values[row]
+        return found.value if isinstance(found, pa.DictionaryScalar) else found
+
     def nulls(self, start: int, stop: int) -> Mask | None:
         """The mask of NULLs of rows ``start`` to ``stop``, if any."""
         part = self.values.slice(start, stop - start)
@@ -89,7 +94,7 @@ def column(attribute: PAttribute, dictionary: Dictionary, values: pa.Array | pa.
         raise PlanError(
             f"column of p-attribute {attribute.sql} has type", str(different.type), f"expected {attribute.type}"
         )
-    if not encoded and space.labelled and len(readable) >= _WORTH_ROWS and _repeats(readable):
+    if not encoded and space.labelled and not attribute.parts and len(readable) >= _WORTH_ROWS and _repeats(readable):
         values, encoded = readable.dictionary_encode(), True
         readable = values.dictionary
     if not encoded:

@@ -13,6 +13,7 @@ from asc.keys.floats import Floats
 from asc.keys.instants import Dates, Timestamps
 from asc.keys.integers import Integers
 from asc.keys.key_space import KeySpace
+from asc.keys.positions import Positions
 
 _KINDS: tuple[type[KeySpace], ...] = (
     Booleans,
@@ -24,6 +25,7 @@ _KINDS: tuple[type[KeySpace], ...] = (
     LongDecimals,
     Strings,
     Binaries,
+    Positions,
 )
 
 

@@ -15,13 +15,14 @@ from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
-from asc.keys.patterns import Patterns
 from asc.plan.block import LINE, WORD, build_block, used_slots
 from asc.plan.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
 from asc.plan.grouping import grouped
-from asc.plan.pattern_bounds import fit_beside, patterns_of
+from asc.plan.listed import ListedBlock, listed_under, merged
+from asc.plan.listed import changed as listed_after
+from asc.plan.pattern_bounds import fit_beside, found_in, patterns_of
 from asc.plan.placement import placed, words_of
-from asc.plan.plan import CompileOptions, Plan, Query, insertion_point
+from asc.plan.plan import CompileOptions, Matched, Plan, Query, insertion_point
 from asc.plan.relabelling import with_room
 from asc.predicate.normal_form import Conjunct
 
@@ -56,6 +57,7 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
         table,
         options=options or CompileOptions(),
         version=version,
+        listed=_listed(ordered, 0),
     )
 
 
@@ -69,8 +71,9 @@ def change_plan(
 ) -> Plan:
     """The plan with queries added and removed; a query whose id stands already is replaced.
 
-    Blocks that hold none of them are shared. Grids are left as they are, so that a new constant of a p-attribute with
-    bounded regions is verified instead. Everything is compiled anew, from the plan alone, when
+    Blocks that hold none of them are shared; a listed block is made anew with those that are not much larger. Grids are
+    left as they are, so that a new constant of a p-attribute with bounded regions is verified instead. Everything is
+    compiled anew, from the plan alone, when
 
     - the plan is one block of exact regions, as small plans are: they stay exactly the paper's;
     - ``rebuild_share`` of the queries change at once;
@@ -98,11 +101,22 @@ def change_plan(
     return changed
 
 
+def _listed(queries: Sequence[Query], start: int) -> tuple[ListedBlock, ...]:
+    """The listed blocks of some queries, whose handles count from ``start``: one for each position."""
+    found: dict[PAttribute, list[tuple[int, Conjunct]]] = {}
+    for handle, query in enumerate(queries, start):
+        position = listed_under(query.predicate)
+        if position is not None:
+            found.setdefault(position, []).extend((handle, conjunct) for conjunct in query.predicate.conjuncts)
+    return tuple(ListedBlock.of(pairs, position) for position, pairs in found.items())
+
+
 def is_renewal_due(plan: Plan) -> bool:
     """Whether so much of a plan has changed that it should be compiled anew: see :func:`change_plan`."""
-    if _is_exact_block(plan):
+    if _is_exact_block(plan) and not plan.listed:
         return False
-    stale = len(plan.p_attributes) - len(used_slots(plan.blocks))
+    used = {plan.p_attributes[slot] for slot in used_slots(plan.blocks)}
+    stale = len(plan.p_attributes) - len(used.union(*(block.attributes for block in plan.listed)))
     return plan.changes > plan.options.rebuild_share * len(plan) or stale > _STALE_SLOTS
 
 
@@ -130,6 +144,7 @@ def _assembled(
     *,
     options: CompileOptions,
     version: int,
+    listed: tuple[ListedBlock, ...],
 ) -> Plan:
     """A plan from scratch: the handle of each query is its ordinal, the table is in the order of ordinals."""
     _check_bounds(attributes, range(len(attributes)), options)
@@ -166,13 +181,15 @@ def _assembled(
         frozen_int32(queries.match_all),
         frozen_int32(queries.contradictions),
         patterns,
+        listed=listed,
     )
 
 
 def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
     """The next plan with all untouched blocks shared; None where everything has to be compiled anew."""
     changes = len(added) + len(gone)
-    if changes > plan.options.rebuild_share * len(plan) or _is_exact_block(plan):
+    is_small = len(plan.blocks) > 0 and _is_exact_block(plan)
+    if changes > plan.options.rebuild_share * len(plan) or (is_small and _touches(plan, added, gone)):
         return None
     known = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     plan = with_room(plan, _byte_constants(added, known))
@@ -187,8 +204,11 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     handles = np.sort(plan.handles[np.array(ordinals, dtype=np.int64)])
     blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
     blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
-    _check_bounds(attributes, used_slots(blocks), plan.options)
     queries, ranks = _merged(plan, added, gone)
+    listed = listed_after(plan.listed, _listed(added, start), ranks)
+    _check_bounds(
+        attributes, [*used_slots(blocks), *(slots[own] for one in listed for own in one.attributes)], plan.options
+    )
     return replace(
         plan,
         version=version,
@@ -204,7 +224,16 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
         match_all_handles=frozen_int32(queries.match_all),
         contradiction_handles=frozen_int32(queries.contradictions),
         changes=plan.changes + changes,
+        listed=listed,
     )
+
+
+def _touches(plan: Plan, added: Sequence[Query], gone: set[str]) -> bool:
+    """Whether a change concerns anything but listed blocks."""
+    if any(query.predicate.conjuncts and listed_under(query.predicate) is None for query in added):
+        return True
+    handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
+    return any(np.isin(block.table.owner, handles).any() for block in plan.blocks)
 
 
 def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan:
@@ -213,7 +242,9 @@ def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: i
     kept = joined([block.table for block in plan.blocks])
     kept = kept.take(np.flatnonzero((kept.owner >= 0) & (ranks[kept.owner] >= 0)))
     used = np.unique(kept.slots).tolist()
+    listed = _renewed_listed(plan, added, ranks)
     needed = {*(plan.p_attributes[slot] for slot in used), *_attributes(added)}
+    needed.update(own for block in listed for own in block.attributes)
     attributes = tuple(sorted(needed, key=_by_text))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     constants = _byte_constants(added, slots)
@@ -237,7 +268,16 @@ def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: i
         ranks[queries.match_all],
         ranks[queries.contradictions],
     )
-    return _assembled(by_ordinal, attributes, dictionaries, table, options=plan.options, version=version)
+    return _assembled(by_ordinal, attributes, dictionaries, table, options=plan.options, version=version, listed=listed)
+
+
+def _renewed_listed(plan: Plan, added: Sequence[Query], ranks: Integers) -> tuple[ListedBlock, ...]:
+    """One listed block for each position, of what is left of the plan's and the queries added; owners are ordinals."""
+    by_position: dict[PAttribute, list[ListedBlock]] = {}
+    for block in (*plan.listed, *_listed(added, len(plan.ranks))):
+        by_position.setdefault(block.position, []).append(block)
+    made = (merged(blocks, ranks) for blocks in by_position.values())
+    return tuple(block.with_owners(ranks[block.table.owner]) for block in made if block is not None)
 
 
 def _translated(
@@ -267,7 +307,7 @@ def _translated(
 
 def _grown(
     plan: Plan, added: Sequence[Query]
-) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Patterns]] | None:
+) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Matched]] | None:
     """P-attributes, grids, dictionaries and patterns with what the added queries need besides; None when a label is
     missing.
     """
@@ -282,7 +322,7 @@ def _grown(
         dictionaries[slot] = wider
         if attributes[slot].is_matched:
             own = patterns.get(slot)
-            patterns[slot] = Patterns.of(wider) if own is None else own.with_constants(values, wider)
+            patterns[slot] = found_in(attributes[slot], wider) if own is None else own.with_constants(values, wider)
     if not fit_beside(plan, dictionaries, patterns):
         return None
     if len(attributes) > SLOTS_MAX:
@@ -333,8 +373,13 @@ def _by_text(attribute: PAttribute) -> tuple[str, bool]:
 
 
 def _conjuncts(queries: Sequence[Query], start: int) -> Iterable[tuple[int, Conjunct]]:
-    """(handle, conjunct) pairs; the handles count from ``start``."""
-    return ((start + i, conjunct) for i, query in enumerate(queries) for conjunct in query.predicate.conjuncts)
+    """(handle, conjunct) pairs of those that are not listed; the handles count from ``start``."""
+    return (
+        (start + i, conjunct)
+        for i, query in enumerate(queries)
+        if listed_under(query.predicate) is None
+        for conjunct in query.predicate.conjuncts
+    )
 
 
 def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Integers:
@@ -351,9 +396,11 @@ def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, C
 
 
 def _byte_constants(queries: Iterable[Query], slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
-    """The constants of each p-attribute with labels that the queries constrain, by slot."""
+    """The constants of each p-attribute with labels that the queries constrain in bitmaps, by slot."""
     found: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
     for query in queries:
+        if listed_under(query.predicate) is not None:
+            continue
         for conjunct in query.predicate.conjuncts:
             for attribute, constraint in conjunct:
                 own = found.get(attribute.read)

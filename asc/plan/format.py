@@ -20,9 +20,9 @@ import pyarrow as pa
 
 from asc.errors import PlanError
 
-_MAGIC = b"ASCPLAN7"
+_MAGIC = b"ASCPLAN8"
 _ALIGNMENT = 64
-_DTYPES = frozenset(("|u1", "<u2", "<i4", "<i8", "<u8"))
+_DTYPES = frozenset(("|b1", "|u1", "<u2", "<i4", "<i8", "<u8", "<f8"))
 
 DAMAGE = (LookupError, ValueError, TypeError, AttributeError, StopIteration, OSError, MemoryError, pa.ArrowException)
 """What reading bytes may come upon that fit their sum and are no part of a plan."""

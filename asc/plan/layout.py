@@ -81,8 +81,8 @@ class BlockLayout:
 def laid_out(plan: Plan, number: int) -> BlockLayout:
     """The layout of a block of a plan.
 
-    Raises PlanError where the plan has none of that number. Cost: of each region that is told a row of the block's
-    matrix, and the qubs of all constructs for its cab.
+    Raises PlanError where the plan has none of that number, or a listed one, which has no regions. Cost: of each region
+    that is told a row of the block's matrix, and the qubs of all constructs for its cab.
     """
     if not 0 <= number < len(plan.blocks):
         known = f"0 to {len(plan.blocks) - 1}" if plan.blocks else "none, for no query has a conjunct"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,18 +15,22 @@ import pyarrow as pa
 from asc.errors import PlanError
 from asc.frozen import arrays_of, frozen_int32
 from asc.keys.attribute import PAttribute
+from asc.keys.box_shapes import ShapesOfBoxes
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import Grid
 from asc.keys.like import Elements
 from asc.keys.patterns import Patterns, PatternSet
+from asc.keys.shapes import ShapeSet
 from asc.plan.block import Block, lines_of
 from asc.plan.conjuncts import ConjunctTable, Integers
 from asc.plan.doubts import Doubts
 from asc.plan.format import DAMAGE, Arrays, from_bytes, message, strings_of, to_bytes
 from asc.plan.grouping import Homes
+from asc.plan.listed import ListedBlock
 from asc.plan.members import Members
 from asc.plan.order import Order
-from asc.plan.plan import CompileOptions, Plan, insertion_point
+from asc.plan.plan import CompileOptions, Matched, Plan, insertion_point
+from asc.spatial.index import ShapeIndex
 
 PAGE = 16_384
 """Queries of a page that is cut anew; one that grows to twice as many is cut."""
@@ -37,7 +41,14 @@ _OTHERS = {"homes": Homes, "doubts": Doubts, "members": Members}
 
 _TABLE = ("first", "code", "low", "high", "owner")
 _DICTIONARY = ("offsets", "data", "labels", "heads")
-_FIRST = {"slot": "boundaries", "patterns": "nodes", "block": "matrix"}
+_FIRST = {
+    "slot": "boundaries",
+    "patterns": "nodes",
+    "block": "matrix",
+    "shapes": "index.starts",
+    "boxes": "data",
+    "listed": "index.starts",
+}
 """The array that tells a part of these kinds from others."""
 
 
@@ -46,8 +57,9 @@ class Part:
     """A piece of a plan: what it ``says`` beside its arrays, its ``kind`` above all.
 
     ``head``: version, options, p-attributes, the orders of all blocks, the handles without conjuncts. ``slot``: the
-    grid of a p-attribute and its dictionary. ``patterns``: a set of those of a p-attribute. ``block``: a block but its
-    order. ``ids``: a page of queries in the order of ordinals: id, handle, topic. ``topics``: a page of topic names.
+    grid of a p-attribute and its dictionary. ``patterns``: a set of those of a p-attribute; ``shapes``, ``boxes``:
+    those that its points, or boxes, are matched with. ``block``: a block but its order. ``listed``: a listed block.
+    ``ids``: a page of queries in the order of ordinals: id, handle, topic. ``topics``: a page of topic names.
 
     Invariant: two parts that are the same object say the same, whatever the plans. Cost: nothing of its own but the
     pages; to_bytes copies the arrays.
@@ -89,11 +101,13 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
     slots = (_slot(plan, slot, of_arrays) for slot in range(len(plan.grids)))
     patterns = (_patterns(slot, one, of_arrays) for slot, own in plan.patterns.items() for one in own.sets)
     blocks = (_block(block, of_arrays) for block in plan.blocks)
+    listed = (_listed(block, of_arrays) for block in plan.listed)
     return (
         Part(*_head(plan)),
         *slots,
         *patterns,
         *blocks,
+        *listed,
         *_pages(plan, [part for part in before if part.kind == "ids"]),
         *_topics(plan, [part for part in before if part.kind == "topics"]),
     )
@@ -111,9 +125,8 @@ def plan_of(parts: Sequence[Part]) -> Plan:
 
 
 def _head(plan: Plan) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    fields = [pa.field(own.sql, own.type, metadata={b"origin": _origin(own)}) for own in plan.p_attributes]
     arrays: dict[str, npt.NDArray[Any]] = {
-        "p_attributes": np.frombuffer(pa.schema(fields).serialize(), dtype=np.uint8),
+        "p_attributes": _described(plan.p_attributes),
         "match_all": plan.match_all_handles,
         "contradictions": plan.contradiction_handles,
     }
@@ -130,10 +143,17 @@ def _head(plan: Plan) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     return says, arrays
 
 
+def _described(attributes: Sequence[PAttribute]) -> npt.NDArray[np.uint8]:
+    """P-attributes as bytes: those that positions are made of after the ones of which they are parts."""
+    fields = [pa.field(own.sql, own.type, metadata={b"origin": _origin(own)}) for own in attributes]
+    parts = [pa.field(part.sql, part.type, metadata={b"origin": _origin(part)}) for a in attributes for part in a.parts]
+    return np.frombuffer(pa.schema(fields + parts).serialize(), dtype=np.uint8)
+
+
 def _origin(attribute: PAttribute) -> bytes:
     said = (attribute.path, attribute.error_condition, attribute.weight, attribute.steps, attribute.is_matched)
     elements = None if attribute.elements is None else astuple(attribute.elements)
-    return json.dumps([*said, elements]).encode()
+    return json.dumps([*said, elements, len(attribute.parts)]).encode()
 
 
 def _slot(plan: Plan, slot: int, known: Mapping[int, Part]) -> Part:
@@ -163,7 +183,53 @@ def _block(block: Block, known: Mapping[int, Part]) -> Part:
     return Part({"kind": "block"}, arrays)
 
 
-def _patterns(slot: int, own: PatternSet, known: Mapping[int, Part]) -> Part:
+def _listed(block: ListedBlock, known: Mapping[int, Part]) -> Part:
+    found = known.get(id(block.index.starts))
+    if found is not None and found.arrays["owner"] is block.table.owner:
+        return found
+    arrays = {name: getattr(block.table, name) for name in _TABLE}
+    # Positions share one dictionary, which travels once.
+    heads = {id(own): slot for slot, own in reversed(list(block.dictionaries.items()))}
+    for slot in heads.values():
+        own = block.dictionaries[slot]
+        arrays.update({f"dictionary.{slot}.{name}": getattr(own, name) for name in _DICTIONARY})
+    says = {
+        "kind": "listed",
+        "slot": block.slot,
+        "repeats": block.repeats,
+        "dictionaries": [[slot, heads[id(own)]] for slot, own in block.dictionaries.items()],
+    }
+    arrays |= {"p_attributes": _described(block.attributes), "listed": block.first}
+    return Part(says, {**arrays, **block.index.arrays("index.")})
+
+
+def _listed_of(part: Part) -> ListedBlock:
+    arrays, says = part.arrays, part.says
+    heads = {head for _, head in says["dictionaries"]}
+    own = {head: Dictionary(*(arrays[f"dictionary.{head}.{name}"] for name in _DICTIONARY)) for head in heads}
+    index = {name.removeprefix("index."): array for name, array in arrays.items() if name.startswith("index.")}
+    return ListedBlock(
+        _attributes_of(arrays["p_attributes"]),
+        says["slot"],
+        {slot: own[head] for slot, head in says["dictionaries"]},
+        ConjunctTable(*(arrays[name] for name in _TABLE)),
+        arrays["listed"],
+        ShapeIndex(**index),
+        says["repeats"],
+    )
+
+
+def _patterns(slot: int, own: PatternSet | ShapeSet | ShapesOfBoxes, known: Mapping[int, Part]) -> Part:
+    if isinstance(own, ShapesOfBoxes):
+        found = known.get(id(own.data))
+        if found is not None and found.arrays["labels"] is own.labels and found.says["slot"] == slot:
+            return found
+        return Part({"kind": "boxes", "slot": slot}, own.arrays)
+    if isinstance(own, ShapeSet):
+        found = known.get(id(own.index.starts))
+        if found is not None and found.arrays["labels"] is own.labels and found.says["slot"] == slot:
+            return found
+        return Part({"kind": "shapes", "slot": slot}, own.arrays)
     found = known.get(id(own.nodes))
     if found is not None and found.arrays["labels"] is own.labels and found.says["slot"] == slot:
         return found
@@ -216,17 +282,11 @@ def _same_or_new(known: Part | None, says: dict[str, Any], arrays: Arrays) -> Pa
 
 
 def _plan(parts: Sequence[Part]) -> Plan:
-    by_kind: dict[str, list[Part]] = {kind: [] for kind in ("head", "slot", "patterns", "block", "ids", "topics")}
+    kinds = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "ids", "topics")
+    by_kind: dict[str, list[Part]] = {kind: [] for kind in kinds}
     for part in parts:
         by_kind[part.kind].append(part)
     (head,) = by_kind["head"]
-    attributes = []
-    for own in pa.ipc.read_schema(pa.py_buffer(head.arrays["p_attributes"])):
-        path, condition, weight, steps, is_matched, elements = json.loads(own.metadata[b"origin"])
-        path = None if path is None else tuple(path)
-        elements = None if elements is None else Elements(*elements)
-        found = PAttribute(own.name, own.type, path, condition, weight, steps, None, is_matched, elements)
-        attributes.append(found)
     grids, dictionaries = [], {}
     for slot, part in enumerate(by_kind["slot"]):
         exact, origin, shift, is_matched = part.says["grid"]
@@ -237,6 +297,8 @@ def _plan(parts: Sequence[Part]) -> Plan:
     for part in by_kind["patterns"]:
         slot = part.says["slot"]
         patterns[slot] = (*patterns.get(slot, ()), PatternSet(**part.arrays))
+    shapes: dict[int, Matched] = {part.says["slot"]: ShapeSet.of_arrays(part.arrays) for part in by_kind["shapes"]}
+    shapes.update({part.says["slot"]: ShapesOfBoxes(**part.arrays) for part in by_kind["boxes"]})
     pages = [page.arrays for page in by_kind["ids"]]
     handles = _joined([page["handles"] for page in pages])
     ranks = np.full(head.says["handles"], -1, dtype=np.int32)
@@ -244,7 +306,7 @@ def _plan(parts: Sequence[Part]) -> Plan:
     return Plan(
         head.says["version"],
         CompileOptions(**head.says["options"]),
-        tuple(attributes),
+        _attributes_of(head.arrays["p_attributes"]),
         tuple(grids),
         dictionaries,
         tuple(_block_of(part, head.arrays, number) for number, part in enumerate(by_kind["block"])),
@@ -254,9 +316,26 @@ def _plan(parts: Sequence[Part]) -> Plan:
         _joined([page["topics"] for page in pages]),
         head.arrays["match_all"],
         head.arrays["contradictions"],
-        {slot: Patterns(own) for slot, own in patterns.items()},
+        {**{slot: Patterns(own) for slot, own in patterns.items()}, **shapes},
         head.says["changes"],
+        tuple(map(_listed_of, by_kind["listed"])),
     )
+
+
+def _attributes_of(described: npt.NDArray[np.uint8]) -> tuple[PAttribute, ...]:
+    """The p-attributes of their bytes (:func:`_described`)."""
+    read: list[tuple[PAttribute, int]] = []
+    for own in pa.ipc.read_schema(pa.py_buffer(described)):
+        path, condition, weight, steps, is_matched, elements, parts = json.loads(own.metadata[b"origin"])
+        path = None if path is None else tuple(path)
+        elements = None if elements is None else Elements(*elements)
+        read.append((PAttribute(own.name, own.type, path, condition, weight, steps, None, is_matched, elements), parts))
+    own_parts = [attribute for attribute, _ in read[len(read) - sum(parts for _, parts in read) :]]
+    found: list[PAttribute] = []
+    for attribute, parts in read[: len(read) - len(own_parts)]:
+        found.append(replace(attribute, parts=tuple(own_parts[:parts])))
+        del own_parts[:parts]
+    return tuple(found)
 
 
 def _block_of(part: Part, orders: Arrays, number: int) -> Block:

@@ -8,18 +8,29 @@ import numpy as np
 
 from asc.errors import PlanError
 from asc.keys.attribute import PAttribute
+from asc.keys.box_shapes import ShapesOfBoxes
 from asc.keys.dictionary import Dictionary
 from asc.keys.patterns import Patterns
-from asc.plan.plan import CompileOptions, Plan
+from asc.keys.shapes import ShapeSet
+from asc.plan.plan import CompileOptions, Matched, Plan
 
 
 def patterns_of(
     attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary], options: CompileOptions
-) -> dict[int, Patterns]:
-    """The patterns of the p-attributes that are matched, by slot. Raises PlanError beyond ``options.pattern_bytes``."""
+) -> dict[int, Matched]:
+    """The patterns, or shapes, of the p-attributes that are matched, by slot. Raises PlanError beyond
+    ``options.pattern_bytes`` of patterns.
+    """
     own = {slot: dictionary for slot, dictionary in dictionaries.items() if attributes[slot].is_matched}
-    _check(_size_bytes(own, own), options)
-    return {slot: Patterns.of(dictionary) for slot, dictionary in own.items()}
+    _check(_size_bytes(own, (slot for slot in own if not attributes[slot].parts)), options)
+    return {slot: found_in(attributes[slot], dictionary) for slot, dictionary in own.items()}
+
+
+def found_in(attribute: PAttribute, dictionary: Dictionary) -> Matched:
+    """What the values of a matched p-attribute are matched with, of the constants in its dictionary."""
+    if not attribute.parts:
+        return Patterns.of(dictionary)
+    return ShapeSet.of(dictionary) if attribute.is_point else ShapesOfBoxes.of(dictionary)
 
 
 def fit_beside(plan: Plan, dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) -> bool:
@@ -28,12 +39,18 @@ def fit_beside(plan: Plan, dictionaries: Mapping[int, Dictionary], slots: Iterab
     Those of queries that are gone are among them, and a plan compiled anew is without: where it would not have room
     either, PlanError. Cost: a sum; beyond the bound, a look at the patterns of every block.
     """
-    size_bytes = _size_bytes(dictionaries, slots)
+    texts = [slot for slot in slots if not _is_of_shapes(plan, slot)]
+    size_bytes = _size_bytes(dictionaries, texts)
     if size_bytes <= plan.options.pattern_bytes:
         return True
-    fresh_bytes = size_bytes - _size_bytes(plan.dictionaries, plan.patterns)
+    known = [slot for slot in plan.patterns if not _is_of_shapes(plan, slot)]
+    fresh_bytes = size_bytes - _size_bytes(plan.dictionaries, known)
     _check(fresh_bytes + _in_use_bytes(plan), plan.options)
     return False
+
+
+def _is_of_shapes(plan: Plan, slot: int) -> bool:
+    return slot < len(plan.p_attributes) and bool(plan.p_attributes[slot].parts)
 
 
 def _size_bytes(dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) -> int:
@@ -43,6 +60,8 @@ def _size_bytes(dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) ->
 def _in_use_bytes(plan: Plan) -> int:
     found = 0
     for slot in plan.patterns:
+        if _is_of_shapes(plan, slot):
+            continue
         own = [block.members.labels_of(slot) for block in plan.blocks if block.members is not None]
         labels = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *own]))
         dictionary = plan.dictionaries[slot]

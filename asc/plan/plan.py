@@ -11,15 +11,21 @@ import pyarrow as pa
 from asc.errors import PlanError
 from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
+from asc.keys.box_shapes import ShapesOfBoxes
 from asc.keys.constraint import Constraint, Cut
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import Grid
 from asc.keys.patterns import Patterns
+from asc.keys.shapes import ShapeSet
 from asc.plan.block import Block, used_slots
 from asc.plan.conjuncts import Integers, decoded
 from asc.plan.construct import Construct, RegionArray, bits_of
+from asc.plan.listed import ListedBlock
 from asc.plan.order import Order
 from asc.predicate.normal_form import Predicate
+
+Matched = Patterns | ShapeSet | ShapesOfBoxes
+"""What the values of one p-attribute are matched with: texts with patterns, points and boxes with shapes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +74,11 @@ class Plan:
     blocks can be shared: ``ranks`` int32[handles] gives the ordinal of a handle, -1 for a query that is gone.
     ``topic_of`` int32[queries] points into ``topic_names``.
     ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds. ``changes`` counts the
-    queries added and removed since everything was last compiled.
+    queries added and removed since everything was last compiled. ``listed``: the blocks whose conjuncts are found as
+    lists; where blocks are counted they come after the others.
 
-    Invariant: immutable, arrays included; the conjuncts of a query stand in one block. Cost: see :class:`Block`; beside
-    its blocks a plan has its grids, 8 bytes and the id a query.
+    Invariant: immutable, arrays included; the conjuncts of a query stand in one block, listed or not. Cost: see
+    :class:`Block`; beside its blocks a plan has its grids, 8 bytes and the id a query.
     """
 
     version: int
@@ -86,8 +93,9 @@ class Plan:
     topic_of: Integers
     match_all_handles: Integers
     contradiction_handles: Integers
-    patterns: Mapping[int, Patterns]
+    patterns: Mapping[int, Matched]
     changes: int = 0
+    listed: tuple[ListedBlock, ...] = ()
 
     def __len__(self) -> int:
         """The number of queries."""
@@ -104,7 +112,8 @@ class Plan:
     @property
     def computed(self) -> set[PAttribute]:
         """The p-attributes in use that Spark computes; others may be left of queries that are gone."""
-        return {self.p_attributes[slot] for slot in used_slots(self.blocks) if self.p_attributes[slot].is_computed}
+        used = {self.p_attributes[slot] for slot in used_slots(self.blocks)}
+        return {own for own in used.union(*(block.attributes for block in self.listed)) if own.is_computed}
 
     @property
     def handles(self) -> Integers:
@@ -121,14 +130,16 @@ class Plan:
 
     @property
     def conjunct_count(self) -> int:
-        return sum(block.conjunct_count for block in self.blocks)
+        listed = sum(int(np.count_nonzero(self.ranks[block.table.owner] >= 0)) for block in self.listed)
+        return listed + sum(block.conjunct_count for block in self.blocks)
 
     @property
     def nbytes(self) -> int:
         """Bytes of everything the plan holds."""
         arrays = (self.ranks, self.topic_of, self.match_all_handles, self.contradiction_handles)
-        parts: Sequence[Block | Grid | Dictionary | Patterns] = (
+        parts: Sequence[Block | ListedBlock | Grid | Dictionary | Matched] = (
             *self.blocks,
+            *self.listed,
             *self.grids,
             *self.dictionaries.values(),
             *self.patterns.values(),
@@ -154,11 +165,14 @@ class Plan:
     def conjuncts_of(self, query_id: str) -> list[tuple[int, list[int]]]:
         """Where a query stands: the block and its bits; empty for a match-all query or a contradiction."""
         handle = self.handle(query_id)
-        found = ((number, np.flatnonzero(block.table.owner == handle)) for number, block in enumerate(self.blocks))
+        tables = [*(block.table for block in self.blocks), *(block.table for block in self.listed)]
+        found = ((number, np.flatnonzero(table.owner == handle)) for number, table in enumerate(tables))
         return [(number, bits.tolist()) for number, bits in found if len(bits)]
 
     def constraints(self, block: int, bit: int) -> Iterator[tuple[PAttribute, Constraint]]:
-        """The exact constraints of the conjunct that has a bit of a block."""
+        """The exact constraints of the conjunct that has a bit of a block, or a place in a listed one."""
+        if block >= len(self.blocks):
+            return self.listed[block - len(self.blocks)].constraints(bit)
         return decoded(self.blocks[block].table, bit, self.dictionaries, self.p_attributes)
 
     def constructs(self, number: int) -> tuple[Construct, ...]:

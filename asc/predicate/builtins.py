@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from asc.predicate.functions import FAMILIES, Function
+from asc.predicate.null_arguments import OF_NULL
 from asc.predicate.refusals import LANGUAGE, REFUSALS
 
 _WORDS = MappingProxyType(
@@ -209,8 +210,9 @@ xpath_string('<a><b>1</b></a>', 'a/b')
 class Builtin:
     """A function of Spark as the list of them has it.
 
-    ``arguments`` are empty for one that is not called or not allowed. ``example`` is a call of one that is allowed,
-    over columns n, d, s, t, day, ts, ntz, flag, raw, tags and labels.
+    ``arguments`` are empty for one that is not called or not allowed. ``of_null`` says what it gives where an argument
+    is NULL; empty where it takes none. ``example`` is a call of one that is allowed, over columns n, d, s, t, day, ts,
+    ntz, flag, raw, tags and labels.
     """
 
     name: str
@@ -218,12 +220,13 @@ class Builtin:
     arguments: str
     verdict: str
     example: str = ""
+    of_null: str = ""
 
 
 def builtins() -> Sequence[Builtin]:
     """Every built-in function of Spark, by name."""
     allowed = [
-        Builtin(name, True, _arguments(function), family, _example(name, function))
+        Builtin(name, True, _arguments(function), family, _example(name, function), _of_null(name, function))
         for family, functions in FAMILIES.items()
         for name, function in functions.items()
     ]
@@ -234,11 +237,11 @@ def builtins() -> Sequence[Builtin]:
 
 def markdown() -> str:
     """The list as the table that docs/predicates.md has."""
-    lines = ["| function | arguments | |", "|---|---|---|"]
+    lines = ["| function | arguments | where one is NULL | |", "|---|---|---|---|"]
     for builtin in builtins():
         name = builtin.name.replace("|", "\\|")
         verdict = builtin.verdict if builtin.allowed else f"refused, {builtin.verdict}"
-        lines.append(f"| `{name}` | {builtin.arguments} | {verdict} |")
+        lines.append(f"| `{name}` | {builtin.arguments} | {builtin.of_null} | {verdict} |")
     return "\n".join(lines)
 
 
@@ -256,6 +259,10 @@ def _arguments(function: Function) -> str:
     needed, more = words[: function.least], words[function.least :]
     optional = "".join(f"[, {word}" if needed or i else f"[{word}" for i, word in enumerate(more)) + "]" * len(more)
     return ", ".join(needed) + optional
+
+
+def _of_null(name: str, function: Function) -> str:
+    return OF_NULL.get(name, "NULL" if function.most else "")
 
 
 def _example(name: str, function: Function) -> str:

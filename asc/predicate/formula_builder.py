@@ -20,9 +20,12 @@ from asc.predicate.literal import Literal
 from asc.predicate.membership import membership
 from asc.predicate.pattern import like_parts
 from asc.predicate.pattern_match import pattern_text
+from asc.predicate.spatial import SpatialReader, is_condition, is_distance, refuse_in_spark
+from asc.predicate.spatial_operand import OperandReader
 from asc.predicate.syntax import Node, Source
 from asc.predicate.typer import COMPARISONS, Typer
 from asc.schema import Schema
+from asc.spatial.layer import ShapeName
 
 _NOT_NULL = Constraint(((None, None),))
 _IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 1)),))
@@ -38,10 +41,12 @@ _NODE_CHARS = 5
 class FormulaBuilder:
     """Turns the syntax trees of one predicate into formulas and collects warnings."""
 
-    def __init__(self, source: Source, schema: Schema, time_zone: str) -> None:
+    def __init__(self, source: Source, schema: Schema, time_zone: str, *, may_wait: bool = False) -> None:
         self._typer = Typer(source, schema)
         self._time_zone = time_zone
         self._attributes: dict[str, PAttribute] = {}
+        self._operands = OperandReader(self._typer, self._attribute, may_wait=may_wait)
+        self._spatial = SpatialReader(self._typer, self._operands, self._match)
         self.warnings = self._typer.warnings
 
     def formula(self, node: Node) -> Formula:
@@ -70,6 +75,16 @@ class FormulaBuilder:
         return self._boolean(self._typer.condition(node))
 
     @property
+    def named_shapes(self) -> frozenset[ShapeName]:
+        """The shapes of layers that were read."""
+        return frozenset(self._operands.named)
+
+    @property
+    def missing_shapes(self) -> frozenset[ShapeName]:
+        """Those of them that their layers do not have."""
+        return frozenset(self._operands.missing)
+
+    @property
     def typer(self) -> Typer:
         """What types the predicate's expressions."""
         return self._typer
@@ -84,6 +99,7 @@ class FormulaBuilder:
             if expression.path is not None:
                 found = PAttribute(expression.sql, data_type, expression.path)
             else:
+                refuse_in_spark(self._typer, expression.node)
                 # A column is what it is; an expression is computed, and that may be an error.
                 error = error_condition(self._typer, expression.node)
                 weight = _ALONE + expression.node.weight + len(error or "") // _NODE_CHARS
@@ -94,6 +110,8 @@ class FormulaBuilder:
 
     def _bare(self, node: Node) -> Formula:
         """A condition that is no comparison: a boolean column, constant, function call, RLIKE, ..."""
+        if is_condition(node):
+            return self._spatial.condition(node)
         expression = self._typer.condition(node)
         literal = expression.literal
         if literal is not None:
@@ -145,7 +163,7 @@ class FormulaBuilder:
             return True
         if node.op != "call" or self._typer.of(node).type != pa.bool_():
             return False
-        return (self._part_of(node) or self._member(node)) is not None
+        return is_condition(node) or (self._part_of(node) or self._member(node)) is not None
 
     def _is(self, node: Node) -> Formula:
         subject = node.args[0]
@@ -177,6 +195,8 @@ class FormulaBuilder:
         if right.literal is None:
             return self.whole(node)
         literal = right.literal
+        if is_distance(left.node):
+            return self._spatial.compared(left.node, operator, right.node) or self.whole(node)
         if literal.type == pa.bool_() and operator in ("=", "<=>") and self._is_condition(left.node):
             inner = self.formula(left.node)
             if operator == "=":

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
+from asc.spatial.layer import ShapeName
 
 Conjunct = tuple[tuple[PAttribute, Constraint], ...]
 """One conjunction: at most one constraint a p-attribute, none of them full or empty. One bit position of a plan."""
@@ -32,7 +33,8 @@ class Predicate:
     ``match_all``: a contradiction, which accepts nothing. ``match_all``: a tautology, which accepts every tuple and
     has no conjuncts (it is routed beside the ASCs). ``forms``: those of its terms, where it was read by them
     (:mod:`asc.predicate.plain_reader`); predicates of the same forms differ in constants alone. ``named``: the paths of
-    the columns that its text names; None where these are its p-attributes.
+    the columns that its text names; None where these are its p-attributes. ``shapes``: those of layers that it
+    names, by layer and id, ``missing_shapes`` those of them that are not there, which are NULL.
     """
 
     text: str
@@ -41,6 +43,8 @@ class Predicate:
     warnings: tuple[str, ...] = ()
     forms: frozenset[Form] | None = field(default=None, compare=False)
     named: frozenset[tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
+    shapes: frozenset[ShapeName] = field(default=frozenset(), compare=False, repr=False)
+    missing_shapes: frozenset[ShapeName] = field(default=frozenset(), compare=False, repr=False)
 
     @property
     def columns(self) -> frozenset[tuple[str, ...]]:

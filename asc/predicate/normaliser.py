@@ -17,12 +17,20 @@ from asc.schema import Schema
 _DEFAULT_LIMITS = Limits()
 
 
-def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, time_zone: str = "UTC") -> Predicate:
+def normalise(
+    text: str,
+    schema: Schema,
+    *,
+    limits: Limits = _DEFAULT_LIMITS,
+    time_zone: str = "UTC",
+    may_wait: bool = False,
+) -> Predicate:
     """The disjunctive normal form of a predicate over a stream's attributes.
 
     It accepts exactly the tuples that Spark's ``DataFrame.filter(text)`` accepts in the session time zone
-    ``time_zone`` with ANSI mode off. Raises PredicateError, with the position in the text, for what is no
-    predicate, does not type, or is not allowed, and AscError for an unknown time zone.
+    ``time_zone`` with ANSI mode off. ``may_wait``: a shape that its layer does not have is NULL, not refused. Raises
+    PredicateError, with the position in the text, for what is no predicate, does not type, or is not allowed, and
+    AscError for an unknown time zone.
 
     >>> schema = Schema.from_ddl("delay INT, city STRING")
     >>> predicate = normalise("NOT (delay <= 30 OR city <> 'Oslo')", schema)
@@ -34,7 +42,7 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
     if tree.weight > limits.length_chars:
         # Only what repeats its operands weighs more than it has characters; to type it would take as long.
         raise PredicateError("predicate that repeats its parts:", shortened(text), "nest fewer of them in each other")
-    builder = FormulaBuilder(source, schema, time_zone)
+    builder = FormulaBuilder(source, schema, time_zone, may_wait=may_wait)
     formula = builder.formula(tree)
     check_time_words(builder.typer, tree)
     if isinstance(formula, Const) and builder.typer.of(tree).type == pa.null():
@@ -62,8 +70,15 @@ def normalise(text: str, schema: Schema, *, limits: Limits = _DEFAULT_LIMITS, ti
         builder.warnings["a tautology: it accepts every record"] = None
     elif not conjuncts:
         builder.warnings["a contradiction: it accepts no record"] = None
-    named = frozenset(builder.typer.columns)
-    return Predicate(text, _frozen(conjuncts), match_all, tuple(builder.warnings), named=named)
+    return Predicate(
+        text,
+        _frozen(conjuncts),
+        match_all,
+        tuple(builder.warnings),
+        named=frozenset(builder.typer.columns),
+        shapes=builder.named_shapes,
+        missing_shapes=builder.missing_shapes,
+    )
 
 
 def _weight(conjuncts: list[Conjunction]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -90,8 +90,8 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
 """The functions of Spark that a predicate may not call, by lower-case name."""
 
 
-def refusal(name: str) -> tuple[str, str]:
-    """What a function that is not allowed is, and the remedy.
+def refusal(name: str, others: Iterable[str] = ()) -> tuple[str, str]:
+    """What a function that is not allowed is, and the remedy; ``others``: what may be called beside Spark's own.
 
     >>> refusal("reflect")
     ('forbidden function', 'functions that reach the JVM, files or the session are not allowed')
@@ -101,5 +101,5 @@ def refusal(name: str) -> tuple[str, str]:
     found = REFUSALS.get(name)
     if found is not None:
         return f"{found.problem} function", found.remedy
-    near = difflib.get_close_matches(name[:100], FUNCTIONS, n=1, cutoff=0.8)
+    near = difflib.get_close_matches(name[:100], [*FUNCTIONS, *others], n=1, cutoff=0.8)
     return "unknown function", f"did you mean {near[0]!r}?" if near else "'asc functions' lists those that are allowed"

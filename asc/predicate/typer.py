@@ -24,6 +24,7 @@ from asc.predicate.pattern_match import pattern_match
 from asc.predicate.pattern_work import PatternWork
 from asc.predicate.refusals import refusal
 from asc.predicate.row import row
+from asc.predicate.spatial import SPATIAL_FUNCTIONS, spatial_expression
 from asc.predicate.syntax import Node, Source
 from asc.schema import Schema
 
@@ -331,6 +332,8 @@ class Typer:
     def _call(self, node: Node) -> Expression:
         if node.value in LAMBDA_FUNCTIONS or (node.value == "array_sort" and len(node.args) == 2):
             return lambda_call(self, node)
+        if node.value in SPATIAL_FUNCTIONS:
+            return spatial_expression(self, node)
         if node.value in INSTANT_FUNCTIONS:
             return instant_call(self, node)
         if node.value in TRIED and len(node.args) == 2:
@@ -343,7 +346,7 @@ class Typer:
                 return made
         function = FUNCTIONS.get(node.value)
         if function is None:
-            problem, remedy = refusal(node.value)
+            problem, remedy = refusal(node.value, SPATIAL_FUNCTIONS)
             end = node.start + len(node.value)
             raise self.source.error(problem, node.value, remedy, node.start, max(end, node.start + 1))
         for arg in node.args:

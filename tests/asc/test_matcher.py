@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 
@@ -236,3 +238,16 @@ def test_rows_of_an_error_are_those_of_the_whole_table(monkeypatch: pytest.Monke
     assert found(matcher, pa.table({"n": range(8)})) == [(5, "any"), (6, "any"), (7, "any")]
     with pytest.raises(PlanError, match="column n, row 7, holds 4294967296: does not fit INT"):
         matcher.match(pa.table({"n": [0] * 7 + [2**32]}))
+
+
+def test_positions_of_a_plane_and_of_the_earth() -> None:
+    where = "ST_Contains(ST_PolygonFromEnvelope(0, 0, 50, 50), ST_Point(x, y))"
+    table = pa.table({"x": [10, 200, None], "y": pa.array([20.0, 20.0, 20.0], pa.float32())})
+    outside = f"NOT {where}"
+    earth = Matcher("x BIGINT, y FLOAT", {"in": where, "out": outside})
+    assert earth.match(table)["query"].to_pylist() == ["in"]
+    plane = Matcher("x BIGINT, y FLOAT", {"in": where, "out": outside}, crs="planar")
+    assert plane.match(table).to_pylist() == [{"row": 0, "query": "in"}, {"row": 1, "query": "out"}]
+    decimals = Matcher("x DECIMAL(20, 10), y FLOAT", {"in": "ST_Intersects(ST_Point(0.1, 0), ST_Point(x, y))"})
+    exact = pa.table({"x": pa.array([Decimal("0.1"), Decimal("0.1000000001")], pa.decimal128(20, 10)), "y": [0.0, 0.0]})
+    assert decimals.match(exact)["row"].to_pylist() == [0]

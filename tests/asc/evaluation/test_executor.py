@@ -45,6 +45,15 @@ def test_empty_batches() -> None:
     assert (len(matches), matches.tuples, matches.dropped, matches.evaluated) == (0, 0, 0, 0)
 
 
+def test_pairs_without_those_of_some_rows(lists_of: ListsOf) -> None:
+    plan = plan_of(positive=(A, POSITIVE), nothing=(A, NOTHING))
+    matches = match(plan, [pa.array([1, None, -1, 2, None], pa.int32())], 5)
+    kept = matches.without(np.array([True, False, False, False, True]))
+    assert lists_of(kept, plan.query_ids) == [[], ["nothing"], [], ["positive"], []]
+    assert (kept.tuples, kept.evaluated) == (matches.tuples, matches.evaluated)
+    assert len(kept.without(np.ones(5, dtype=np.bool_))) == 0
+
+
 def test_all_null_columns(ids: Ids) -> None:
     plan = plan_of(positive=(A, POSITIVE), nothing=(A, NOTHING), oslo=(S, OSLO), silent=(S, NOTHING))
     assert ids(plan, pa.nulls(3, pa.int32()), pa.nulls(3, pa.string())) == [["nothing", "silent"]] * 3

@@ -6,12 +6,15 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import PlanError
-from asc.evaluation.explain import explain
+from asc.evaluation.explain import PlacedTerm, explain
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.compiler import compile_plan
+from asc.plan.layout import laid_out
 from asc.plan.plan import CompileOptions, Plan, Query
+from asc.predicate import normalise
 from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
 
 DELAY = PAttribute("delay", pa.int32(), ("delay",))
 CITY = PAttribute("city", pa.string(), ("city",))
@@ -39,6 +42,26 @@ def test_constructs_and_sequence_of_a_query() -> None:
     assert "sequence: city -> delay" in text
     assert "delay > 30   (construct 2 of 2: 3 exact regions and NULL, used by 2 conjuncts)" in text
     assert "  city = 'Oslo'   (construct 1 of 2" in text
+
+
+def test_where_a_query_stands_is_told_with_its_constructs() -> None:
+    plan = compile_plan(QUERIES)
+    late, oslo = PlacedTerm("delay > 30", "delay"), PlacedTerm("city = 'Oslo'", "city")
+    found = explain(plan, "either")
+    assert (found.block, found.conjuncts) == (0, ((late,), (oslo,)))
+    whole = explain(plan, "late", values(plan, 45, "Oslo"), whole=True)
+    assert (whole.block, [set(terms) for terms in whole.conjuncts]) == (0, [{late, oslo}])
+    # The verdict alone tells nothing of a plan.
+    verdict = explain(plan, "late", values(plan, 45, "Oslo"))
+    assert (verdict.block, verdict.conjuncts) == (None, ())
+    assert [(explain(plan, name).block, explain(plan, name).conjuncts) for name in ("all", "none")] == [(None, ())] * 2
+
+
+def test_a_term_is_in_the_construct_that_its_values_are_read_by() -> None:
+    schema = Schema.from_ddl("s STRING")
+    plan = compile_plan([Query("port", normalise("s LIKE '%port%down%'", schema))])
+    ((term,),) = explain(plan, "port").conjuncts
+    assert term.attribute in [construct.attribute for construct in laid_out(plan, 0).constructs]
 
 
 def test_the_way_of_an_accepted_tuple() -> None:

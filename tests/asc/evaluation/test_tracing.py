@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from asc.errors import PlanError
 from asc.evaluation.executor import match
 from asc.evaluation.reference import accepted_by, evaluate_block
-from asc.evaluation.trace import BlockTrace, Fallen, Losses, plain
+from asc.evaluation.trace import BlockTrace, Fallen, Losses, Remaining, plain
 from asc.evaluation.tracing import traced
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
@@ -118,6 +118,9 @@ def agrees_with_the_reference(plan: Plan, told: BlockTrace, keys: list[Any]) -> 
     assert told.conjuncts - sum(one.conjuncts for one in lost) == told.holding
     owners = len(set(block.table.owner[block.table.owner >= 0].tolist()))
     assert owners - sum(one.queries for one in lost) == told.accepting
+    # The verification comes last, and rules out after the last construct.
+    assert owners - sum(one.queries for one in lost[:-1]) == told.remaining.queries == len(told.remaining.listed)
+    assert list(told.remaining.listed) == sorted(told.remaining.listed)
     for one in lost:
         # Nothing is cut off here, and whatever fell has a term that says why.
         assert len(one.listed) == one.conjuncts
@@ -189,6 +192,17 @@ def test_what_is_told_is_bounded_and_what_is_counted_is_not() -> None:
     assert trace.told[0].number == trace.verdict.block
     assert all(len(visit.fell.listed) <= 4 for told in trace.told for visit in told.visits)
     assert traced(plan, [pa.scalar(299, pa.int32())], blocks=0, listed=0).told == ()
+
+
+def test_the_query_that_is_asked_about_comes_first_among_what_remains() -> None:
+    each = [Query(f"q{number:03}", Predicate("", ((OSLO,),))) for number in range(100)]
+    plan = compile_plan([*each, Query("late", Predicate("", ((LATE,),)))])
+    values = delayed(plan, None, "Oslo")
+    (block,) = traced(plan, values, query_id="q077", listed=3).told
+    assert block.remaining == Remaining(100, ("q077", "q000", "q001"))
+    # One that fell out is not among them.
+    (block,) = traced(plan, values, query_id="late", listed=3).told
+    assert block.remaining == Remaining(100, ("q000", "q001", "q002"))
 
 
 def test_verification_tells_the_term() -> None:

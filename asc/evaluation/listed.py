@@ -1,0 +1,310 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Batches of tuples through listed blocks: the conjuncts listed for a value, and what else they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.compiled import compiled, inlined
+from asc.frozen import frozen
+from asc.keys.column import NO_CONSTANTS, Column, column
+from asc.keys.positions import coordinates
+from asc.keys.shapes import decided
+from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK
+from asc.plan.listed import ListedBlock
+from asc.plan.plan import Plan
+from asc.spatial.index import cell_before, entry_holds
+from asc.spatial.location import NO, UNSURE, YES, holds
+
+Array = npt.NDArray[Any]
+Pairs = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+PIECE_ROWS = 1 << 17
+"""Tuples that are looked up at a time, in the order of their cells."""
+
+_ROOM = 4_096
+
+_PLAIN, _POSITION, _TEXT = range(3)
+"""What a slot has: keys; points, matched with shapes; texts and boxes, matched with patterns and shapes."""
+
+IN_DOUBT = np.int64(1) << np.int64(31)
+CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
+
+
+def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int) -> Pairs:
+    """The pairs ``row << 32 | ordinal`` of a batch in the listed blocks of a plan, each once, in any order.
+
+    ``columns`` in the order of the plan's slots, ready to become keys. Cost: of a tuple a search in the index of each
+    block, and of each conjunct that its value may satisfy its other constraints.
+    """
+    slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
+    found = [np.empty(0, dtype=np.int64)]
+    for block in plan.listed:
+        own = [columns[slots[attribute]] for attribute in block.attributes]
+        for start in range(0, rows, PIECE_ROWS):
+            tuples = ListedTuples.of(block, own, start, min(rows, start + PIECE_ROWS))
+            pairs = tuples.conjuncts(plan.ranks)
+            ordinals = plan.ranks[block.table.owner[pairs & CONJUNCT]].astype(np.int64)
+            made = ((pairs >> 32) + start) << 32 | ordinals
+            found.append(np.unique(made) if block.repeats or block.index.has_turns else made)
+    return np.concatenate(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedTuples:
+    """Some tuples as a listed block sees them.
+
+    ``kinds`` uint8[slots]; ``keys`` int64[slots, n] of plain slots, ``x`` and ``y`` float64[slots, n] of positions;
+    ``nulls`` bool[slots, n]. Only the listed slot is filled where the block's conjuncts ask for nothing else.
+    ``errors`` bool[slots, n], or with n = 0 where there are none: what is not known of a tuple, and taken to be
+    admitted.
+    """
+
+    block: ListedBlock
+    columns: Sequence[Column]
+    start: int
+    kinds: npt.NDArray[np.uint8]
+    keys: Array
+    x: Reals
+    y: Reals
+    nulls: npt.NDArray[np.bool_]
+    errors: npt.NDArray[np.bool_]
+
+    @staticmethod
+    def of(block: ListedBlock, columns: Sequence[Column], start: int, stop: int) -> ListedTuples:
+        """Rows ``start`` to ``stop`` of the columns of the block's p-attributes."""
+        slots, size = len(block.attributes), stop - start
+        has_others = int(block.table.first[-1]) > len(block)
+        kinds = np.array([_kind(attribute) for attribute in block.attributes], dtype=np.uint8)
+        keys = np.zeros((slots, size if has_others and (kinds == _PLAIN).any() else 0), dtype=np.int64)
+        x, y = np.full((2, slots, size), np.nan)
+        nulls = np.zeros((slots, size), dtype=np.bool_)
+        for slot, attribute in enumerate(block.attributes):
+            if slot != block.slot and not has_others:
+                continue
+            values = columns[slot]
+            null = values.nulls(start, stop)
+            if null is not None:
+                nulls[slot] = null
+            if kinds[slot] == _PLAIN:
+                if attribute.space.labelled:
+                    values = column(attribute, block.dictionaries.get(slot, NO_CONSTANTS), values.values)
+                values.keys(start, stop, keys[slot])
+            elif kinds[slot] == _POSITION:
+                x[slot], y[slot] = coordinates(values.values.slice(start, size))
+                x[slot, nulls[slot]] = np.nan
+        # As Arrow's are, or the kernels would be compiled for both.
+        frozen(x)
+        frozen(y)
+        return ListedTuples(block, columns, start, kinds, keys, x, y, nulls, np.zeros((slots, 0), dtype=np.bool_))
+
+    def conjuncts(self, ranks: npt.NDArray[np.int32]) -> Pairs:
+        """The pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice."""
+        return self._settled(self.candidates(ranks))
+
+    @property
+    def exact(self) -> tuple[Any, ...]:
+        """The exact constraints, as kernels read them."""
+        table = self.block.table
+        limits = np.iinfo(table.low.dtype)
+        labels = self.block.dictionaries[self.block.slot].labels
+        return (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max), labels)
+
+    @property
+    def values(self) -> tuple[Array, ...]:
+        """What is known of the tuples, as kernels read it."""
+        return (self.kinds, self.keys, self.x, self.y, self.nulls, self.errors)
+
+    def candidates(self, ranks: npt.NDArray[np.int32]) -> Pairs:
+        """As :meth:`conjuncts`, those in doubt among them, marked."""
+        block, size = self.block, self.x.shape[1]
+        shapes, table = block.shapes, block.table
+        x, y = self.x[block.slot], self.y[block.slot]
+        cells = block.index.cell_keys(x, y)
+        order = np.argsort(cells, kind="stable")
+        cells = cells[order]
+        found, place, count = np.empty(4 * size + _ROOM, dtype=np.int64), 0, 0
+        while True:
+            place, count = sweep_listed(
+                shapes.arguments,
+                block.index.arguments,
+                cells,
+                order,
+                x,
+                y,
+                block.first,
+                self.exact,
+                self.values,
+                int(table.first[-1]) > len(block),
+                table.owner,
+                ranks,
+                place,
+                found,
+                count,
+            )
+            if place == size:
+                pairs: Pairs = found[:count]
+                living: Pairs = pairs[ranks[table.owner[pairs & CONJUNCT]] >= 0]
+                return living
+            found = np.concatenate([found, np.empty_like(found)])
+
+    def _settled(self, found: Pairs) -> Pairs:
+        """Those that hold, of pairs some of which are in doubt."""
+        doubtful = np.flatnonzero(found & IN_DOUBT)
+        if not len(doubtful):
+            return found
+        table = self.block.table
+        rows, conjuncts = found[doubtful] >> 32, found[doubtful] & CONJUNCT
+        keep = np.ones(len(found), dtype=np.bool_)
+        # The position itself is known, or nothing would be listed for it.
+        alone = np.diff(table.first)[conjuncts] == 1
+        if alone.any():
+            numbers = np.searchsorted(self.block.first, conjuncts[alone], side="right") - 1
+            own = rows[alone]
+            slot = self.block.slot
+            keep[doubtful[alone]] = decided(self.block.shapes, numbers, self.x[slot, own], self.y[slot, own])
+        for place in np.flatnonzero(~alone).tolist():
+            keep[doubtful[place]] = self._holds(int(rows[place]), int(conjuncts[place]))
+        settled: Pairs = (found & ~IN_DOUBT)[keep]
+        return settled
+
+    def _holds(self, row: int, conjunct: int) -> bool:
+        """Whether one tuple satisfies all of a conjunct that is known of it, by the exact constraints."""
+        of = dict(zip(self.block.attributes, self.columns, strict=True))
+        terms = list(self.block.constraints(conjunct))
+        if self.errors.shape[1]:
+            unknown = {own for own, error in zip(self.block.attributes, self.errors[:, row], strict=True) if error}
+            terms = [term for term in terms if term[0].read not in unknown]
+        read = {attribute.read for attribute, _ in terms}
+        keys = {own: own.key_of(of[own].scalar(self.start + row)) for own in read}
+        return all(constraint.admits(attribute.key_among(keys)) for attribute, constraint in terms)
+
+
+def _kind(attribute: Any) -> int:
+    return _POSITION if attribute.is_point else _TEXT if attribute.is_matched else _PLAIN
+
+
+@inlined
+def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, conjunct: int, row: int) -> int:
+    """Whether a tuple satisfies what a conjunct asks beside the shape that it is listed under: NO, YES or UNSURE."""
+    words, reals, bases = shapes
+    first, code, low, high, least, greatest, labels = exact
+    kinds, keys, x, y, nulls, errors = values
+    i, end = first[conjunct] + 1, first[conjunct + 1]
+    result = YES
+    while i < end:
+        bits = np.int64(code[i])
+        slot = bits & SLOT_MASK
+        lower, upper = np.int64(low[i]), np.int64(high[i])
+        i += 1
+        if errors.shape[1] > 0 and errors[slot, row]:
+            continue
+        if nulls[slot, row]:
+            inside = (bits & ADMITS_NULL) != 0
+            while i < end and kinds[slot] == _PLAIN and np.int64(code[i]) & SLOT_MASK == slot:
+                i += 1
+            if not inside:
+                return NO
+            continue
+        if kinds[slot] == _PLAIN:
+            # Several intervals of one p-attribute are one constraint: their union.
+            key = min(max(keys[slot, row], least), greatest)
+            inside = lower + ((bits & LOW_OPEN) != 0) <= key <= upper - ((bits & HIGH_OPEN) != 0)
+            while i < end and np.int64(code[i]) & SLOT_MASK == slot:
+                bits = np.int64(code[i])
+                lower, upper = np.int64(low[i]), np.int64(high[i])
+                inside |= lower + ((bits & LOW_OPEN) != 0) <= key <= upper - ((bits & HIGH_OPEN) != 0)
+                i += 1
+            if not inside:
+                return NO
+            continue
+        if lower > upper:
+            return NO
+        if lower == least and upper == greatest:
+            continue
+        if kinds[slot] == _TEXT:
+            result = UNSURE
+            continue
+        base = bases[np.searchsorted(labels, upper)]
+        met = holds(words, reals, base, x[slot, row], y[slot, row])
+        if met == UNSURE:
+            result = UNSURE
+        elif (met == YES) != (lower == upper):
+            return NO
+    return result
+
+
+@compiled
+def sweep_listed(
+    shapes: tuple[Array, Array, Array],
+    index: tuple[Array, ...],
+    cells: Array,
+    order: Array,
+    x: Array,
+    y: Array,
+    listed: Array,
+    exact: Any,
+    values: Any,
+    has_others: bool,
+    owner: Array,
+    rank: Array,
+    place: int,
+    found: Array,
+    count: int,
+) -> tuple[int, int]:
+    """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of their cells.
+
+    ``cells`` int64[n] ascending, -1 for what is nowhere, of the tuples ``order``; ``x``, ``y`` of the listed slot, by
+    tuple. ``listed`` int32[shapes + 1]: the conjuncts under each shape; ``exact``: first, code, low, high of the table,
+    the limits of its type, the labels of the shapes; ``values``: as :class:`ListedTuples` has them; ``has_others``: any
+    conjunct has a constraint beside its shape, and then those of queries without a rank are left out. ``found``
+    receives ``tuple << 32 | conjunct``, with a bit where it is in doubt, from ``count`` on. The shape comes last, once,
+    after what else its conjuncts ask. Returns the next tuple and the number of pairs, when the room is short or all are
+    done.
+    """
+    words, reals, bases = shapes
+    _, starts, shifts, parents, first, places, told, near_first, edges, spots, inside = index
+    cell = -1
+    while place < cells.size:
+        begun = count
+        key = cells[place]
+        row = order[place]
+        cell = cell_before(starts, key, cell) if key >= 0 else -1
+        around = cell
+        while around >= 0:
+            if key < starts[around] + (np.int64(1) << np.int64(2 * shifts[around])):
+                for entry in range(first[around], first[around + 1]):
+                    number = places[entry]
+                    before = count
+                    if count + listed[number + 1] - listed[number] > found.size:
+                        return place, begun
+                    for conjunct in range(listed[number], listed[number + 1]):
+                        if has_others:
+                            if rank[owner[conjunct]] < 0:
+                                continue
+                            others = others_hold(shapes, exact, values, conjunct, row)
+                            if others == NO:
+                                continue
+                            found[count] = (row << 32) | conjunct | (IN_DOUBT if others == UNSURE else np.int64(0))
+                        else:
+                            found[count] = (row << 32) | conjunct
+                        count += 1
+                    if count == before:
+                        continue
+                    met = entry_holds(
+                        words, reals, bases[number], told[entry], x[row], y[row], near_first, edges, spots, inside
+                    )
+                    if met == NO:
+                        count = before
+                    elif met == UNSURE:
+                        for pair in range(before, count):
+                            found[pair] |= IN_DOUBT
+            around = parents[around]
+        place += 1
+    return place, count

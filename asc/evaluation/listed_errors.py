@@ -1,0 +1,89 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Which queries of listed blocks an evaluation error concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.compiled import compiled
+from asc.evaluation.listed import CONJUNCT, ListedTuples, others_hold
+from asc.evaluation.regions import columns_of
+from asc.keys.buffers import Mask
+from asc.plan.conjuncts import SLOT_MASK
+from asc.plan.plan import Plan
+from asc.spatial.location import NO
+
+Array = npt.NDArray[Any]
+Counts = npt.NDArray[np.int64]
+
+
+def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask], counts: Counts) -> None:
+    """Add to ``counts`` int64[handles] the tuples that concern each query of the listed blocks (see
+    :func:`asc.evaluation.evaluation_errors.queries_with_errors`). Of a tuple whose position is not known, a text is
+    taken to match what it is matched with.
+
+    Cost: of a tuple whose position is not known, a look at the other constraints of all conjuncts; of another one as
+    matching it.
+    """
+    if not plan.listed:
+        return
+    tuples = len(next(iter(errors.values())))
+    slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
+    prepared = columns_of(plan, columns, tuples)
+    for block in plan.listed:
+        own = [slots[attribute] for attribute in block.attributes]
+        unknown = np.zeros((len(own), tuples), dtype=np.bool_)
+        for place, slot in enumerate(own):
+            if slot in errors:
+                unknown[place] = errors[slot]
+        if not unknown.any():
+            continue
+        seen = replace(ListedTuples.of(block, [prepared[slot] for slot in own], 0, tuples), errors=unknown)
+        nowhere = np.flatnonzero(unknown[block.slot])
+        last = np.full(len(counts), -1, dtype=np.int64)
+        arguments = (block.shapes.arguments, seen.exact, seen.values, block.table.owner, plan.ranks)
+        if int(block.table.first[-1]) > len(block):
+            count_unknown(*arguments, nowhere, last, counts)
+        else:
+            owner = np.unique(block.table.owner)
+            counts[owner[plan.ranks[owner] >= 0]] += len(nowhere)
+        pairs = seen.conjuncts(plan.ranks)
+        rows, conjuncts = pairs >> 32, pairs & CONJUNCT
+        taken = block.table.take(conjuncts)
+        constrained = np.repeat(rows, np.diff(taken.first))
+        if len(pairs):
+            hangs = unknown[(taken.code & SLOT_MASK).astype(np.int64), constrained]
+            concerns = np.logical_or.reduceat(hangs, taken.first[:-1])
+            concerned = np.unique(rows[concerns] << 32 | block.table.owner[conjuncts[concerns]])
+            np.add.at(counts, concerned & CONJUNCT, 1)
+
+
+@compiled
+def count_unknown(
+    shapes: tuple[Array, Array, Array],
+    exact: Any,
+    values: Any,
+    owner: Array,
+    rank: Array,
+    rows: Array,
+    last: Array,
+    counts: Array,
+) -> None:
+    """Count tuples whose position is not known: of every conjunct whose other constraints hold, its query once.
+
+    ``last`` int64[handles] of -1: the tuple last counted for each query.
+    """
+    for row in rows:
+        for conjunct in range(owner.size):
+            handle = owner[conjunct]
+            if rank[handle] < 0 or last[handle] == row:
+                continue
+            if others_hold(shapes, exact, values, conjunct, row) != NO:
+                last[handle] = row
+                counts[handle] += 1

@@ -1,0 +1,117 @@
+"""The way of one tuple through a listed block: which conjuncts its position may satisfy, and which it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.evaluation.listed import CONJUNCT, ListedTuples
+from asc.evaluation.trace import BlockTrace, Fallen, JudgedConjunct, Losses, Remaining, Visit, shortened
+from asc.evaluation.verdict import Keys, failing_term, value_text
+from asc.keys.column import Column
+from asc.plan.listed import ListedBlock
+from asc.plan.plan import Plan
+
+Bits = npt.NDArray[np.int64]
+
+_NO_LOSSES = Losses(0, 0, ())
+
+
+@dataclass(frozen=True, eq=False)
+class ListedWay:
+    """The way through one listed block, counted after the others: the conjuncts listed for the tuple's position, which
+    are those of the shapes in the cells around it, and of these the ``holding`` ones.
+    """
+
+    plan: Plan
+    number: int
+    block: ListedBlock
+    keys: Keys
+    living: Bits
+    near: Bits
+    holding: Bits
+
+    @staticmethod
+    def of(plan: Plan, number: int, columns: Sequence[Column], keys: Keys) -> ListedWay:
+        """The way of the only row of some columns, in the order of the plan's slots."""
+        block = plan.listed[number - len(plan.blocks)]
+        slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
+        tuples = ListedTuples.of(block, [columns[slots[own]] for own in block.attributes], 0, 1)
+        living = np.flatnonzero(plan.ranks[block.table.owner] >= 0)
+        cell = block.index.cell_keys(tuples.x[block.slot], tuples.y[block.slot])
+        shapes = block.index.shapes_around(int(cell[0]))
+        listed = [np.arange(block.first[shape], block.first[shape + 1]) for shape in shapes.tolist()]
+        near = np.intersect1d(np.concatenate([np.empty(0, dtype=np.int64), *listed]), living)
+        holding = np.unique(tuples.conjuncts(plan.ranks) & CONJUNCT)
+        return ListedWay(plan, number, block, keys, living, near, holding)
+
+    @property
+    def evaluated(self) -> int:
+        """The constructs visited: the listed one."""
+        return 1
+
+    @property
+    def dropped(self) -> bool:
+        """Whether no conjunct is listed for the position."""
+        return not len(self.near)
+
+    @property
+    def accepting(self) -> npt.NDArray[np.int32]:
+        """The handles of the queries that accept the tuple."""
+        handles: npt.NDArray[np.int32] = np.unique(self.block.table.owner[self.holding])
+        return handles
+
+    def told(self, focus: int, listed: int) -> BlockTrace:
+        """The way in words; at each place ``listed`` conjuncts at most, those of the query ``focus`` first."""
+        block = self.block
+        name = shortened(str(block.position))
+        visit = Visit(
+            attribute=name,
+            value=value_text(block.position, self.keys),
+            region=0,
+            region_text=f"{len(self.near):,} listed for where it is",
+            regions=1,
+            is_null=self.keys[block.position] is None,
+            exact=False,
+            by_arrow=False,
+            before=len(self.living),
+            after=len(self.near),
+            fell=self._losses(np.setdiff1d(self.living, self.near), self.near, focus, listed),
+        )
+        return BlockTrace(
+            number=self.number,
+            conjuncts=len(self.living),
+            sequence=(name,),
+            begun=len(self.living),
+            patterns=_NO_LOSSES,
+            visits=(visit,),
+            remaining=Remaining.of(self.plan, self.block.table.owner[self.near], focus, listed),
+            verification=self._losses(np.setdiff1d(self.near, self.holding), self.holding, focus, listed),
+            holding=len(self.holding),
+            accepting=len(self.accepting),
+            dropped=self.dropped,
+        )
+
+    def fell(self, conjunct: JudgedConjunct, place: int) -> JudgedConjunct:
+        """A conjunct of the verdict with what ruled it out."""
+        if conjunct.holds:
+            return conjunct
+        is_near = bool(np.isin(place, self.near))
+        by, at = ("verification", None) if is_near else ("construct", 1)
+        return JudgedConjunct(conjunct.holds, conjunct.terms, by, at)  # type: ignore[arg-type]
+
+    def _losses(self, gone: Bits, left: Bits, focus: int, listed: int) -> Losses:
+        owner = self.block.table.owner
+        handles = np.setdiff1d(owner[gone], owner[left])
+        order = np.lexsort((gone, np.isin(owner[gone], handles, invert=True), owner[gone] != focus))[:listed]
+        return Losses(len(gone), len(handles), tuple(self._fallen(place) for place in gone[order].tolist()))
+
+    def _fallen(self, place: int) -> Fallen:
+        owner = self.block.table.owner
+        handle = int(owner[place])
+        number = int(np.count_nonzero(owner[: place + 1] == handle))
+        term = failing_term(list(self.block.constraints(place)), self.keys)
+        return Fallen(self.plan.query_ids[int(self.plan.ranks[handle])].as_py(), number, term)

@@ -1,0 +1,113 @@
+"""Keys of positions, points and boxes: two doubles or four, as bytes; what is no place on the earth, or nowhere in the
+plane, is NULL.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.keys.buffers import Mask, null_mask
+from asc.keys.dictionary import Dictionary
+from asc.keys.domain import Domain
+from asc.keys.grid import Keys
+from asc.keys.key_space import KeySpace
+
+DEGREES = pa.struct([("longitude", pa.float64()), ("latitude", pa.float64())])
+"""The type of a position on the earth."""
+
+PLANE = pa.struct([("x", pa.float64()), ("y", pa.float64())])
+"""The type of a position in the plane."""
+
+BOX_DEGREES = pa.struct([(name, pa.float64()) for name in ("west", "south", "east", "north")])
+BOX_PLANE = pa.struct([(name, pa.float64()) for name in ("x1", "y1", "x2", "y2")])
+"""The types of boxes, from their least corner to their greatest."""
+
+_ON_EARTH, _ANYWHERE = (180.0, 90.0), (math.inf, math.inf)
+_BOUNDS = ((DEGREES, _ON_EARTH), (PLANE, _ANYWHERE), (BOX_DEGREES, _ON_EARTH), (BOX_PLANE, _ANYWHERE))
+
+Reals = npt.NDArray[np.float64]
+
+
+class Positions(KeySpace):
+    """Positions, which are compared with shapes and with nothing else: their keys have no order that means anything.
+
+    A position with a part that is NULL, NaN or infinite, and one in degrees beyond 180 or 90, is NULL; so is a box
+    whose second corner is below or left of its first.
+    """
+
+    labelled: ClassVar[bool] = True
+
+    def __init__(self, data_type: pa.DataType, bounds: tuple[float, float]) -> None:
+        super().__init__(data_type, Domain(None, None, False))
+        self._bounds = bounds
+
+    @staticmethod
+    def of(data_type: pa.DataType) -> Positions | None:
+        return next((Positions(own, bounds) for own, bounds in _BOUNDS if own == data_type), None)
+
+    def key(self, value: Any) -> bytes:
+        return struct.pack(f"<{len(value)}d", *value)
+
+    def key_of(self, scalar: pa.Scalar) -> bytes | None:
+        """The key of a position; None of one that is NULL by its parts."""
+        parts = tuple(scalar.as_py().values())
+        if None in parts or not self._are_known([np.array([part]) for part in parts])[0]:
+            return None
+        return self.key(parts)
+
+    def text(self, key: bytes) -> str:
+        parts = numbers_of(key)
+        name = "ST_Point" if len(parts) == 2 else "ST_PolygonFromEnvelope"
+        return f"{name}({', '.join(map(repr, parts))})"
+
+    def readable(self, values: pa.Array) -> pa.Array | None:
+        """The same with NULL for what is no position, zero copy but for the mask."""
+        if values.type != self.type:
+            return None
+        parts = [values.field(place) for place in range(self.type.num_fields)]
+        known = self._are_known(coordinates(values))
+        for part in (values, *parts):
+            nulls = null_mask(part)
+            if nulls is not None:
+                known &= ~nulls
+        if known.all():
+            return values
+        return pa.StructArray.from_arrays(parts, fields=list(self.type), mask=pa.array(~known))
+
+    def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
+        """Nothing that orders positions can be written: they are matched, and their grid has one region."""
+        raise TypeError(f"positions have no order: {len(values)} of them cannot be compared")
+
+    def _are_known(self, parts: Sequence[Reals]) -> Mask:
+        known: Mask = np.ones(len(parts[0]), dtype=np.bool_)
+        for place, part in enumerate(parts):
+            known &= np.isfinite(part) & (np.abs(part) <= self._bounds[place % 2])
+        if len(parts) > 2:
+            known &= (parts[0] <= parts[2]) & (parts[1] <= parts[3])
+        return known
+
+
+def numbers_of(key: bytes) -> tuple[float, ...]:
+    """The numbers of a position's key: x and y, or those of both corners of a box."""
+    return struct.unpack(f"<{len(key) // 8}d", key)
+
+
+def coordinates(values: pa.Array) -> list[Reals]:
+    """The parts of positions, writeable by nobody; arbitrary where they are NULL."""
+    return [_reals(values.field(place)) for place in range(values.type.num_fields)]
+
+
+def _reals(values: pa.Array) -> Reals:
+    _, content = values.buffers()
+    if content is None:
+        return np.empty(0, dtype=np.float64)
+    found = np.frombuffer(content, dtype=np.float64)[values.offset : values.offset + len(values)]
+    found.setflags(write=False)
+    return found

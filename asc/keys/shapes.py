@@ -1,0 +1,127 @@
+"""Many shapes that the positions of one p-attribute are matched with, as patterns are with texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.frozen import frozen
+from asc.keys.dictionary import Dictionary
+from asc.keys.positions import coordinates
+from asc.spatial.index import ShapeIndex, Shapes, find_shapes
+from asc.spatial.shape import Asked
+
+Integers = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+_INDEX = "index."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShapeSet:
+    """Shapes with their labels in the dictionary of a plan, and the index in which they are found.
+
+    ``offsets`` int64[n + 1] and ``data`` uint8: their keys (:mod:`asc.spatial.shape`), sorted; ``labels`` int32[n].
+    Cost: the keys and :class:`asc.spatial.index.ShapeIndex`; of a change all of it anew.
+    """
+
+    offsets: Longs
+    data: npt.NDArray[np.uint8]
+    labels: Integers
+    index: ShapeIndex
+
+    @staticmethod
+    def of(dictionary: Dictionary) -> ShapeSet:
+        """The shapes whose keys are the constants of a dictionary."""
+        shapes = Shapes.of(dictionary.offsets, dictionary.data)
+        index = ShapeIndex.of(shapes, np.arange(len(dictionary), dtype=np.int32))
+        return ShapeSet(dictionary.offsets, dictionary.data, frozen(dictionary.labels.astype(np.int32)), index)
+
+    @staticmethod
+    def of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> ShapeSet:
+        """The set of its arrays, as ``arrays`` gives them."""
+        own = {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
+        return ShapeSet(arrays["offsets"], arrays["data"], arrays["labels"], ShapeIndex(**own))
+
+    def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapeSet:
+        """These shapes and those of some keys more, which the dictionary has as well."""
+        if len(dictionary) == len(self):
+            return self
+        return ShapeSet.of(dictionary)
+
+    def relabelled(self, dictionary: Dictionary) -> ShapeSet:
+        """The same with the labels of another dictionary, which may have more constants."""
+        return ShapeSet.of(dictionary)
+
+    def __len__(self) -> int:
+        """The number of shapes."""
+        return len(self.labels)
+
+    @property
+    def sets(self) -> tuple[ShapeSet, ...]:
+        """The parts in which it travels: itself."""
+        return (self,)
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"offsets": self.offsets, "data": self.data, "labels": self.labels, **self.index.arrays(_INDEX)}
+
+    @property
+    def nbytes(self) -> int:
+        return self.offsets.nbytes + self.data.nbytes + self.labels.nbytes + self.index.nbytes
+
+    def find(self, values: pa.Array) -> tuple[Longs, Integers]:
+        """The shapes that each of some positions (none NULL) meets: where the labels of each begin, and the end,
+        int64[positions + 1]; the labels, ascending for each.
+        """
+        x, y = coordinates(values)
+        rows, numbers = found_shapes(Shapes.of(self.offsets, self.data), self.index, x, y)
+        # Labels ascend as numbers do.
+        order = np.lexsort((numbers, rows))
+        ends = np.zeros(len(x) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows, minlength=len(x)), out=ends[1:])
+        return ends, self.labels[numbers[order]]
+
+
+def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple[Longs, Integers]:
+    """The pairs of position and shape, by their numbers, in which the position meets what the shape's key asks; each
+    pair once, in any order.
+    """
+    keys = index.cell_keys(x, y)
+    order = np.argsort(keys, kind="stable")
+    keys, x, y = keys[order], x[order], y[order]
+    ends = np.zeros(len(x), dtype=np.int64)
+    found, row, count = np.empty(4 * len(x) + 1_024, dtype=np.int32), 0, 0
+    while True:
+        row, count = find_shapes(shapes.arguments, index.arguments, keys, x, y, row, ends, found, count)
+        if row == len(x):
+            break
+        found = np.concatenate([found, np.empty_like(found)])
+    numbers, rows = found[:count], np.repeat(np.arange(len(x)), np.diff(ends, prepend=0))
+    unsure = np.flatnonzero(numbers < 0)
+    if len(unsure):
+        holds = decided(shapes, ~numbers[unsure], x[rows[unsure]], y[rows[unsure]])
+        keep = np.ones(count, dtype=np.bool_)
+        keep[unsure[~holds]] = False
+        numbers, rows = np.where(numbers < 0, ~numbers, numbers)[keep], rows[keep]
+    if index.has_turns:
+        # At two turns of the earth a shape may be met twice.
+        pairs = np.unique(rows << 32 | numbers)
+        rows, numbers = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
+    return order[rows], numbers
+
+
+def decided(shapes: Shapes, numbers: Integers, x: Reals, y: Reals) -> npt.NDArray[np.bool_]:
+    """Whether each position meets the shape of its number, by the oracle: what the kernels leave open."""
+    holds = np.zeros(len(numbers), dtype=np.bool_)
+    order = np.argsort(numbers, kind="stable")
+    for own in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
+        asked = Asked.of(shapes.key(int(numbers[own[0]])))
+        holds[own] = asked.decide(x[own], y[own])
+    return holds

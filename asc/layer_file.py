@@ -1,0 +1,189 @@
+"""Layers from files: GeoJSON, a Feature a line, or CSV with WKT."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from asc.errors import ShapeError
+from asc.schema import CRSS, PLANAR, WGS84
+from asc.spatial.feature import Feature, feature_of_document
+from asc.spatial.layer import Layer
+from asc.spatial.reading import Rules, of_wkt
+
+_WKT_COLUMNS = ("wkt", "geometry", "geom", "the_geom")
+_GEOJSON, _LINES, _CSV = (".geojson", ".json"), (".ndjson", ".jsonl", ".geojsonl", ".geojsons"), (".csv",)
+_DEGREES = ("CRS84", "4326")
+_FIELD_BYTES_MAX = 1 << 27
+
+_WKT = "\0wkt"
+"""Where a row of CSV has its shape, for no member of a Feature is called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A row of a file: where it stands there, its id, and what it is, or why it is refused."""
+
+    place: str
+    id: str
+    row: Feature | ShapeError
+
+
+def read_layer(
+    path: str | Path,
+    *,
+    id: str | None = None,  # noqa: A002 - the word that GeoJSON, and who asks, has for it
+    crs: str = WGS84,
+    repair: bool = False,
+    wide_edges: bool = False,
+) -> Layer:
+    """The layer in a file, for :class:`asc.Matcher` and ``broker.match``: GeoJSON (``.geojson``, ``.json``), a Feature
+    a line (``.ndjson``, ``.jsonl``) or CSV with a column of WKT; also with ``.gz``.
+
+    ``id``: the property, or column, that names a shape; without it a Feature's own ``id``, else its property ``id``.
+    ``repair``: what GEOS calls invalid is mended. ``wide_edges``: edges may be longer than half a turn. Raises
+    ShapeError, with the place, for a row that is refused or an id that is there twice, and OSError.
+    """
+    if crs not in CRSS:
+        raise ShapeError("crs", crs, f"write {' or '.join(CRSS)}")
+    rules = Rules(crs == PLANAR, wide_edges, repair)
+    rows: dict[str, Feature] = {}
+    for one in file_rows(Path(path), rules, id):
+        if isinstance(one.row, ShapeError):
+            raise ShapeError(
+                f"{Path(path).name}, {one.place} ({one.id}): {one.row.subject}", one.row.value, one.row.remedy
+            )
+        rows[one.id] = one.row
+    return Layer(rows, rules.is_planar)
+
+
+def layers_of(given: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
+    """Layers by name, those given as files read (:func:`read_layer`) in a crs."""
+    return {name: one if isinstance(one, Layer) else read_layer(one, crs=crs) for name, one in given.items()}
+
+
+def file_rows(path: Path, rules: Rules, id_property: str | None = None) -> Iterator[FileRow]:
+    """The rows of a file, one by one; what a row is refused for is in it.
+
+    Raises ShapeError for a file that is none, for a row without an id, and for an id that is there twice.
+    """
+    seen: dict[str, str] = {}
+    for place, document in _documents(path, rules):
+        shape_id = _id(document, id_property)
+        if shape_id is None:
+            wanted = f"property '{id_property}'" if id_property else "id of its own, nor a property 'id'"
+            raise ShapeError(f"{path.name}, {place}: Feature", "without an id", f"it has no {wanted}: name one (id)")
+        if shape_id in seen:
+            remedy = f"{seen[shape_id]} has it as well: name a property whose values differ"
+            raise ShapeError(f"{path.name}, {place}: id", shape_id, remedy)
+        seen[shape_id] = place
+        yield FileRow(place, shape_id, _row(document, rules))
+
+
+def _row(document: Mapping[str, Any], rules: Rules) -> Feature | ShapeError:
+    try:
+        wkt = document.get(_WKT)
+        if wkt is None:
+            return feature_of_document(document, rules)
+        read = of_wkt(wkt, rules)
+        return Feature(read.geometry, document["properties"], read.warnings)
+    except ShapeError as error:
+        return error
+
+
+def _documents(path: Path, rules: Rules) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The Features of a file with their places; those of CSV with WKT for a geometry."""
+    name = path.name.lower().removesuffix(".gz")
+    with _opened(path) as file, _reading(path):
+        if name.endswith(_GEOJSON):
+            yield from _of_collection(path, file, rules)
+        elif name.endswith(_LINES):
+            for number, line in enumerate(file, 1):
+                if line.strip("\x1e \t\r\n"):
+                    yield f"line {number}", _object(path, f"line {number}", line.strip("\x1e"))
+        elif name.endswith(_CSV):
+            yield from _of_csv(path, file)
+        else:
+            raise ShapeError("file of shapes", path.name, "name one that ends in .geojson, .ndjson or .csv (or in .gz)")
+
+
+def _of_collection(path: Path, file: IO[str], rules: Rules) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    document = _object(path, "the file", file.read())
+    _check_crs(path, document, rules)
+    kind = document.get("type")
+    features = document.get("features") if kind == "FeatureCollection" else [document] if kind == "Feature" else None
+    if not isinstance(features, list):
+        raise ShapeError(f"{path.name}: GeoJSON of type", str(kind)[:80], "a FeatureCollection is wanted, or a Feature")
+    for number, feature in enumerate(features, 1):
+        if not isinstance(feature, dict):
+            raise ShapeError(f"{path.name}, feature {number}", str(feature)[:80], "is no Feature")
+        yield f"feature {number}", feature
+
+
+def _of_csv(path: Path, file: IO[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    csv.field_size_limit(_FIELD_BYTES_MAX)
+    reader = csv.DictReader(file)
+    columns = reader.fieldnames or []
+    shape = next((one for one in columns if one.strip().lower() in _WKT_COLUMNS), None)
+    if shape is None:
+        remedy = f"call the column of WKT one of {', '.join(_WKT_COLUMNS)}"
+        raise ShapeError(f"{path.name}: columns", ", ".join(columns)[:200], remedy)
+    try:
+        for row in reader:
+            properties = {key: value for key, value in row.items() if key not in (shape, None)}
+            yield f"line {reader.line_num}", {_WKT: row[shape] or "", "properties": properties}
+    except csv.Error as error:
+        raise ShapeError(f"{path.name}, line {reader.line_num}", "", f"is no CSV: {error}") from None
+
+
+def _opened(path: Path) -> IO[str]:
+    if path.name.lower().endswith(".gz"):
+        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """ShapeError for a file that is no text, or whose archive is damaged."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ShapeError("file of shapes", path.name, f"is no UTF-8, at byte {error.start}: save it as UTF-8") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ShapeError("file of shapes", path.name, f"cannot be unpacked: {error}") from None
+
+
+def _object(path: Path, place: str, text: str) -> Mapping[str, Any]:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ShapeError(f"{path.name}, {place}", text[:40], f"is no JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise ShapeError(f"{path.name}, {place}", text[:40], "is no JSON object")
+    return document
+
+
+def _check_crs(path: Path, document: Mapping[str, Any], rules: Rules) -> None:
+    """Of GeoJSON from before RFC 7946, which could name any: ShapeError where it is no longitude and latitude."""
+    named = document.get("crs")
+    name = named.get("properties", {}).get("name") if isinstance(named, dict) else None
+    if rules.is_planar or not isinstance(name, str) or name.endswith(_DEGREES):
+        return
+    raise ShapeError(f"{path.name}: crs", name[:80], "is not longitude and latitude: project it to EPSG:4326 (ogr2ogr)")
+
+
+def _id(document: Mapping[str, Any], id_property: str | None) -> str | None:
+    properties = document.get("properties")
+    own = properties if isinstance(properties, dict) else {}
+    found = document.get("id", own.get("id")) if id_property is None else own.get(id_property)
+    if isinstance(found, bool) or not isinstance(found, (str, int, float)) or found == "":
+        return None
+    return str(found)

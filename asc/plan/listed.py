@@ -1,0 +1,273 @@
+"""Listed constructs: conjuncts that are found as a list for a value, where few of very many may accept it.
+
+A construct of Definition 1 has a bitmap a region. Where nearly every conjunct wants something else of a p-attribute (a
+shape that few positions are in), most of a bitmap's words are read for nothing. A listed construct gives the conjuncts
+that a value may satisfy, one by one; their other constraints are then held against the tuple, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from asc.frozen import frozen, frozen_int32
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint
+from asc.keys.dictionary import Dictionary
+from asc.keys.grid import Keys
+from asc.plan.conjuncts import SLOT_MASK, ConjunctTable, Integers, decoded, encoded, joined
+from asc.predicate.normal_form import Conjunct, Predicate
+from asc.spatial.index import ShapeIndex, Shapes
+
+_SMALL = 1_024
+"""Weight of a block that is made anew rather than kept beside another one: conjuncts, and a like share for what the
+shapes are long.
+"""
+
+_BYTES_A_CONJUNCT = 512
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedBlock:
+    """The conjuncts of queries each of which asks for a shape that the position of one p-attribute is to meet.
+
+    ``attributes``: the p-attributes of its conjuncts, by which its slots count; ``slot``: the position that is listed.
+    ``dictionaries``: by slot the constants that are bytes, the shapes of all positions in one. ``table``: the exact
+    constraints of conjunct c, whose owner is a handle of the plan. ``first`` int32[shapes + 1]: the conjuncts that are
+    listed under shape s are ``first[s]`` to ``first[s + 1]``. ``index``: in which shapes are found, those alone that
+    conjuncts are listed under. ``repeats``: whether a query has several conjuncts.
+
+    Invariant: it holds all that is to be known of it, so that no change of the plan's other parts touches it; a
+    conjunct is listed under one shape that it asks for, the first constraint that the table has of it. Conjuncts of
+    queries that are gone stay until the block is made anew; their handles have no rank. Cost: the keys of the shapes
+    and the index (:class:`asc.spatial.index.ShapeIndex`), 10 or 18 bytes a constraint, 8 a conjunct.
+    """
+
+    attributes: tuple[PAttribute, ...]
+    slot: int
+    dictionaries: Mapping[int, Dictionary]
+    table: ConjunctTable
+    first: Integers
+    index: ShapeIndex
+    repeats: bool
+
+    @staticmethod
+    def of(conjuncts: Iterable[tuple[int, Conjunct]], position: PAttribute) -> ListedBlock:
+        """The block of (handle, conjunct) pairs that ask for shapes of a position."""
+        pairs = list(conjuncts)
+        read = {attribute.read for _, conjunct in pairs for attribute, _ in conjunct}
+        attributes = tuple(sorted(read, key=lambda own: (own.sql, own.is_matched)))
+        slots = {attribute: slot for slot, attribute in enumerate(attributes)}
+        dictionaries = _dictionaries(pairs, attributes, slots)
+        labels = {slot: own.labels_by_constant().__getitem__ for slot, own in dictionaries.items()}
+        table = encoded(pairs, slots, labels)
+        return _listed(attributes, slots[position], dictionaries, table)
+
+    def __len__(self) -> int:
+        """The number of conjuncts, those of queries that are gone among them."""
+        return len(self.table)
+
+    @property
+    def weight(self) -> int:
+        """What it is to make it anew, in conjuncts of a few vertices."""
+        return len(self) + len(self.dictionaries[self.slot].data) // _BYTES_A_CONJUNCT
+
+    @property
+    def position(self) -> PAttribute:
+        """The p-attribute that is listed."""
+        return self.attributes[self.slot]
+
+    @property
+    def shapes(self) -> Shapes:
+        """The keys of its shapes, as kernels read them."""
+        own = self.dictionaries[self.slot]
+        return Shapes.of(own.offsets, own.data)
+
+    @property
+    def nbytes(self) -> int:
+        own = {id(one): one.nbytes for one in self.dictionaries.values()}
+        return self.table.nbytes + self.first.nbytes + self.index.nbytes + sum(own.values())
+
+    def conjuncts_of(self, handle: int) -> list[int]:
+        """The conjuncts of a query. Cost: a pass over the owners."""
+        return np.flatnonzero(self.table.owner == handle).tolist()  # type: ignore[no-any-return]
+
+    def constraints(self, conjunct: int) -> Iterator[tuple[PAttribute, Constraint]]:
+        """The exact constraints of a conjunct."""
+        return decoded(self.table, conjunct, self.dictionaries, self.attributes)
+
+    def with_owners(self, owner: Integers) -> ListedBlock:
+        """The same for queries with other handles."""
+        table = self.table
+        return replace(self, table=ConjunctTable(table.first, table.code, table.low, table.high, frozen_int32(owner)))
+
+
+def listed_under(predicate: Predicate) -> PAttribute | None:
+    """The position under whose shapes all conjuncts of a predicate can be listed; None where they cannot.
+
+    A conjunct that nothing but negated shapes, or none, constrains may be satisfied by nearly every position: it stays
+    in a bitmap.
+    """
+    found: list[PAttribute] = []
+    for conjunct in predicate.conjuncts:
+        asked = [
+            attribute.read
+            for attribute, constraint in conjunct
+            if attribute.like is not None and attribute.read.is_point and _asks(constraint)
+        ]
+        found = asked if conjunct is predicate.conjuncts[0] else [own for own in found if own in asked]
+        if not found:
+            return None
+    return found[0] if found else None
+
+
+def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
+    """The blocks of a plan and those added, merged so that each position has few of them: a block that is no larger
+    than twice what it would be merged with is made anew with it.
+
+    ``ranks`` of all handles: conjuncts without one are left out of what is made anew. Cost: what is made anew, which of
+    k queries that are added one by one is each of them log2(k) times.
+    """
+    kept = list(blocks)
+    for block in added:
+        own = [one for one in kept if one.position == block.position]
+        others = [one for one in kept if one.position != block.position]
+        together, weight = [block], block.weight
+        while own and own[-1].weight <= max(2 * weight, _SMALL):
+            together.append(own.pop())
+            weight += together[-1].weight
+        if len(together) > 1:
+            made = merged(together, ranks)
+            own += [made] if made is not None else []
+        else:
+            own.append(block)
+        kept = [*others, *own]
+    return tuple(kept)
+
+
+def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None:
+    """One block of several of the same position, without the conjuncts whose handles have no rank; None where none is
+    left.
+    """
+    if len(blocks) == 1 and (ranks[blocks[0].table.owner] >= 0).all():
+        return blocks[0]
+    tables = []
+    attributes = tuple(
+        sorted({own for block in blocks for own in block.attributes}, key=lambda own: (own.sql, own.is_matched))
+    )
+    slots = {attribute: slot for slot, attribute in enumerate(attributes)}
+    living = [block.table.take(np.flatnonzero(ranks[block.table.owner] >= 0)) for block in blocks]
+    used = [_used(block, table) for block, table in zip(blocks, living, strict=True)]
+    constants: dict[int, set[bytes]] = {}
+    for block, own in zip(blocks, used, strict=True):
+        for slot, labels in own.items():
+            known = block.dictionaries[slot]
+            of_block = constants.setdefault(_shared(attributes, slots[block.attributes[slot]]), set())
+            of_block.update(known.value(label)[0] for label in labels.tolist())
+    shared = {slot: Dictionary.of(values) for slot, values in constants.items()}
+    dictionaries = {
+        slot: shared[_shared(attributes, slot)]
+        for slot in range(len(attributes))
+        if _shared(attributes, slot) in shared and attributes[slot].space.labelled
+    }
+    for block, table, own in zip(blocks, living, used, strict=True):
+        if len(table):
+            tables.append(_moved(block, table, own, slots, dictionaries))
+    if not tables:
+        return None
+    return _listed(attributes, slots[blocks[0].position], dictionaries, joined(tables))
+
+
+def _used(block: ListedBlock, table: ConjunctTable) -> dict[int, Keys]:
+    """The labels of constants that some conjuncts of a block have, by slot."""
+    wide = table.wide()
+    low, high = wide.finite()
+    found = {}
+    for slot in block.dictionaries:
+        which = wide.slots == slot
+        found[slot] = np.unique(np.concatenate([wide.low[which & low], wide.high[which & high]]).astype(np.int64))
+    return found
+
+
+def _moved(
+    block: ListedBlock,
+    table: ConjunctTable,
+    used: Mapping[int, Keys],
+    slots: Mapping[PAttribute, int],
+    dictionaries: Mapping[int, Dictionary],
+) -> ConjunctTable:
+    """Conjuncts of a block by the slots and labels of another one."""
+    wide = table.wide()
+    code, low, high = wide.code.copy(), wide.low.copy(), wide.high.copy()
+    for slot, attribute in enumerate(block.attributes):
+        which = np.flatnonzero(wide.slots == slot)
+        if not len(which):
+            continue
+        code[which] = (wide.code[which] & ~np.uint16(SLOT_MASK)) | np.uint16(slots[attribute])
+        if slot in used:
+            label_of = dictionaries[slots[attribute]]
+            known = block.dictionaries[slot]
+            after = np.array([label_of.label(known.value(own)[0]) for own in used[slot].tolist()], dtype=np.int64)
+            for bounds, finite in zip((low, high), wide.finite(), strict=True):
+                mine = which[finite[which]]
+                bounds[mine] = after[np.searchsorted(used[slot], bounds[mine])]
+    return ConjunctTable(wide.first, code, low, high, wide.owner)
+
+
+def _listed(
+    attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
+) -> ListedBlock:
+    """The block of conjuncts in any order: each gets the shape it is listed under, and stands where that does."""
+    wide = table.wide()
+    own = dictionaries[slot]
+    asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))
+    conjuncts = wide.conjuncts
+    # Of several shapes that are asked for, one: the first, which is as good as another while nothing is known of them.
+    _, places = np.unique(conjuncts[asks], return_index=True)
+    driving = asks[places]
+    shape = np.searchsorted(own.labels, wide.low[driving])
+    is_driving = np.zeros(len(conjuncts), dtype=np.bool_)
+    is_driving[driving] = True
+    # The driving constraint comes first, for what is known of it need not be looked at again.
+    order = np.argsort(conjuncts * 2 + ~is_driving, kind="stable")
+    ordered = ConjunctTable(wide.first, wide.code[order], wide.low[order], wide.high[order], wide.owner)
+    by_shape = np.lexsort((wide.owner, shape))
+    first = np.zeros(len(own) + 1, dtype=np.int32)
+    np.cumsum(np.bincount(shape, minlength=len(own)), out=first[1:])
+    driven = np.unique(shape).astype(np.int32)
+    shapes = Shapes.of(own.offsets, own.data)
+    index = ShapeIndex.of(shapes, driven)
+    repeats = len(np.unique(wide.owner)) < len(wide.owner)
+    return ListedBlock(attributes, slot, dictionaries, ordered.take(by_shape).compact(), frozen(first), index, repeats)
+
+
+def _dictionaries(
+    pairs: Sequence[tuple[int, Conjunct]], attributes: Sequence[PAttribute], slots: Mapping[PAttribute, int]
+) -> dict[int, Dictionary]:
+    constants: dict[int, set[bytes]] = {}
+    for _, conjunct in pairs:
+        for attribute, constraint in conjunct:
+            read = attribute.read
+            if read.space.labelled:
+                values = constraint.constants() if attribute.like is None else (attribute.like.key,)
+                constants.setdefault(_shared(attributes, slots[read]), set()).update(values)
+    shared = {slot: Dictionary.of(values) for slot, values in constants.items()}
+    return {
+        slot: shared[_shared(attributes, slot)]
+        for slot, attribute in enumerate(attributes)
+        if attribute.space.labelled and _shared(attributes, slot) in shared
+    }
+
+
+def _shared(attributes: Sequence[PAttribute], slot: int) -> int:
+    """The slot whose dictionary a slot has: all positions have one."""
+    if not attributes[slot].parts:
+        return slot
+    return next(place for place, attribute in enumerate(attributes) if attribute.parts)
+
+
+def _asks(constraint: Constraint) -> bool:
+    """Whether a constraint on a match admits nothing but a match."""
+    return constraint.admits(1) and not constraint.admits(0) and not constraint.null

@@ -1,0 +1,41 @@
+"""Cells: a square cut into 2**26 by 2**26, and the Z-order that runs through them."""
+
+from __future__ import annotations
+
+from asc.compiled import compiled
+
+LEVELS = 26
+"""Times that the square is cut into four; a place is as many pairs of bits."""
+
+SIDE = 1 << LEVELS
+
+
+@compiled
+def spread(value: int) -> int:
+    """The low 32 bits of a number, each with a zero above it."""
+    value &= 0xFFFFFFFF
+    value = (value | (value << 16)) & 0x0000FFFF0000FFFF
+    value = (value | (value << 8)) & 0x00FF00FF00FF00FF
+    value = (value | (value << 4)) & 0x0F0F0F0F0F0F0F0F
+    value = (value | (value << 2)) & 0x3333333333333333
+    return (value | (value << 1)) & 0x5555555555555555
+
+
+@compiled
+def z_order(column: int, row: int) -> int:
+    """The place of a cell along the Z-order."""
+    return spread(column) | (spread(row) << 1)
+
+
+@compiled
+def cell_of(value: float, origin: float, scale: float) -> int:
+    """The column, or the row, of a coordinate; those beyond the square have the outermost.
+
+    Monotone, whatever is rounded: of three coordinates in order the cells are in order.
+    """
+    place = (value - origin) * scale
+    if not place > 0.0:
+        return 0
+    if place >= SIDE - 1:
+        return SIDE - 1
+    return int(place)

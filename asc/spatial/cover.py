@@ -1,0 +1,279 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Covers: the cells in which a position may meet what is asked, found by compiled loops.
+
+A cell of a cover is *full* where every position in it meets what is asked, else *partial*. What is not in a cover meets
+it nowhere. A cell is taken a little larger than it is, by more than all that is rounded, so that both are certain.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.compiled import compiled
+from asc.spatial.cells import SIDE, cell_of, z_order
+from asc.spatial.location import INSIDE, OUTSIDE, UNTOLD, place_in_polygons, side_of
+from asc.spatial.shape import (
+    DISTANCE_WORD,
+    EARTH_RADIUS_M,
+    HEAD_WORDS,
+    KIND_WORD,
+    POINTS,
+    POLYGONS,
+    RELATION_WORD,
+    RINGS_WORD,
+    WITHIN_DISTANCE,
+)
+
+Array = npt.NDArray[Any]
+
+FULL = 1
+TURN_BITS, NEAR_BITS = 1, 3
+"""What is told of a cell beside its shape: whether it is full, the turn at which the shape is met, and above these the
+number of its list of near edges, plus one, 0 for none.
+"""
+
+ACROSS = 4
+"""Cells that a shape is wide, or high, about: a quarter of it each."""
+
+LARGE = 512
+"""Vertices from which on cells are cut further, and keep the edges that are near them."""
+
+NEAR = 24
+"""Edges of a cell that is not cut further."""
+
+STORED = 8
+"""Near edges that a shape may have, times its vertices."""
+
+
+@compiled
+def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1: float, y1: float) -> bool:
+    """Whether an edge may have a point in a rectangle: where it is told that it has none, it has none."""
+    if max(ax, bx) < x0 or min(ax, bx) > x1 or max(ay, by) < y0 or min(ay, by) > y1:
+        return False
+    across, up = bx - ax, by - ay
+    middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
+    first, second = across * (middle_y - ay), up * (middle_x - ax)
+    reach = abs(across) * (y1 - y0) / 2 + abs(up) * (x1 - x0) / 2
+    return abs(first - second) <= reach * (1 + 1e-9) + 1e-14 * (abs(first) + abs(second))
+
+
+@compiled
+def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
+    """Write the least and greatest x, the least and greatest y of the positions that may meet what is asked, as they
+    are without a turn; False where there are none.
+    """
+    rings = words[base + RINGS_WORD]
+    vertices = base + HEAD_WORDS + rings
+    if rings == 0:
+        return False
+    end = vertices + 2 * (words[base + HEAD_WORDS + rings - 1] >> 1)
+    box[0] = box[2] = np.inf
+    box[1] = box[3] = -np.inf
+    for place in range(vertices, end, 2):
+        box[0], box[1] = min(box[0], reals[place]), max(box[1], reals[place])
+        box[2], box[3] = min(box[2], reals[place + 1]), max(box[3], reals[place + 1])
+    relation, distance = words[base + RELATION_WORD], reals[base + DISTANCE_WORD]
+    if relation == WITHIN_DISTANCE:
+        far = distance * (1 + 1e-9) + 1e-11 * max(abs(box[0]), abs(box[1]), abs(box[2]), abs(box[3])) + 1e-150
+        box[0], box[1], box[2], box[3] = box[0] - far, box[1] + far, box[2] - far, box[3] + far
+    elif relation > WITHIN_DISTANCE:
+        angle = distance / EARTH_RADIUS_M * (1 + 1e-9) + 1e-9
+        up = math.degrees(angle)
+        low, high = box[2] - up, box[3] + up
+        if low <= -90.0 or high >= 90.0 or angle >= math.pi / 2:
+            box[0], box[1] = -180.0, 180.0
+        else:
+            across = math.degrees(math.asin(min(1.0, math.sin(angle) / math.cos(math.radians(box[2]))))) + 1e-9
+            box[0], box[1] = box[0] - across, box[1] + across
+            if box[1] - box[0] >= 360.0:
+                box[0], box[1] = -180.0, 180.0
+        box[2], box[3] = low, high
+    return True
+
+
+@compiled
+def cover_shape(
+    words: Array,
+    reals: Array,
+    base: int,
+    number: int,
+    turn: int,
+    box: Array,
+    square: Array,
+    starts: Array,
+    shifts: Array,
+    places: Array,
+    told: Array,
+    count: int,
+) -> int:
+    """Write the cells of shape ``number`` at a turn (0, 1: 360 degrees more, 2: less), from ``count`` on; how many
+    there are then, or -1 where there is no room for as many as may come.
+
+    ``square`` float64[10]: least and greatest x, least and greatest y that are looked at, origin and scale of columns,
+    of rows, and what is added to a cell on either side. For each cell: where it starts along the Z-order, how many
+    times it is halved less than the smallest ones, the shape, and what is told of it.
+    """
+    if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
+        return -1
+    moved = 360.0 if turn == 1 else (-360.0 if turn == 2 else 0.0)
+    least_x, greatest_x = max(box[0] - moved, square[0]), min(box[1] - moved, square[1])
+    least_y, greatest_y = max(box[2], square[2]), min(box[3], square[3])
+    if least_x > greatest_x or least_y > greatest_y:
+        return count
+    # What was moved may be rounded: a cell more to either side is looked at, and mostly left out.
+    slack = 1 if turn > 0 else 0
+    first = max(0, cell_of(least_x, square[4], square[5]) - slack)
+    last = min(SIDE - 1, cell_of(greatest_x, square[4], square[5]) + slack)
+    low, high = cell_of(least_y, square[6], square[7]), cell_of(greatest_y, square[6], square[7])
+    shift = 0
+    while (max(last - first, high - low) + 1) >> shift > ACROSS:
+        shift += 1
+    is_area = words[base + KIND_WORD] & 0xFF == POLYGONS
+    is_points = words[base + KIND_WORD] & 0xFF == POINTS
+    is_region = words[base + RELATION_WORD] < WITHIN_DISTANCE
+    for column in range(first >> shift, (last >> shift) + 1):
+        for row in range(low >> shift, (high >> shift) + 1):
+            x0 = square[4] + (column << shift) / square[5] - square[8] + moved
+            x1 = square[4] + ((column + 1) << shift) / square[5] + square[8] + moved
+            y0 = square[6] + (row << shift) / square[7] - square[9]
+            y1 = square[6] + ((row + 1) << shift) / square[7] + square[9]
+            full = False
+            if is_region and not is_points and not _has_edge(words, reals, base, x0, y0, x1, y1):
+                middle = place_in_polygons(words, reals, base, (x0 + x1) / 2, (y0 + y1) / 2) if is_area else 0
+                if middle != INSIDE:
+                    continue
+                full = True
+            starts[count] = z_order(column, row) << (2 * shift)
+            shifts[count] = shift
+            places[count] = number
+            told[count] = (FULL if full else 0) | turn << TURN_BITS
+            count += 1
+    return count
+
+
+@compiled
+def _has_edge(words: Array, reals: Array, base: int, x0: float, y0: float, x1: float, y1: float) -> bool:
+    rings = words[base + RINGS_WORD]
+    vertices = base + HEAD_WORDS + rings
+    begin = vertices
+    for ring in range(rings):
+        end = vertices + 2 * (words[base + HEAD_WORDS + ring] >> 1)
+        for place in range(begin + 2, end, 2):
+            if is_near(reals[place - 2], reals[place - 1], reals[place], reals[place + 1], x0, y0, x1, y1):
+                return True
+        begin = end
+    return False
+
+
+@compiled
+def cover_shapes(
+    words: Array,
+    reals: Array,
+    bases: Array,
+    wanted: Array,
+    first: int,
+    square: Array,
+    starts: Array,
+    shifts: Array,
+    places: Array,
+    told: Array,
+    count: int,
+) -> tuple[int, int]:
+    """Cover the shapes ``wanted[first:]``, places of ``bases``, at every turn; the next one, and how many cells there
+    are, when the room is short or all are covered.
+    """
+    box = np.empty(4)
+    for place in range(first, wanted.size):
+        number = wanted[place]
+        base = bases[number]
+        if not box_of(words, reals, base, box):
+            continue
+        is_around = words[base + RELATION_WORD] > WITHIN_DISTANCE and box[0] <= -180.0 and box[1] >= 180.0
+        turns = 3 if words[base + KIND_WORD] >> 8 > 0 and not is_around else 1
+        begun = count
+        for turn in range(turns):
+            count = cover_shape(words, reals, base, number, turn, box, square, starts, shifts, places, told, count)
+            if count < 0:
+                return place, begun
+    return wanted.size, count
+
+
+@compiled
+def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
+    """Of cells in the order of their starts, larger ones first, the smallest cell around each, -1 for none."""
+    for cell in range(starts.size):
+        around = cell - 1
+        while around >= 0 and starts[cell] >= starts[around] + (1 << (2 * shifts[around])):
+            around = parents[around]
+        parents[cell] = around
+
+
+@compiled
+def near_edges(words: Array, reals: Array, base: int, x0: float, y0: float, x1: float, y1: float, edges: Array) -> int:
+    """Write the edges of a shape that may have a point in a rectangle, by the place of the vertex at their end; how
+    many there are.
+    """
+    rings = words[base + RINGS_WORD]
+    vertices = base + HEAD_WORDS + rings
+    begin, count = vertices, 0
+    for ring in range(rings):
+        end = vertices + 2 * (words[base + HEAD_WORDS + ring] >> 1)
+        for place in range(begin + 2, end, 2):
+            if is_near(reals[place - 2], reals[place - 1], reals[place], reals[place + 1], x0, y0, x1, y1):
+                edges[count] = place - base
+                count += 1
+        begin = end
+    return count
+
+
+@compiled
+def nearer_edges(
+    reals: Array, base: int, among: Array, x0: float, y0: float, x1: float, y1: float, edges: Array
+) -> int:
+    """As :func:`near_edges`, of some edges."""
+    count = 0
+    for number in range(among.size):
+        place = base + among[number]
+        if is_near(reals[place - 2], reals[place - 1], reals[place], reals[place + 1], x0, y0, x1, y1):
+            edges[count] = among[number]
+            count += 1
+    return count
+
+
+@compiled
+def place_from(
+    reals: Array, base: int, edges: Array, inside: bool, x: float, y: float, to_x: float, to_y: float
+) -> int:
+    """Where a position lies, from a spot of the same cell that is inside or not, by the edges near the cell: INSIDE,
+    OUTSIDE, or UNTOLD.
+    """
+    found = inside
+    for number in range(edges.size):
+        end = base + edges[number]
+        crossed = crosses(reals[end - 2], reals[end - 1], reals[end], reals[end + 1], x, y, to_x, to_y)
+        if crossed == 2:
+            return UNTOLD
+        found ^= crossed == 1
+    return INSIDE if found else OUTSIDE
+
+
+@compiled
+def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x: float, to_y: float) -> int:
+    """Whether an edge crosses the way from a position to another one: 0 no, 1 yes, 2 where that cannot be told, or
+    where one touches the other.
+    """
+    if max(ax, bx) < min(x, to_x) or min(ax, bx) > max(x, to_x):
+        return 0
+    if max(ay, by) < min(y, to_y) or min(ay, by) > max(y, to_y):
+        return 0
+    first, second = side_of(ax, ay, bx, by, x, y), side_of(ax, ay, bx, by, to_x, to_y)
+    if first * second == 1:
+        return 0
+    third, fourth = side_of(x, y, to_x, to_y, ax, ay), side_of(x, y, to_x, to_y, bx, by)
+    if third * fourth == 1:
+        return 0
+    return 1 if first * second == -1 and third * fourth == -1 else 2

@@ -1,0 +1,107 @@
+"""Rows of layers: GeoJSON Features, as layers' topics and files have them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from asc.errors import ShapeError
+from asc.spatial.reading import Rules, of_geojson, plainly_good
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A row of a layer: its shape, None where it has none, its properties as JSON has them, and what became of it."""
+
+    shape: BaseGeometry | None
+    properties: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+
+
+def feature_of(text: str, rules: Rules) -> Feature:
+    """The row that a GeoJSON Feature is. Raises ShapeError for what is none, or whose shape is refused.
+
+    >>> text = '{"type": "Feature", "geometry": {"type": "Point", "coordinates": [8.5, 47]}, "properties": {"n": 1}}'
+    >>> found = feature_of(text, Rules())
+    >>> found.shape.x, dict(found.properties)
+    (8.5, {'n': 1})
+    """
+    return feature_of_document(_parsed(text), rules)
+
+
+def feature_of_document(document: object, rules: Rules) -> Feature:
+    """As :func:`feature_of`, of JSON that was parsed."""
+    if not _is_feature(document):
+        kind = document.get("type") if isinstance(document, dict) else type(document).__name__
+        remedy = 'write {"type": "Feature", "geometry": {...}, "properties": {...}}'
+        raise ShapeError("GeoJSON of type", str(kind)[:80], remedy)
+    properties, geometry = _properties(document), document.get("geometry")
+    if geometry is None:
+        return Feature(None, properties)
+    try:
+        text = json.dumps(geometry, allow_nan=False)
+    except ValueError:
+        raise ShapeError("shape", "a coordinate that is no finite number", "write numbers") from None
+    read = of_geojson(text, rules)
+    return Feature(read.geometry, properties, read.warnings)
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ShapeError("GeoJSON Feature", text[:80], f"is not JSON: {error}") from None
+
+
+def _is_feature(document: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(document, dict) and document.get("type") == "Feature"
+
+
+def _properties(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    properties = document.get("properties")
+    if properties is not None and not isinstance(properties, dict):
+        raise ShapeError("properties of a Feature", str(properties)[:80], "write an object, or null")
+    return properties or {}
+
+
+def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
+    """As :func:`feature_of` of each of many, and the reason of each that is refused: a tenth of the time a row, for
+    GEOS reads and judges them together, and only what is not plainly good is looked at alone.
+    """
+    import numpy as np
+    import shapely
+
+    found: list[Feature | ShapeError] = []
+    shapes = shapely.from_geojson(np.array(texts, dtype=object), on_invalid="ignore")
+    for text, shape, is_good in zip(texts, shapes.tolist(), plainly_good(shapes, rules), strict=True):
+        try:
+            document = _parsed(text)
+            if is_good and _is_feature(document) and document.get("geometry") is not None:
+                found.append(Feature(shape, _properties(document)))
+            else:
+                found.append(feature_of_document(document, rules))
+        except ShapeError as error:
+            found.append(error)
+    return found
+
+
+def feature_document(feature: Feature) -> dict[str, Any]:
+    """The GeoJSON Feature of a row, ready for JSON."""
+    from shapely.geometry import mapping
+
+    geometry = None if feature.shape is None else mapping(feature.shape)
+    return {"type": "Feature", "geometry": geometry, "properties": dict(feature.properties)}
+
+
+def feature_text(feature: Feature) -> str:
+    """The GeoJSON Feature of a row, with all digits of its coordinates.
+
+    >>> feature_text(Feature(None, {"ceiling": 4500}))
+    '{"type":"Feature","geometry":null,"properties":{"ceiling":4500}}'
+    """
+    return json.dumps(feature_document(feature), separators=(",", ":"), ensure_ascii=False)

@@ -1,0 +1,356 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""The index of many shapes: which of them a position may meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.compiled import compiled, inlined
+from asc.frozen import arrays_of, frozen
+from asc.spatial.cells import LEVELS, SIDE, cell_of, z_order
+from asc.spatial.cover import ACROSS, FULL, LARGE, NEAR_BITS, TURN_BITS, box_of, cover_shapes, crosses, find_parents
+from asc.spatial.location import NO, YES, holds_in_plane
+from asc.spatial.refined import LargeShape, NearEdges
+from asc.spatial.shape import HEAD_WORDS, KIND_WORD, PLANAR, POLYGONS, RELATION_WORD, RINGS_WORD, WITHIN_DISTANCE
+
+Array = npt.NDArray[Any]
+Longs = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.int32]
+Reals = npt.NDArray[np.float64]
+
+Entries = tuple[Longs, npt.NDArray[np.uint8], Integers, Integers]
+"""Of cells: where each starts, how many times it is halved less than the smallest, its shape, what is told of it."""
+
+_CELLS_A_SHAPE = 9
+
+_LEAST_WIDTH = 1e-250
+"""Of the square around shapes in the plane."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shapes:
+    """The keys of shapes as kernels read them: the same memory as words and as float64, and where each key begins, and
+    the end: ``bases`` int64[n + 1].
+
+    Nothing is copied of keys that stand one after the other, as those of a dictionary do.
+    """
+
+    words: Longs
+    reals: Reals
+    bases: Longs
+
+    @staticmethod
+    def of(offsets: Longs, data: npt.NDArray[np.uint8]) -> Shapes:
+        """Of keys that begin at byte ``offsets[:-1]`` of ``data``, each of whole words."""
+        words = data[: len(data) // 8 * 8].view(np.int64)
+        words.setflags(write=False)
+        return Shapes(words, words.view(np.float64), frozen(offsets // 8))
+
+    def __len__(self) -> int:
+        """The number of shapes."""
+        return len(self.bases) - 1
+
+    @property
+    def arguments(self) -> tuple[Array, Array, Array]:
+        """What kernels read of them."""
+        return self.words, self.reals, self.bases
+
+    def key(self, number: int) -> bytes:
+        """The key of a shape."""
+        return self.words[self.bases[number] : self.bases[number + 1]].tobytes()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShapeIndex:
+    """Covers of shapes by cells of a quadtree, as lists of shapes a cell (a linear quadtree: Gargantini 1982).
+
+    ``square`` float64[11]: what :func:`asc.spatial.cover.cover_shape` says, and whether any shape is met at another
+    turn of the earth. ``starts`` int64[c]: where each cell begins along the Z-order, ascending, larger cells first; it
+    ends ``1 << 2 * shifts`` later; ``parents`` int32[c]: the smallest cell around it, -1 for none. The entries of cell
+    i are ``first[i]`` to ``first[i + 1]`` of ``places``, the numbers of shapes, and ``told``, what is told of each in
+    the cell (:mod:`asc.spatial.cover`). List n of near edges is ``edges[near_first[n]:near_first[n + 1]]``, with its
+    spot (:class:`asc.spatial.refined.NearEdges`).
+
+    Invariant: cells nest or are disjoint. A position that meets a shape has a cell around it with an entry of that
+    shape, where it is full or partial, and where it is full the position meets the shape. Cost: some eight cells a
+    shape, 25 bytes each; of a position a search and a walk up the cells around it.
+
+    Rejected: an R-tree, whose boxes overlap (three times as long a position at 100,000 fences); a grid of one size, for
+    shapes are of all sizes.
+    """
+
+    square: Reals
+    starts: Longs
+    shifts: npt.NDArray[np.uint8]
+    parents: Integers
+    first: Longs
+    places: Integers
+    told: Integers
+    near_first: Longs
+    edges: Integers
+    spots: Reals
+    inside: npt.NDArray[np.bool_]
+
+    @staticmethod
+    def of(shapes: Shapes, wanted: Integers) -> ShapeIndex:
+        """The index of some shapes of those given, by their numbers; all of one crs."""
+        is_planar = len(wanted) > 0 and shapes.words[shapes.bases[wanted[0]] + KIND_WORD] >> 8 == PLANAR
+        square = _square(shapes, wanted) if is_planar else _degrees()
+        near = NearEdges()
+        starts, shifts, places, told = _with_large(shapes, square, _covered(shapes, wanted, square), near)
+        order = np.argsort(starts << 5 | (LEVELS - shifts.astype(np.int64)), kind="stable")
+        starts, shifts = starts[order], shifts[order]
+        is_first = np.ones(len(starts), dtype=np.bool_)
+        is_first[1:] = (np.diff(starts) != 0) | (shifts[1:] != shifts[:-1])
+        heads = np.flatnonzero(is_first)
+        cells, sizes = starts[heads], shifts[heads]
+        parents = np.empty(len(cells), dtype=np.int32)
+        find_parents(cells, sizes, parents)
+        edges = [np.empty(0, dtype=np.int32), *near.edges]
+        has_turns = float((told >> TURN_BITS & 3).any())
+        return ShapeIndex(
+            frozen(np.append(square, has_turns)),
+            frozen(cells),
+            frozen(sizes),
+            frozen(parents),
+            frozen(np.append(heads, len(starts)).astype(np.int64)),
+            frozen(places[order]),
+            frozen(told[order]),
+            frozen(np.cumsum([0, *map(len, near.edges)], dtype=np.int64)),
+            frozen(np.concatenate(edges)),
+            frozen(np.array(near.spots, dtype=np.float64).reshape(-1, 2)),
+            frozen(np.array(near.inside, dtype=np.bool_)),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in arrays_of(self).values())
+
+    @property
+    def arguments(self) -> tuple[Array, ...]:
+        """What kernels read of it."""
+        return tuple(arrays_of(self).values())
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Its arrays by their names, with something before each."""
+        return {f"{prefix}{name}": array for name, array in arrays_of(self).items()}
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether a shape has entries at several turns of the earth, and may be found twice."""
+        return bool(self.square[-1])
+
+    def shapes_around(self, key: int) -> Integers:
+        """The shapes that have an entry in a cell around a place of the Z-order, sorted."""
+        cell = cell_before(self.starts, key, 0) if key >= 0 else -1
+        found = [self.places[:0]]
+        while cell >= 0:
+            if key < int(self.starts[cell]) + (1 << 2 * int(self.shifts[cell])):
+                found.append(self.places[self.first[cell] : self.first[cell + 1]])
+            cell = int(self.parents[cell])
+        return np.unique(np.concatenate(found))
+
+    def cell_keys(self, x: Reals, y: Reals) -> Longs:
+        """The place of each position along the Z-order, -1 outside of the square and for NaN."""
+        keys = np.empty(len(x), dtype=np.int64)
+        find_keys(self.square, x, y, keys)
+        return keys
+
+
+def _degrees() -> Reals:
+    """All of the earth, as degrees."""
+    scales = SIDE / 360.0, SIDE / 180.0
+    return np.array([-180.0, 180.0, -90.0, 90.0, -180.0, scales[0], -90.0, scales[1], *_slack(scales, 540.0, 90.0)])
+
+
+def _square(shapes: Shapes, wanted: Integers) -> Reals:
+    """What is around some shapes."""
+    boxes = np.empty((len(wanted), 4))
+    some = [box_of(shapes.words, shapes.reals, shapes.bases[n], box) for n, box in zip(wanted, boxes, strict=True)]
+    boxes = boxes[np.array(some, dtype=np.bool_)]
+    if not len(boxes):
+        return _degrees()
+    x0, x1, y0, y1 = boxes[:, 0].min(), boxes[:, 1].max(), boxes[:, 2].min(), boxes[:, 3].max()
+    far = max(abs(x0), abs(x1)), max(abs(y0), abs(y1))
+    # Of what has next to no extent the cells are no smaller than what is rounded, nor their scale beyond a double.
+    widths = [max(x1 - x0, 1e-12 * far[0], _LEAST_WIDTH), max(y1 - y0, 1e-12 * far[1], _LEAST_WIDTH)]
+    scales = [SIDE / width for width in widths]
+    return np.array([x0, x1, y0, y1, x0, scales[0], y0, scales[1], *_slack(scales, *far)])
+
+
+def _slack(scales: Sequence[float], far_x: float, far_y: float) -> list[float]:
+    """What a cell is taken larger by on each side: a millionth of the smallest, and all that may be rounded."""
+    rounded = 16 * float(np.finfo(np.float64).eps)
+    return [1e-6 / scale + rounded * far for scale, far in zip(scales, (far_x, far_y), strict=True)]
+
+
+def _covered(
+    shapes: Shapes, wanted: Integers, square: Reals
+) -> tuple[Longs, npt.NDArray[np.uint8], Integers, Integers]:
+    room = _CELLS_A_SHAPE * len(wanted) + (ACROSS + 2) ** 2 * 3
+    starts, shifts = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.uint8)
+    places, told = np.empty((2, room), dtype=np.int32)
+    done, count = 0, 0
+    while True:
+        done, count = cover_shapes(
+            shapes.words, shapes.reals, shapes.bases, wanted, done, square, starts, shifts, places, told, count
+        )
+        if done == len(wanted):
+            return starts[:count], shifts[:count], places[:count], told[:count]
+        starts, shifts, places, told = (np.concatenate([own, own]) for own in (starts, shifts, places, told))
+
+
+def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges) -> Entries:
+    """The cells with those of large shapes cut further."""
+    starts, shifts, places, told = entries
+    words, bases = shapes.words, shapes.bases[places]
+    rings = words[bases + RINGS_WORD]
+    ends = words[np.maximum(bases + HEAD_WORDS + rings - 1, 0)] >> 1
+    is_large = (ends >= LARGE) & (words[bases + KIND_WORD] & 0xFF == POLYGONS) & (told & FULL == 0)
+    is_large &= words[bases + RELATION_WORD] < WITHIN_DISTANCE
+    if not is_large.any():
+        return entries
+    which = np.flatnonzero(is_large)
+    which = which[np.argsort(places[which], kind="stable")]
+    made: list[tuple[int, int, int, int]] = []
+    for own in np.split(which, np.flatnonzero(np.diff(places[which])) + 1):
+        number = int(places[own[0]])
+        cells = list(_cells(starts[own], shifts[own], told[own]))
+        base, vertices = int(shapes.bases[number]), int(ends[own[0]])
+        large = LargeShape(words, shapes.reals, base, vertices, square)
+        for start, shift, says in large.cells(cells, near):
+            made.append((start, shift, number, says))
+    others = ~is_large
+    more = np.array(made, dtype=np.int64).reshape(-1, 4).T
+    return (
+        np.concatenate([starts[others], more[0]]),
+        np.concatenate([shifts[others], more[1].astype(np.uint8)]),
+        np.concatenate([places[others], more[2].astype(np.int32)]),
+        np.concatenate([told[others], more[3].astype(np.int32)]),
+    )
+
+
+def _cells(starts: Longs, shifts: npt.NDArray[np.uint8], told: Integers) -> Iterator[tuple[int, int, int, int]]:
+    for start, shift, says in zip(starts.tolist(), shifts.tolist(), told.tolist(), strict=True):
+        place = start >> (2 * shift)
+        yield shift, _every_other(place), _every_other(place >> 1), says >> TURN_BITS & 3
+
+
+def _every_other(place: int) -> int:
+    return sum((place >> (2 * bit) & 1) << bit for bit in range(LEVELS))
+
+
+@compiled
+def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
+    """The place of each position along the Z-order, -1 outside of the square and for NaN."""
+    for row in range(x.size):
+        inside = square[0] <= x[row] <= square[1] and square[2] <= y[row] <= square[3]
+        keys[row] = -1
+        if inside:
+            keys[row] = z_order(cell_of(x[row], square[4], square[5]), cell_of(y[row], square[6], square[7]))
+
+
+@inlined
+def cell_before(starts: Array, key: int, near: int) -> int:
+    """The last cell that starts at or before a key, -1 for none; quick where that is at, or after, ``near``."""
+    low, step = max(near, 0), 1
+    if starts.size == 0 or starts[0] > key:
+        return -1
+    if starts[low] > key:
+        low, high = 0, low
+    else:
+        high = low + step
+        while high < starts.size and starts[high] <= key:
+            low = high
+            step <<= 1
+            high = low + step
+        high = min(high, starts.size)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if starts[middle] <= key:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def entry_holds(
+    words: Array,
+    reals: Array,
+    base: int,
+    told: int,
+    x: float,
+    y: float,
+    near_first: Array,
+    edges: Array,
+    spots: Array,
+    inside: Array,
+) -> int:
+    """Whether a position in a cell meets the shape at ``base`` that has an entry there, with what is told of it."""
+    if told & FULL:
+        return YES
+    turn = told >> TURN_BITS & 3
+    if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
+        # On the sphere every turn is the same place.
+        x += 360.0 if turn == 1 else -360.0
+    near = told >> NEAR_BITS
+    if near == 0:
+        return holds_in_plane(words, reals, base, x, y)
+    near -= 1
+    found = inside[near]
+    to_x, to_y = spots[near, 0], spots[near, 1]
+    for place in range(near_first[near], near_first[near + 1]):
+        end = base + edges[place]
+        crossed = crosses(reals[end - 2], reals[end - 1], reals[end], reals[end + 1], x, y, to_x, to_y)
+        if crossed == 2:
+            # Where only that one edge is unclear, or touched, all of the ring tells more.
+            return holds_in_plane(words, reals, base, x, y)
+        found ^= crossed == 1
+    return YES if found else NO
+
+
+@compiled
+def find_shapes(
+    shapes: tuple[Array, Array, Array],
+    index: tuple[Array, ...],
+    keys: Array,
+    x: Array,
+    y: Array,
+    row: int,
+    ends: Array,
+    found: Array,
+    count: int,
+) -> tuple[int, int]:
+    """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number; the
+    next row, and how many there are, when the room is short or all are found. ``ends`` int64[rows]: where they end.
+    """
+    words, reals, bases = shapes
+    _, starts, shifts, parents, first, places, told, near_first, edges, spots, inside = index
+    cell = -1
+    while row < keys.size:
+        begun = count
+        key = keys[row]
+        cell = cell_before(starts, key, cell) if key >= 0 else -1
+        around = cell
+        while around >= 0:
+            if key < starts[around] + (1 << (2 * shifts[around])):
+                if count + first[around + 1] - first[around] > found.size:
+                    return row, begun
+                for entry in range(first[around], first[around + 1]):
+                    number = places[entry]
+                    holds = entry_holds(
+                        words, reals, bases[number], told[entry], x[row], y[row], near_first, edges, spots, inside
+                    )
+                    if holds != NO:
+                        found[count] = number if holds == YES else ~number
+                        count += 1
+            around = parents[around]
+        ends[row] = count
+        row += 1
+    return row, count

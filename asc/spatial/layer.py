@@ -1,0 +1,38 @@
+"""A layer: shapes under names, which predicates refer to as ``shape('layer', 'id')``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+    from asc.spatial.feature import Feature
+
+ShapeName = tuple[str, str]
+"""A layer and the id of a shape in it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Rows by id, as the names in predicates mean them: in degrees, or of a plane. Source: spatial.md, section 2.
+
+    Invariant: immutable, with its mapping; a change makes another layer. Every shape passed
+    :func:`asc.spatial.reading.checked` as such. To look one up costs what the mapping costs.
+
+    >>> import shapely
+    >>> from asc.spatial.feature import Feature
+    >>> zones = Layer({"old-town": Feature(shapely.box(8.53, 47.36, 8.55, 47.38), {"speed": 30})})
+    >>> zones.shape("old-town").bounds, zones.shape("new-town")
+    ((8.53, 47.36, 8.55, 47.38), None)
+    """
+
+    features: Mapping[str, Feature]
+    is_planar: bool = False
+
+    def shape(self, shape_id: str) -> BaseGeometry | None:
+        """The shape of a row; None where there is none."""
+        found = self.features.get(shape_id)
+        return None if found is None else found.shape

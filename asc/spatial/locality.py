@@ -1,0 +1,22 @@
+"""Where shapes lie, as a number by which neighbours sort near each other. Without the kernels, for who parses alone."""
+
+from __future__ import annotations
+
+import math
+
+_BITS = 26
+
+
+def locality(x: float, y: float, side: float) -> int:
+    """The Z-order of a place in a square of so long a side around 0, which repeats beside itself.
+
+    >>> locality(0.0, 0.0, 360.0) < locality(1.0, 1.0, 360.0)
+    True
+    """
+    column, row = (int(math.fmod(value / side + 0.5, 1.0) % 1.0 * (1 << _BITS)) for value in (x, y))
+    return _interleaved(column) | _interleaved(row) << 1
+
+
+def _interleaved(value: int) -> int:
+    # Its binary digits, read as those of base four.
+    return int(format(value, "b"), 4)

@@ -1,0 +1,184 @@
+"""Constant shapes from WKT, GeoJSON and envelopes, and what is refused of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asc.errors import ShapeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from shapely.geometry.base import BaseGeometry
+
+VERTICES_MAX = 1_000_000
+"""Of a shape."""
+
+COORDINATE_MAX = 1e100
+"""In the plane: of larger ones no product is left."""
+
+_REASON = re.compile(r"(.*)\[(.*)\]")
+_WIDE, _AROUND, _POLE = 180.0, 360.0, 90.0
+
+_KINDS = (0, 1, 3, 4, 5, 6)
+"""Of GEOS: points, lines and polygons, one or several; no rings, no collections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A shape that may be asked for, and warnings on what became of it."""
+
+    geometry: BaseGeometry
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What shapes are held to: the crs, and what may be passed over. ``wide_edges``: edges may be longer than half a
+    turn; ``repairs``: what GEOS calls invalid is mended, with a warning.
+    """
+
+    is_planar: bool = False
+    wide_edges: bool = False
+    repairs: bool = False
+    vertices_max: int = VERTICES_MAX
+
+
+_RULES = Rules()
+
+
+def of_wkt(text: str, rules: Rules = _RULES) -> Read:
+    """The shape of a WKT text. Raises ShapeError for what is none, or is refused."""
+    import numpy as np
+    import shapely
+
+    if text.lstrip()[:5].upper() == "SRID=":
+        raise ShapeError("shape", _shown(text), "write it without SRID: coordinates are longitude and latitude")
+    try:
+        # A number beyond a double is infinite, and refused below.
+        with np.errstate(over="ignore"):
+            found = shapely.from_wkt(text)
+    except (shapely.GEOSException, ValueError, NotImplementedError) as error:
+        raise ShapeError("WKT", _shown(text), _said(error)) from None
+    return checked(found, rules)
+
+
+def of_geojson(text: str, rules: Rules = _RULES) -> Read:
+    """The shape of a GeoJSON geometry or Feature. Raises ShapeError for what is none, or is refused."""
+    import shapely
+
+    try:
+        found = shapely.from_geojson(text)
+    except (shapely.GEOSException, ValueError, NotImplementedError) as error:
+        raise ShapeError("GeoJSON", _shown(text), _said(error)) from None
+    return checked(found, rules)
+
+
+def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
+    """The rectangle from (x1, y1) to (x2, y2). Raises ShapeError where the second corner is not above and to the right
+    of the first.
+    """
+    import shapely
+
+    x1, y1, x2, y2 = corners
+    if not (x1 < x2 and y1 < y2):
+        remedy = "give the least x and y, then the greatest: x1 < x2, y1 < y2 (190 for -170, beyond the antimeridian)"
+        raise ShapeError("envelope", ", ".join(map(repr, corners)), remedy)
+    return checked(shapely.box(x1, y1, x2, y2), rules)
+
+
+def checked(found: BaseGeometry | None, rules: Rules = _RULES) -> Read:
+    """A shape if it may be asked for: without Z, with a warning where it had one or is empty.
+
+    Raises ShapeError for a collection, for coordinates that are none, and for what GEOS calls invalid.
+    """
+    import shapely
+
+    if found is None:
+        raise ShapeError("shape", "NULL", "write a geometry")
+    if found.geom_type not in ("Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"):
+        raise ShapeError("shape", found.geom_type, "write a (Multi)Polygon, (Multi)LineString or (Multi)Point")
+    count = int(shapely.get_num_coordinates(found))
+    if count > rules.vertices_max:
+        raise ShapeError("vertices of a shape", count, f"at most {rules.vertices_max:,}: simplify it")
+    warnings = []
+    if found.has_z or getattr(found, "has_m", False):
+        found = shapely.force_2d(found)
+        warnings.append("the shape's third coordinate is left out: positions have two")
+    if found.is_empty:
+        warnings.append("the shape is empty: no position is in it, and none is near it")
+        return Read(found, tuple(warnings))
+    _check_coordinates(found, rules)
+    if not found.is_valid:
+        reason = shapely.is_valid_reason(found)
+        match = _REASON.fullmatch(reason)
+        place = " ".join(f"{float(part):.8g}" for part in match[2].split()[:2]) if match else ""
+        where = f"{match[1]} at {place}" if match else reason
+        mended = _mended(found) if rules.repairs else None
+        if mended is None:
+            raise ShapeError("invalid shape", where, "mend it, for instance with make_valid")
+        warnings.append(f"mended: {where}; its area was {found.area:.6g} and is {mended.area:.6g}")
+        found = mended
+    return Read(found, tuple(warnings))
+
+
+def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[np.bool_]:
+    """Which of many shapes, None among them, :func:`checked` would take without a word; others may be good as well."""
+    import numpy as np
+    import shapely
+
+    good = np.isin(shapely.get_type_id(shapes), _KINDS) & ~shapely.is_empty(shapes) & ~shapely.has_z(shapes)
+    good &= shapely.get_num_coordinates(shapes) <= rules.vertices_max
+    x1, y1, x2, y2 = shapely.bounds(shapes).T
+    if rules.is_planar:
+        good &= np.abs([x1, y1, x2, y2]).max(axis=0) <= COORDINATE_MAX
+    else:
+        good &= (x1 >= -_AROUND) & (x2 <= _AROUND) & (y1 >= -_POLE) & (y2 <= _POLE) & (x2 - x1 <= _WIDE)
+    good[good] = shapely.is_valid(shapes[good])
+    return good
+
+
+def _mended(found: BaseGeometry) -> BaseGeometry | None:
+    """What GEOS makes of an invalid shape, as far as it is of the same dimension; None where nothing is left."""
+    import shapely
+
+    parts = shapely.get_parts(shapely.make_valid(found, method="structure", keep_collapsed=False))
+    kept = parts[(shapely.get_dimensions(parts) == shapely.get_dimensions(found)) & ~shapely.is_empty(parts)]
+    return None if not len(kept) else shapely.union_all(kept)
+
+
+def _check_coordinates(found: BaseGeometry, rules: Rules) -> None:
+    import numpy as np
+    import shapely
+
+    places = shapely.get_coordinates(found)
+    if not np.isfinite(places).all() or (np.abs(places) > COORDINATE_MAX).any():
+        raise ShapeError("shape", "a coordinate that is no finite number", f"at most {COORDINATE_MAX:g} on either side")
+    if rules.is_planar:
+        return
+    beyond = places[np.abs(places[:, 1]) > _POLE]
+    if len(beyond):
+        raise ShapeError("latitude", float(beyond[0, 1]), "is beyond 90 degrees: longitude comes first (swapped?)")
+    beyond = places[np.abs(places[:, 0]) >= 540]
+    if len(beyond):
+        raise ShapeError("longitude", float(beyond[0, 0]), "is more than a turn beyond 180 degrees")
+    for part in shapely.get_parts(found).tolist() if not rules.wide_edges else ():
+        for ring in [part.exterior, *part.interiors] if part.geom_type == "Polygon" else [part]:
+            across = np.abs(np.diff(shapely.get_coordinates(ring)[:, 0]))
+            wide = across[(across > _WIDE) & (across < _AROUND)]
+            if len(wide):
+                remedy = "write 190 for -170 where it crosses the antimeridian; else put a vertex between"
+                raise ShapeError("edge over 180 degrees of longitude", float(wide[0]), remedy)
+
+
+def _said(error: Exception) -> str:
+    """GEOS's words in one line, without the name of its exception."""
+    text = " ".join(str(error).split())
+    return text.partition(": ")[2] or text
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."

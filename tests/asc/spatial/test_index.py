@@ -1,0 +1,173 @@
+"""The index of shapes against shapely, scalar by scalar: nowhere a tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asc.keys.dictionary import Dictionary
+from asc.keys.shapes import found_shapes
+from asc.spatial.index import ShapeIndex, Shapes
+from asc.spatial.shape import (
+    BELOW_SPHERE,
+    CONTAINS,
+    INTERSECTS,
+    PLANAR,
+    WGS84,
+    WITHIN_DISTANCE,
+    WITHIN_SPHERE,
+    Asked,
+)
+
+Reals = npt.NDArray[np.float64]
+
+
+def star(random: np.random.Generator, vertices: int, x: float, y: float, reach: float) -> shapely.Polygon:
+    """A polygon with spikes, which are near each other in its middle."""
+    angle = np.sort(random.random(vertices)) * 2 * math.pi
+    far = reach * random.uniform(0.1, 1.0, vertices)
+    found = shapely.Polygon(np.column_stack([x + far * np.cos(angle), y + far * np.sin(angle)]))
+    return found if found.is_valid else star(random, vertices, x, y, reach)
+
+
+def found(asked: Sequence[Asked], x: Reals, y: Reals) -> npt.NDArray[np.bool_]:
+    """By the index: bool[positions, asked]."""
+    keys = [one.key for one in asked]
+    dictionary = Dictionary.of(keys)
+    shapes = Shapes.of(dictionary.offsets, dictionary.data)
+    index = ShapeIndex.of(shapes, np.arange(len(dictionary), dtype=np.int32))
+    rows, numbers = found_shapes(shapes, index, x, y)
+    assert len(np.unique(rows << 32 | numbers)) == len(rows)
+    met = np.zeros((len(x), len(dictionary)), dtype=np.bool_)
+    met[rows, numbers] = True
+    place = {key: number for number, key in enumerate(dictionary.constants())}
+    return met[:, [place[key] for key in keys]]
+
+
+def assert_as_shapely(asked: Sequence[Asked], x: Reals, y: Reals) -> None:
+    met = found(asked, x, y)
+    for number, one in enumerate(asked):
+        expected = one.decide(x, y)
+        wrong = np.flatnonzero(met[:, number] != expected)
+        assert not len(wrong), (one, [(x[row].hex(), y[row].hex(), bool(expected[row])) for row in wrong[:3].tolist()])
+
+
+def positions(random: np.random.Generator, shapes: Sequence[shapely.Geometry], count: int) -> tuple[Reals, Reals]:
+    """Anywhere, on vertices, on edges, and an ulp beside each."""
+    vertices = np.concatenate([shapely.get_coordinates(shape) for shape in shapes])
+    first = random.integers(0, len(vertices) - 1, count)
+    share = random.choice([0.5, 0.25, random.random()], (count, 1))
+    edges = vertices[first] * share + vertices[first + 1] * (1 - share)
+    exact = np.concatenate([vertices[random.integers(0, len(vertices), count)], edges])
+    beside = np.nextafter(exact, exact + random.choice([-1.0, 0.0, 1.0], exact.shape))
+    anywhere = random.uniform((-180, -90), (180, 90), (count, 2))
+    ends = np.array([(x, y) for x in (-180.0, 180.0, 0.0) for y in (-90.0, 90.0, 0.0, 30.0)])
+    every = np.concatenate([exact, beside, anywhere, ends])
+    every = every[(np.abs(every[:, 0]) <= 180) & (np.abs(every[:, 1]) <= 90)]
+    return every[:, 0].copy(), every[:, 1].copy()
+
+
+def test_all_relations_to_shapes_of_all_sizes_are_those_of_shapely() -> None:
+    random = np.random.default_rng(1)
+    shapes: list[shapely.Geometry] = [
+        star(random, int(random.integers(3, 30)), *random.uniform((-179, -89), (179, 89)), random.uniform(0.001, 15))
+        for _ in range(60)
+    ]
+    shapes += [
+        shapely.box(170, -10, 190, 10),
+        shapely.box(-200, 20, -170, 40),
+        shapely.box(-180, -90, 180, 90),
+        shapely.box(-180, 0, 180, 0.5),
+        shapely.Polygon([(0, 0), (8, 0), (8, 8), (0, 8)], [[(2, 2), (4, 2), (4, 4), (2, 4)], [(5, 5), (7, 5), (6, 6)]]),
+        shapely.Polygon([(0, 0), (60, 1e-9), (60, 2e-9)]),
+        shapely.MultiPolygon([shapely.box(0, 0, 1, 1), shapely.box(1, 1, 2, 2)]),
+        shapely.LineString([(0, 0), (10, 10), (20, -5)]),
+        shapely.Point(5, 5),
+        shapely.MultiPoint([(1, 2), (3, 4), (179.5, 3)]),
+        shapely.Polygon(),
+    ]
+    asked = [Asked(shape, relation) for shape in shapes for relation in (CONTAINS, INTERSECTS)]
+    asked += [Asked(shape, WITHIN_DISTANCE, float(random.choice([0.0, 0.01, 1.5]))) for shape in shapes]
+    asked += [
+        Asked(shapely.Point(*random.uniform((-180, -90), (180, 90))), relation, float(metres))
+        for relation in (WITHIN_SPHERE, BELOW_SPHERE)
+        for metres in (0.0, 5e3, 3e5, 1.2e7, 2.1e7)
+    ]
+    asked += [Asked(shapely.Point(x, y), WITHIN_SPHERE, 2e5) for x, y in ((180, 0), (-180, 89.5), (0, -90), (3, 90))]
+    assert_as_shapely(asked, *positions(random, [shape for shape in shapes if not shape.is_empty], 400))
+
+
+def test_large_shapes_keep_the_edges_near_each_cell() -> None:
+    random = np.random.default_rng(2)
+    shapes = [star(random, 400, 10, 10, 30), star(random, 3_000, 0, 0, 40), star(random, 900, 178, -40, 20)]
+    asked = [Asked(shape, relation) for shape in shapes for relation in (CONTAINS, INTERSECTS)]
+    assert_as_shapely(asked, *positions(random, shapes, 2_000))
+
+
+def test_the_plane_has_no_turns_and_no_end() -> None:
+    random = np.random.default_rng(3)
+    shapes = [star(random, 9, *random.uniform(-2e6, 2e6, 2), 1e5) for _ in range(30)]
+    asked = [Asked(shape, CONTAINS, crs=PLANAR) for shape in shapes]
+    vertices = np.concatenate([shapely.get_coordinates(shape) for shape in shapes])
+    anywhere = random.uniform(-3e6, 3e6, (500, 2))
+    x, y = np.concatenate([vertices, anywhere, [[1e300, -1e300]]]).T.copy()
+    assert_as_shapely(asked, x, y)
+
+
+coordinate = st.integers(-24, 24).map(lambda eighths: eighths / 8)
+
+
+@st.composite
+def polygons(draw: st.DrawFn) -> shapely.Polygon:
+    places = draw(st.lists(st.tuples(coordinate, coordinate), min_size=3, max_size=7, unique=True))
+    hull = shapely.MultiPoint(places).convex_hull
+    return hull if hull.geom_type == "Polygon" else shapely.box(0, 0, 1, 1)
+
+
+@given(polygons(), st.lists(st.tuples(coordinate, coordinate), min_size=1, max_size=40), st.data())
+@settings(max_examples=60, deadline=None)
+def test_what_does_not_change_a_shape_changes_no_answer(
+    shape: shapely.Polygon, places: list[tuple[float, float]], data: st.DataObject
+) -> None:
+    x, y = np.array(places).T.copy()
+    ring = shapely.get_coordinates(shape)[:-1]
+    by = data.draw(st.integers(0, len(ring) - 1))
+    middles = np.stack([ring, (ring + np.roll(ring, -1, axis=0)) / 2], axis=1).reshape(-1, 2)
+    same = [ring, ring[::-1], np.roll(ring, by, axis=0), middles]
+    asked = [Asked(shapely.Polygon(own), relation) for own in same for relation in (CONTAINS, INTERSECTS)]
+    met = found(asked, x, y)
+    assert (met[:, 0::2] == met[:, :1]).all()
+    assert (met[:, 1::2] == met[:, 1:2]).all()
+    # A turn of the earth, and twice the size.
+    turned = found(
+        [Asked(shapely.Polygon(np.add(ring, (360, 0))), CONTAINS), Asked(shapely.Polygon(ring), CONTAINS)], x, y
+    )
+    assert (turned[:, 0] == met[:, 0]).all()
+    larger = found([Asked(shapely.Polygon(ring * 4), CONTAINS)], x * 4, y * 4)
+    assert (larger[:, 0] == met[:, 0]).all()
+    # Cut in two along a line of dyadic coordinates, the halves hold what the whole does.
+    low, high = ring[:, 0].min(), ring[:, 0].max()
+    box = shapely.box(low, ring[:, 1].min(), high, ring[:, 1].max())
+    cut = (low + high) / 2
+    halves = [shapely.box(low, box.bounds[1], cut, box.bounds[3]), shapely.box(cut, box.bounds[1], high, box.bounds[3])]
+    met = found([Asked(own, INTERSECTS) for own in (box, *halves)], x, y)
+    assert (met[:, 1:].any(axis=1) == met[:, 0]).all()
+
+
+@pytest.mark.parametrize("crs", [PLANAR, WGS84])
+def test_shapes_in_one_place_and_none_are_found(crs: int) -> None:
+    asked = [Asked(shapely.box(0, 0, 1 + number * 1e-9, 1), CONTAINS, crs=crs) for number in range(500)]
+    x, y = np.array([0.5, 2.0, np.nan]), np.array([0.5, 0.5, 0.5])
+    assert found(asked, x, y).sum(axis=1).tolist() == [500, 0, 0]
+    none = ShapeIndex.of(
+        Shapes.of(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.uint8)), np.empty(0, dtype=np.int32)
+    )
+    assert none.cell_keys(x, y).tolist()[2] == -1
+    assert len(none.shapes_around(5)) == 0
