@@ -22,6 +22,7 @@ from broker.access.secret import check_secret, digest
 from broker.access.tokens_file import parse_tokens
 from broker.config.certificate import server_context
 from broker.config.environment import KeyPath, Overlay, has_variables, of_variables, overlaid
+from broker.config.layers import LayerConfig, layer_faults
 from broker.config.options import SECRET_KEY, masked
 from broker.config.sections import (
     ApiConfig,
@@ -55,6 +56,7 @@ class Config(Section):
     log: LogConfig = LogConfig()
     tracing: TracingConfig = TracingConfig()
     streams: dict[str, StreamConfig] = Field(default_factory=dict)
+    layers: dict[str, LayerConfig] = Field(default_factory=dict)
 
     def dead_letter_topic(self, stream: str) -> str:
         return f"{stream}.dead-letter"
@@ -141,6 +143,11 @@ class Config(Section):
             if stream.topic in dead_letters:
                 yield ConfigError(f"{where}.topic", stream.topic, "takes undecodable records: name the source topic")
             yield from stream.faults(where, self.schema_registry.registry())
+        taken = {self.kafka.registry_topic: "the registry's", **dict.fromkeys(dead_letters, "for dead letters")}
+        taken.update((stream.topic, f"read by stream '{name}'") for name, stream in self.streams.items())
+        for name, layer in self.layers.items():
+            yield from layer_faults(name, layer, taken)
+            taken[layer.topic] = f"that of layer '{name}'"
         yield from self._faults_of_access()
 
     def _faults_of_access(self) -> Iterator[ConfigError]:
@@ -316,6 +323,8 @@ def _keys_beside(location: tuple[str, ...]) -> list[str]:
                 model = annotation
             elif part == "streams":
                 model = StreamConfig
+            elif part == "layers":
+                model = LayerConfig
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

@@ -18,7 +18,9 @@ from broker.errors import ConfigError
 
 PREFIX = "ASC__"
 _FILE = "_FILE"
-_STREAMS, _OPTIONS = "streams", "options"
+_NAMED, _OPTIONS = ("streams", "layers"), "options"
+"""Sections of tables with names of their own."""
+
 
 KeyPath = tuple[str, ...]
 
@@ -77,7 +79,7 @@ def of_variables(fault: ConfigError, overlay: Overlay, location: KeyPath = ()) -
         if location:
             is_it = location[: len(path)] == path or path[: len(location)] == location
         else:
-            is_it = any(fault.subject.startswith(spelt) for spelt in _spelt(path))
+            is_it = any(re.match(rf"{re.escape(spelt)}(?!\w)", fault.subject) for spelt in _spelt(path))
         if is_it:
             return ConfigError(f"{name}: {fault.subject}", fault.value, fault.remedy)
     return fault
@@ -90,9 +92,9 @@ def _settings(
     section, *rest = [part.lower() for part in name.removeprefix(PREFIX).split("__")]
     where: KeyPath
     keys: type[BaseModel] | None
-    if section == _STREAMS and rest:
-        where = (section, _stream(rest[0], document, name))
-        keys, rest = _stream_model(model), rest[1:]
+    if section in _NAMED and rest:
+        where = (section, _named(section, rest[0], document, name))
+        keys, rest = _named_model(model, section), rest[1:]
     else:
         where, keys = (section,), _section_model(model, section)
     if not rest or not all(rest) or len(rest) > (2 if rest[0] == _OPTIONS else 1):
@@ -132,14 +134,15 @@ def _copied(value: Any) -> Any:
     return {key: _copied(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
-def _stream(name: str, document: Mapping[str, Any], variable: str) -> str:
-    """The stream of the file that a variable names, whose name has ``_`` for what no variable has; else a new one."""
-    streams = document.get(_STREAMS)
-    folded = [
-        own for own in (streams if isinstance(streams, dict) else ()) if re.sub(r"[-.]", "_", own).lower() == name
-    ]
+def _named(section: str, name: str, document: Mapping[str, Any], variable: str) -> str:
+    """The stream or layer of the file that a variable names, whose name has ``_`` for what no variable has; else a new
+    one.
+    """
+    there = document.get(section)
+    folded = [own for own in (there if isinstance(there, dict) else ()) if re.sub(r"[-.]", "_", own).lower() == name]
     if len(folded) > 1:
-        raise ConfigError("variable", variable, f"may mean any of the streams {', '.join(folded)}: set it in the file")
+        remedy = f"may mean any of the {section} {', '.join(folded)}: set it in the file"
+        raise ConfigError("variable", variable, remedy)
     return folded[0] if folded else name
 
 
@@ -149,9 +152,9 @@ def _section_model(model: type[BaseModel], section: str) -> type[BaseModel] | No
     return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
-def _stream_model(model: type[BaseModel]) -> type[BaseModel]:
-    _, stream = get_args(model.model_fields[_STREAMS].annotation)
-    found: type[BaseModel] = stream
+def _named_model(model: type[BaseModel], section: str) -> type[BaseModel]:
+    _, table = get_args(model.model_fields[section].annotation)
+    found: type[BaseModel] = table
     return found
 
 

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from asc.predicate.limits import MAX_NESTING_DEPTH, Limits
+from asc.spatial.reading import VERTICES_MAX
 from broker.config.options import SECRET_KEY, Options, masked
 from broker.config.security import protocol_of, security_faults
 from broker.config.spark_options import masked_spark, masked_urls, spark_option_remedy
@@ -269,7 +270,9 @@ class SparkConfig(Section):
 
 
 class LimitsConfig(Section):
-    """Bounds on what a query may ask (``asc.predicate.Limits``) and on expressions that Spark computes for a stream."""
+    """Bounds on what a query may ask (``asc.predicate.Limits``), on expressions that Spark computes for a stream, and
+    on layers: vertices of a shape, rows of a layer.
+    """
 
     length_chars: int = Field(default=Limits.length_chars, ge=1, strict=True)
     nesting_depth: int = Field(default=Limits.nesting_depth, ge=1, le=MAX_NESTING_DEPTH, strict=True)
@@ -278,6 +281,8 @@ class LimitsConfig(Section):
     spark_attributes: int = Field(default=200, ge=0, strict=True)
     stream_spark_nodes: int = Field(default=20_000, ge=0, strict=True)
     stream_pattern_steps: int = Field(default=5_000, ge=0, strict=True)
+    shape_vertices: int = Field(default=VERTICES_MAX, ge=1, le=VERTICES_MAX, strict=True)
+    layer_shapes: int = Field(default=2_000_000, ge=1, strict=True)
 
     def of_predicates(self) -> Limits:
         """Those that bound one predicate."""

@@ -45,6 +45,7 @@ class StreamConfig(Section):
     schema_text: str | None = Field(default=None, alias="schema")
     schema_file: Path | None = None
     starting_offsets: Literal["earliest", "latest"] = "latest"
+    crs: Literal["wgs84", "planar"] = "wgs84"
     options: Options = Field(default_factory=dict)
 
     @property

@@ -7,7 +7,7 @@ import difflib
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,11 +84,13 @@ def receive(
     to_end: bool = False,
     most: int | None = None,
     window: int = WINDOW,
+    idle: Callable[[], object] | None = None,
 ) -> Generator[Delivery, None, None]:
     """As :func:`consume`, with a client that is there; without a group no place is noted, and all partitions are read.
 
     ``from_beginning``: where to begin where no place was noted. ``to_end``: no further than the topics reach by now.
-    ``most``: no more deliveries than these.
+    ``most``: no more deliveries than these. ``idle`` is called whenever Kafka is asked for more, some times a second
+    while nothing comes; not with ``to_end``.
     """
     seen = _Seen(window)
     given = 0
@@ -100,6 +102,8 @@ def receive(
                 if message is None:
                     if done is not None:
                         done.commit_sometimes()
+                    if idle is not None:
+                        idle()
                     continue
                 delivery = delivery_of(message)
                 if delivery.source is None or seen.is_new(delivery):

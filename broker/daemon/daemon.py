@@ -353,6 +353,7 @@ class Daemon:
         self._started.callback(registry.close)
         registry.open()
         registrar = Registrar(self.config, cluster, registry, self._streams, self._set_aside)
+        self._started.callback(registrar.close)
         registrar.load()
         LOG.info("registered queries: %d, at version %d", len(registrar.standing), registrar.standing.version)
         self._enter("starting the streaming jobs")
@@ -382,7 +383,7 @@ class Daemon:
         self._started.callback(gc.unfreeze)
 
     def _start_upkeep(self) -> None:
-        def often(what: str, work: Callable[[Registrar], None]) -> None:
+        def often(what: str, work: Callable[[Registrar], object]) -> None:
             def keep_up() -> None:
                 while not self._stop.wait(_UPKEEP_PAUSE_S):
                     try:
@@ -398,6 +399,8 @@ class Daemon:
         # The second takes long with many queries, and the first has others wait for it.
         often("removed or parked", self._remove_and_park)
         often("compiled or stored", self._renew_and_store)
+        if self.config.layers:
+            often("read of layers", lambda registrar: registrar.follow_layers())
 
     def _renew_and_store(self, registrar: Registrar) -> None:
         registrar.renew()

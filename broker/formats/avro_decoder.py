@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from asc.errors import SchemaError
 from asc.spark_types import ddl_of_type
-from broker.formats.avro_reading import WHOLE, AvroReading, reading_of
+from broker.formats.avro_reading import MISSING, WHOLE, AvroReading, reading_of
 from broker.formats.avro_schema import AvroSchema
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RECORD, RECORD_FIELDS, reason_of_column
 from broker.formats.framed_decoder import HEAD_BYTES, FramedDecoder, Writer, head_sql, literal
@@ -88,7 +88,8 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         """See :class:`FramedDecoder`."""
         if schema.kind != "AVRO":
             raise SchemaError("schema", schema.kind, "is not of Avro")
-        references = [text for _, text in schema.references]
+        # Of Avro a name is within the text.
+        references = list(dict.fromkeys(text for _, text in schema.references))
         reading = reading_of(AvroSchema.of_text(schema.text, references), self.fields, RAW, self.own)
         # Whether Spark reads by it is seen where it plans to.
         self.with_writers((Writer(frozenset([schema_id]), schema, reading),)).decode(records.limit(0))
@@ -97,7 +98,9 @@ class AvroDecoder(FramedDecoder[AvroReading]):
     def said_of(self, reading: AvroReading) -> str:
         """See :class:`FramedDecoder`."""
         unfit = [name for name, column in reading.columns.items() if column.value is None]
-        return f", but for columns {', '.join(unfit)}" if unfit else ""
+        missing = [name for name, column in reading.columns.items() if column == MISSING]
+        told = f", but for columns {', '.join(unfit)}" if unfit else ""
+        return f"{told}; it has no field for columns {', '.join(missing)}: they are NULL" if missing else told
 
     # -- what Spark computes
 

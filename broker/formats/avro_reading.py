@@ -45,6 +45,10 @@ class ColumnReading:
     fault: str | None
 
 
+MISSING = ColumnReading("NULL", None)
+"""Of a column that the writer has no field for, nor the stream's own schema a default."""
+
+
 @dataclass(frozen=True, slots=True)
 class AvroReading:
     """How the records of one writer become columns.
@@ -69,7 +73,7 @@ def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema 
     for field in fields.arrow:
         found = resolver.field(writer.root, own.root if own else None, field.name, field.type, 0)
         if found is None:
-            columns[field.name] = ColumnReading("NULL", None)
+            columns[field.name] = MISSING
             continue
         if isinstance(found, _Unfit):
             columns[field.name] = ColumnReading(None, None)

@@ -67,16 +67,19 @@ class SchemaRegistry:
         return None if found is None else self._written(found)
 
     def _written(self, found: Mapping[str, Any]) -> WrittenSchema:
-        texts: dict[tuple[str, str], tuple[str, str]] = {}
+        texts: dict[tuple[str, ...], tuple[str, str]] = {}
         self._refer(found, texts, frozenset())
         return WrittenSchema(_text(found), str(found.get("schemaType") or "AVRO"), tuple(texts.values()))
 
     def _refer(
-        self, found: Mapping[str, Any], texts: dict[tuple[str, str], tuple[str, str]], above: frozenset[Any]
+        self, found: Mapping[str, Any], texts: dict[tuple[str, ...], tuple[str, str]], above: frozenset[Any]
     ) -> None:
         for reference in found.get("references") or ():
             place = (str(reference.get("subject")), str(reference.get("version")))
-            if place in texts:
+            # One version may be imported by several names, each a file of its own to a compiler.
+            name = str(reference.get("name"))
+            named = (*place, name)
+            if named in texts:
                 continue
             if place in above or len(above) + len(texts) >= _REFERENCES_MAX:
                 raise SchemaRegistryError("schema registry", place[0], "has references in a circle, or too many")
@@ -84,7 +87,7 @@ class SchemaRegistry:
             if inner is None:
                 raise SchemaRegistryError("schema registry", place[0], "is referred to and has no such version")
             self._refer(inner, texts, above | {place})
-            texts[place] = (str(reference.get("name")), _text(inner))
+            texts[named] = (name, _text(inner))
 
     def _get(self, path: str) -> dict[str, Any] | None:
         """The answer to a question; None where the registry does not have what is asked for."""

@@ -15,19 +15,15 @@ from broker.access.access import Access
 from broker.access.audit import Audit
 from broker.access.sessions import Sessions
 from broker.config.sections import ApiConfig
-from broker.errors import (
-    BrokerError,
-    BulkRefusedError,
-    QueryError,
-    http_status,
-)
+from broker.errors import BrokerError, BulkRefusedError, QueryError, http_status
 from broker.failure import one_line
 from broker.http.blocks import described_block
 from broker.http.bulk import load_lines
 from broker.http.console.pages import Pages
 from broker.http.console.routes import console_routes
 from broker.http.flow import described_deliveries, described_timeline
-from broker.http.guards import CONSOLE, NDJSON, Caller, Guards, content_type
+from broker.http.guards import NDJSON, Caller, Guards, content_type, is_console
+from broker.http.layers import layer_routes
 from broker.http.metrics import METRICS_TYPE, permitted_exposition
 from broker.http.models import (
     CheckBody,
@@ -92,17 +88,19 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
 
     app = FastAPI(title="asc-broker", description="Standing SQL predicates over Kafka streams.", version="1")
     sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token)
-    requests = RequestCounts(lambda: app.openapi()["paths"])
-    app.add_middleware(Guards, access=access, api=api, sessions=sessions)
+    console, addresses = console_routes(pages, permitted, access, sessions)
+    requests = RequestCounts(lambda: [*app.openapi()["paths"], *addresses])
+    app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused)
     # What comes later stands before: the guards' refusals are counted as well.
     app.add_middleware(CountedRequests, counts=requests)
     _add_error_answers(app, pages)
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
     metrics = _metrics(permitted, requests, api.metrics_queries)
-    for router in (_query_changes(permitted), _query_views(permitted), _views(permitted), metrics):
+    layers = layer_routes(permitted)
+    for router in (_query_changes(permitted), _query_views(permitted), layers, _views(permitted), metrics):
         app.include_router(router, responses=refusals)
-    app.include_router(console_routes(pages, permitted, access, sessions))
+    app.include_router(console)
     _describe_no_422(app)
     if access.asks_for_token:
         _describe_bearer(app)
@@ -372,30 +370,31 @@ def _metrics(permitted_of: _PermittedOf, requests: RequestCounts, queries_max: i
 
 
 def _add_error_answers(app: FastAPI, pages: Pages) -> None:
+    def told(error: AscError, status: int, request: Request) -> Response:
+        if is_console(request):
+            return pages.refused(error, status, request)
+        return JSONResponse({"error": plain_error(error)}, status)
+
     @app.exception_handler(AscError)
     def asc_error(request: Request, error: AscError) -> Response:
-        if request.url.path.startswith(f"{CONSOLE}/"):
-            return pages.refused(error, http_status(error), request)
-        return JSONResponse({"error": plain_error(error)}, http_status(error))
+        return told(error, http_status(error), request)
 
     @app.exception_handler(BulkRefusedError)
     def bulk_refused(_: Request, error: BulkRefusedError) -> JSONResponse:
         return JSONResponse({"error": plain_error(error), "errors": error.errors}, http_status(error))
 
     @app.exception_handler(RequestValidationError)
-    def validation_error(_: Request, error: RequestValidationError) -> JSONResponse:
-        return JSONResponse({"error": plain_error(body_error(*error.errors()))}, 400)
+    def validation_error(request: Request, error: RequestValidationError) -> Response:
+        return told(body_error(*error.errors()), 400, request)
 
     @app.exception_handler(HTTPException)
     def http_error(request: Request, error: HTTPException) -> Response:
         wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: see /docs")
-        if request.url.path.startswith(f"{CONSOLE}/"):
-            return pages.refused(wrong, error.status_code, request)
-        return JSONResponse({"error": plain_error(wrong)}, error.status_code)
+        return told(wrong, error.status_code, request)
 
     @app.exception_handler(Exception)
-    def unforeseen(request: Request, error: Exception) -> JSONResponse:
+    def unforeseen(request: Request, error: Exception) -> Response:
         wrong = BrokerError(
             "request", f"{request.method} {request.url.path}", f"failed: {one_line(error)}; see the log"
         )
-        return JSONResponse({"error": plain_error(wrong)}, 500)
+        return told(wrong, 500, request)

@@ -47,7 +47,7 @@ class _Lines:
         self._ids: list[str | None] = []
         first_lines: dict[str, int] = {}
         unread = 0
-        for number, line in enumerate(_split(content), start=1):
+        for number, line in enumerate(lines_of(content), start=1):
             if not line.strip():
                 continue
             self._numbers.append(number)
@@ -113,7 +113,7 @@ def removed_id(plain: object) -> str | None:
     return query_id.encode("utf-8", "replace").decode()
 
 
-def _split(content: bytes) -> Iterator[bytes]:
+def lines_of(content: bytes) -> Iterator[bytes]:
     """The lines, one at a time: a list of them may be many times as large as what is split."""
     start = 0
     while (end := content.find(b"\n", start)) >= 0:

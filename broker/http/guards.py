@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import math
+import re
 import time
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
@@ -15,6 +17,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from asc.errors import AscError
 from broker.access.access import Access
 from broker.access.rate import RequestRate, network_of
 from broker.access.scope import Scope as AccessScope
@@ -38,7 +41,7 @@ _ANONYMOUS = unlimited("anonymous")
 _LEAST_BYTES_PER_S = 100_000
 """A body that comes more slowly than that is cut, once the time is over that it has in any case."""
 
-_BULK_PATH = "/v1/queries"
+_BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes")
 
 _CALLERS_AT_ONCE = 16
 """Requests of one caller that are worked on: there are forty threads for all."""
@@ -59,6 +62,15 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a request is refused, for whoever sent it: a page or JSON is made of it."""
+
+    status: int
+    error: AscError
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """Who sent a request: within which scope it is answered, and from which host it came."""
 
@@ -74,7 +86,9 @@ class Guards:
     where no token is asked for, Host and Origin have to name a loopback address or the one the API is bound to.
 
     The console is for browsers: who has shown a token is told by a cookie, which holds for its pages alone, and its
-    forms have to come from a page of its own, by Origin.
+    forms have to come from a page of its own, by Origin. Where no token is asked for, a browser that says another site
+    had it ask is shown the first page at most: a picture on a page of anywhere is not to have Kafka read. What is
+    refused is told on a page, which ``page_of`` makes of an error, a status and the request.
 
     What is let through has its :class:`Caller` in ``state["caller"]``, and its body as a whole. Requests are counted by
     token; those without one, or with a wrong one, by where they come from; so many of one caller are worked on at a
@@ -82,8 +96,16 @@ class Guards:
     is read line by line and held to ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, api: ApiConfig, sessions: Sessions) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        api: ApiConfig,
+        sessions: Sessions,
+        page_of: Callable[[AscError, int, Request], Response],
+    ) -> None:
         self._app = app
+        self._page_of = page_of
         self._access = access
         self._sessions = sessions
         self._api = api
@@ -110,7 +132,7 @@ class Guards:
             if refusal is None:
                 refusal = await self._read(receive, body, held)
             if refusal is not None:
-                await refusal(scope, receive, send)
+                await self._told(request, refusal)(scope, receive, send)
                 return
             # An open path may have no bearer, and asks for none.
             scope.setdefault("state", {})["caller"] = None if bearer is None else Caller(bearer, host)
@@ -121,14 +143,23 @@ class Guards:
         finally:
             held.held_bytes -= len(body)
 
+    def _told(self, request: Request, refusal: _Refusal | Response) -> Response:
+        if isinstance(refusal, Response):
+            return refusal
+        if not is_console(request):
+            return JSONResponse({"error": plain_error(refusal.error)}, refusal.status, dict(refusal.headers))
+        page = self._page_of(refusal.error, refusal.status, request)
+        page.headers.update(refusal.headers)
+        return page
+
     def _bearer(self, request: Request) -> AccessScope | None:
         if not self._access.asks_for_token:
             return _ANONYMOUS
-        if _is_console(request) and "authorization" not in request.headers:
+        if is_console(request) and "authorization" not in request.headers:
             return self._sessions.scope(request.cookies.get(cookie_name(request), ""))
         return self._access.bearer(request.headers.get("authorization", ""))
 
-    async def _read(self, receive: Receive, body: bytearray, held: _Held) -> JSONResponse | None:
+    async def _read(self, receive: Receive, body: bytearray, held: _Held) -> _Refusal | None:
         """Read a body, or why it is refused; ClientDisconnect."""
         begun = time.monotonic()
         more = True
@@ -158,7 +189,7 @@ class Guards:
         # Health waits for nothing.
         return nullcontext() if request.scope["path"] in _OPEN_PATHS else self._turns.of(_name_of(bearer, host))
 
-    def _hurried(self, bearer: AccessScope | None, host: str) -> JSONResponse | None:
+    def _hurried(self, bearer: AccessScope | None, host: str) -> _Refusal | None:
         is_known = bearer is not None and bearer is not _ANONYMOUS
         wait_s = self._rate.wait_s(_name_of(bearer, host))
         if not wait_s:
@@ -169,21 +200,24 @@ class Guards:
         wrong = BrokerError(subject, "" if is_known else host, remedy)
         return _refused(429, wrong, {"Retry-After": str(seconds)})
 
-    def _refusal(self, request: Request, bearer: AccessScope | None) -> Response | None:
+    def _refusal(self, request: Request, bearer: AccessScope | None) -> _Refusal | Response | None:
         if bearer is _ANONYMOUS:
             foreign = self._foreign(request)
             if foreign is not None:
                 remedy = "is no loopback address and not that of the API: use one, or set a token"
                 return _refused(403, BrokerError(f"header {foreign}", request.headers[foreign][:200], remedy))
-        elif bearer is None and _is_console(request):
+            if is_console(request) and _is_from_elsewhere(request):
+                wrong = BrokerError("header Sec-Fetch-Site", "cross-site", "is not the console's: open its first page")
+                return _refused(403, wrong)
+        elif bearer is None and is_console(request):
             if not _is_open(request):
                 return _to_login(request)
         elif bearer is None and not _is_open(request):
             fault = "is wrong" if "authorization" in request.headers else "is missing"
             remedy = f"{fault}: asc takes it from ASC_TOKEN or --token-file, HTTP as header Authorization: Bearer TOKEN"
-            wrong = BrokerError("bearer token", "", remedy)
+            wrong = BrokerError("bearer token", "********" if fault == "is wrong" else "", remedy)
             return _refused(401, wrong, {"WWW-Authenticate": "Bearer"})
-        if request.method == "POST" and _is_console(request):
+        if request.method == "POST" and is_console(request):
             return _not_a_form(request)
         kind = content_type(request)
         if request.method in ("POST", "PUT") and kind not in _KINDS:
@@ -219,12 +253,24 @@ def _name_of(bearer: AccessScope | None, host: str) -> str:
 
 def _is_load(request: Request, bearer: AccessScope | None) -> bool:
     may_change = bearer is not None and not bearer.read_only
-    return may_change and request.scope["path"] == _BULK_PATH and content_type(request) == NDJSON
+    return may_change and _BULK_PATH.fullmatch(request.scope["path"]) is not None and content_type(request) == NDJSON
 
 
-def _is_console(request: Request) -> bool:
+def is_console(request: Request) -> bool:
+    """Whether it is for the console: a browser's, which is told what is refused on a page."""
     path = request.scope["path"]
     return path in ("/", CONSOLE) or path.startswith(f"{CONSOLE}/")
+
+
+def _is_from_elsewhere(request: Request) -> bool:
+    """Whether a browser says that another site had it ask, for more than the first page in a window of its own."""
+    if request.headers.get("sec-fetch-site") != "cross-site":
+        return False
+    is_window = (
+        request.headers.get("sec-fetch-mode") == "navigate" and request.headers.get("sec-fetch-dest") == "document"
+    )
+    is_first_page = request.scope["path"] in ("/", CONSOLE, f"{CONSOLE}/")
+    return not (is_window and is_first_page and request.method == "GET")
 
 
 def _is_open(request: Request) -> bool:
@@ -232,7 +278,7 @@ def _is_open(request: Request) -> bool:
     return path in _OPEN_PATHS or path == LOGIN or path.startswith(_OPEN_FOLDER)
 
 
-def _to_login(request: Request) -> Response:
+def _to_login(request: Request) -> _Refusal | Response:
     """Where one goes to show a token, and from there to the page that was asked for."""
     if "hx-request" in request.headers:
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
@@ -243,7 +289,7 @@ def _to_login(request: Request) -> Response:
     return Response(status_code=303, headers={"Location": f"{LOGIN}?next={wanted}"})
 
 
-def _not_a_form(request: Request) -> JSONResponse | None:
+def _not_a_form(request: Request) -> _Refusal | None:
     """Why a form is refused that was not sent from a page of the console."""
     kind = content_type(request)
     if kind != _FORM:
@@ -269,8 +315,8 @@ def content_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _refused(status: int, wrong: BrokerError, headers: dict[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"error": plain_error(wrong)}, status, headers)
+def _refused(status: int, wrong: BrokerError, headers: Mapping[str, str] | None = None) -> _Refusal:
+    return _Refusal(status, wrong, headers or {})
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

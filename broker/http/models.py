@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
@@ -66,7 +67,7 @@ class _Body(BaseModel):
         return {name: value for name, value in plain.items() if name in cls.model_fields}
 
 
-_ADDED = ("version", "served", "reason", "delivered", "evaluation_errors")
+_ADDED = ("version", "served", "reason", "waits_for", "delivered", "evaluation_errors")
 """What the answers have of a query beside what can be set."""
 
 
@@ -141,6 +142,7 @@ class TraceBody(_Body):
 class QueryModel(_Body):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 
+    ``waits_for``: shapes that it names, as ``layer/id``, and that their layers do not have: NULL where it names them.
     ``delivered``: records that it was given since the daemon began; null in the answer to a change.
     ``evaluation_errors``: records on which an expression of it could not be evaluated, since the daemon began.
     """
@@ -155,17 +157,27 @@ class QueryModel(_Body):
     version: int
     served: bool = True
     reason: str | None = None
+    waits_for: list[str] = Field(default_factory=list)
     delivered: int | None = None
     evaluation_errors: int = 0
 
 
+class StoodModel(_Body):
+    """What stood under the id of a query before it was replaced."""
+
+    stream: str
+    where: str
+    topic: str
+
+
 class RegisteredModel(_Body):
     """A registered query, the version it is in, and the first offsets, by source partition, that it sees; ``change``:
-    whether it is new, stands in place of another, or stood just so.
+    whether it is new, stands in place of another (``stood``), or stood just so.
     """
 
     query: QueryModel
     change: Became
+    stood: StoodModel | None
     version: int
     effective_offsets: dict[str, int]
     warnings: list[str]
@@ -230,12 +242,19 @@ def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody
     return valid_body(QueryBody, {**plain, **change, "id": query.id})
 
 
+_NEW: Mapping[str, Any] = MappingProxyType(
+    {"served": True, "reason": None, "waits_for": [], "delivered": None, "evaluation_errors": 0}
+)
+"""What answers say of a query that was just registered."""
+
+
 def plain_registered(registered: Registered) -> dict[str, Any]:
     """The answer to a registration."""
-    query = registered.query
+    query, stood = registered.query, registered.stood
     return {
-        "query": {**query.plain(), "served": True, "reason": None, "delivered": None, "evaluation_errors": 0},
+        "query": {**query.plain(), **_NEW},
         "change": registered.became,
+        "stood": None if stood is None else {"stream": stood.stream, "where": stood.where, "topic": stood.topic},
         "version": query.version,
         "effective_offsets": plain_offsets(registered.effective_offsets),
         "warnings": list(registered.warnings),
@@ -277,7 +296,7 @@ def plain_line(line: bytes) -> Any:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
         reason = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
-        raise QueryError("line", line[:100].decode("utf-8", "replace"), reason) from None
+        raise QueryError("line", line[:100].rstrip(b"\r").decode("utf-8", "replace"), reason) from None
 
 
 AnyBody = TypeVar("AnyBody", bound=BaseModel)

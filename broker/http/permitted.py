@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from asc.errors import AscError
 from asc.plan.plan import Plan
+from asc.predicate.named_shapes import named_shapes
 from asc.predicate.normal_form import Predicate
+from asc.spatial.layer import Layer
 from broker.access.audit import Audit
 from broker.access.scope import Scope
+from broker.config.layers import LayerConfig
 from broker.errors import BrokerError, ForbiddenError
 from broker.http.audited import audited
+from broker.layers.layers import check_layer
+from broker.layers.stored_layer import StoredLayer
+from broker.plans.offsets import Offsets
 from broker.queries.change import Change, Outcome
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import unknown_query
@@ -58,7 +63,7 @@ class Permitted:
 
     def apply(self, changes: Sequence[Change | AscError], verb: str, *, keep_going: bool = False) -> Outcome:
         """Make changes in one step (:meth:`Registrar.apply`), and have the audit say so under a ``verb``."""
-        registrar, who = self._service.registrar(), f"{self._scope.name}@{self._host}"
+        registrar, who = self._service.registrar(), self.who
         try:
             outcome = registrar.apply(changes, keep_going=keep_going, scope=self._scope)
         except Exception as error:
@@ -83,13 +88,13 @@ class Permitted:
         return not self._scope.read_only
 
     @property
-    def name(self) -> str:
-        """Whose scope it is."""
-        return self._scope.name
+    def who(self) -> str:
+        """Who asks, as the audit has it: the token's name and the host."""
+        return f"{self._scope.name}@{self._host}"
 
     def note(self, verb: str, entry: Mapping[str, object]) -> None:
         """Have the audit say what was done that changes no query."""
-        self._audit.write(f"{self._scope.name}@{self._host}", [{"verb": verb, **entry}])
+        self._audit.write(self.who, [{"verb": verb, **entry}])
 
     def rehearsed(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
         """What would become of changes (:meth:`Registrar.rehearsed`): nothing is changed, so the audit says nothing."""
@@ -168,18 +173,58 @@ class Permitted:
         """Why a query that is seen is not served; None where it is."""
         return self._service.registrar().standing.unserved.get(query.id)
 
+    @property
+    def layers(self) -> Mapping[str, LayerConfig]:
+        """The configured layers by name."""
+        return self._service.registrar().layers
+
+    def layer(self, name: str) -> StoredLayer:
+        """A layer as it stands; QueryError."""
+        check_layer(name, self.layers)
+        return self._service.registrar().standing.layers[name]
+
+    def write_layer(
+        self, name: str, puts: Mapping[str, bytes], removes: Collection[str]
+    ) -> tuple[int, Mapping[str, Offsets]]:
+        """Write rows of a layer (:meth:`Registrar.write_layer`), and have the audit say so; the version that has them.
+        ForbiddenError for one who does not see all queries: the layer is everybody's.
+        """
+        self._scope.check_change()
+        if not self._scope.sees_all:
+            remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
+            raise ForbiddenError("layer", name[:200], remedy)
+        registrar = self._service.registrar()
+        offsets = registrar.write_layer(name, puts, removes)
+        self.note("layer", {"layer": name, "put": len(puts), "removed": len(removes)})
+        return registrar.standing.version, offsets
+
+    @property
+    def shapes(self) -> Mapping[str, Layer]:
+        """The layers that predicates may name."""
+        return self._service.registrar().standing.shapes
+
+    def predicate_of(self, query: RegisteredQuery, stream: Stream) -> Predicate:
+        """What a query that stands means now; a shape that its layer has no longer is NULL."""
+        return stream.analyser.normalise(query.where, self.shapes, may_wait=True)
+
+    def waited_for(self, query: RegisteredQuery) -> list[str]:
+        """The shapes that a query names and that are not there, as ``layer/id``."""
+        shapes = self.shapes
+        missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
+        return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
+
     def counts(self, stream: str) -> tuple[int, int]:
         """How many queries of a stream are seen, and how many of these are not served."""
-        standing = self._service.registrar().standing
-        unserved = (standing.get(query_id) for query_id in standing.unserved)
-        count = standing.count(self._scope.id_prefix, [stream])
-        return count, sum(1 for one in unserved if one.stream == stream and self._scope.owns(one.id, one.stream))
+        standing, own = self._service.registrar().standing, self._scope
+        if own.streams is not None and stream not in own.streams:
+            return 0, 0
+        return standing.count(own.id_prefix, [stream]), standing.unserved_count(own.id_prefix, stream)
 
     def not_served(self) -> dict[str, int]:
         """By stream, how many of the queries that are seen no plan can hold; streams without such are missing."""
-        standing = self._service.registrar().standing
-        unserved = (standing.get(query_id) for query_id in standing.unserved)
-        return Counter(one.stream for one in unserved if self._scope.owns(one.id, one.stream))
+        # A stream that is no longer configured has such alone.
+        found = {stream: self.counts(stream)[1] for stream in self._service.registrar().standing.counts()}
+        return {stream: count for stream, count in found.items() if count}
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
         """The running plan that holds a query: see :meth:`Registrar.plan_of`."""
@@ -209,6 +254,23 @@ class Permitted:
     def reads_whole_records(self) -> bool:
         """Whether any column of a record may be shown."""
         return self._scope.columns is None
+
+    def check_replays(self, topic: str) -> None:
+        """ForbiddenError for one who may not have dead letters sent to a source topic again: they are whole records,
+        and what is sent there is a delivery like others.
+        """
+        self._scope.check_change()
+        self.check_sees_whole_streams("dead letters", "use a token without id_prefix")
+        self.check_sees_records("dead letters", "use a token without columns")
+        self._scope.check_topic(topic)
+
+    def may_replay(self, topic: str) -> bool:
+        """Whether :meth:`check_replays` lets it."""
+        try:
+            self.check_replays(topic)
+        except ForbiddenError:
+            return False
+        return True
 
     def check_runs_predicates(self) -> None:
         """ForbiddenError for one who may register none, and so have Spark evaluate none."""

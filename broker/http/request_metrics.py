@@ -14,7 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from broker.http.metric_form import MetricForm
 
 OTHER = "other"
-"""What stands for a path that is none of the API's, and for a method that HTTP does not know."""
+"""What stands for a path that is none of the API's or the console's, and for a method that HTTP does not know."""
+
+_HUNG_UP = 499
+"""Of a request whose client was gone before there was an answer: nothing failed here, and anybody can do it."""
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -22,7 +25,8 @@ _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.
 _REQUESTS = MetricForm(
     "asc_api_requests_total",
     "counter",
-    f"Requests answered, by method, route as the API describes it ('{OTHER}' for what is none) and status",
+    f"Requests, by method, route of the API or the console ('{OTHER}': of neither) and status, "
+    f"{_HUNG_UP} where nobody waited for an answer",
     ("method", "route", "status"),
 )
 _SECONDS = MetricForm(
@@ -37,9 +41,9 @@ REQUEST_METRICS = (_REQUESTS, _SECONDS)
 class RequestCounts(Collector):
     """Counts requests and what they took, since the daemon began.
 
-    ``paths`` gives the addresses of the API as it describes them (``/v1/queries/{query_id}``); asked once, with the
-    first request. Invariant: no label has a value that callers choose. Cost: a number for each method, route and
-    status that was met, and one for each bucket.
+    ``paths`` gives the addresses of API and console with their parameters (``/v1/queries/{query_id}``); asked once,
+    with the first request. Invariant: no label has a value that callers choose. Cost: a number for each method,
+    route and status that was met, and one for each bucket.
     """
 
     def __init__(self, paths: Callable[[], Iterable[str]]) -> None:
@@ -58,7 +62,7 @@ class RequestCounts(Collector):
         self._seconds.labels(method, route).observe(seconds)
 
     def route_of(self, path: str) -> str:
-        """The address as the API describes it that a path is of."""
+        """The address with its parameters that a path is of."""
         if self._routes is None:
             # Those that end in a parameter last: others look like a value of it.
             paths = sorted(self._paths(), key=lambda each: (each.count("{"), each.endswith("}")))
@@ -85,8 +89,7 @@ class CountedRequests:
             await self._app(scope, receive, send)
             return
         begun = time.perf_counter()
-        # What raises is answered further out, with 500.
-        status = 500
+        status = _HUNG_UP
 
         async def told(message: Message) -> None:
             nonlocal status
@@ -96,6 +99,10 @@ class CountedRequests:
 
         try:
             await self._app(scope, receive, told)
+        except Exception:
+            # Answered further out.
+            status = 500 if status == _HUNG_UP else status
+            raise
         finally:
             self._counts.count(scope["method"], scope["path"], status, time.perf_counter() - begun)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,22 +49,24 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
     stream = _stream(permitted, body, query, place)
     plan = stream.running.plan if query is None else permitted.plan_of(query)
     needed = _needed(permitted, stream, plan, query, place, is_whole=is_whole)
-    record, warnings = None, []
+    record, tuple_, warnings = None, None, []
     if place is not None:
         record = stream.record_at(place, timeout_s=_READ_WITHIN_S, most_bytes=_RECORD_BYTES)
         found = stream.analyser.record_values(record, needed)
         warnings.append(_when(stream, plan, place))
     else:
-        tuple_ = body.tuple or {}
+        text = tuple_text(body.tuple or {})
+        # As it is followed: half of a surrogate pair is none there, and is no answer's.
+        tuple_ = json.loads(text)
         warnings += tuple_warnings(stream, tuple_, needed)
-        found = stream.analyser.tuple_values(tuple_text(tuple_), needed)
+        found = stream.analyser.tuple_values(text, needed)
     reason = found.reason
     answer = {
         "stream": stream.name,
         "version": plan.version,
         "source": body.source,
         "record": _shown(record) if record is not None and permitted.reads_whole_records else None,
-        "tuple": body.tuple,
+        "tuple": tuple_,
         "query": None if query is None else query.plain(),
         "dead_letter": None if reason is None else _told(reason, stream, whole=permitted.reads_whole_records),
         "verdict": None,
@@ -114,7 +117,7 @@ def _needed(
     """The p-attributes of the plan whose values are looked at; ForbiddenError for a column that may not be read."""
     if is_whole or query is None:
         return plan.p_attributes
-    predicate = stream.analyser.normalise(query.where)
+    predicate = permitted.predicate_of(query, stream)
     if place is not None:
         permitted.check_columns(predicate)
     return [one for one in plan.p_attributes if one in predicate.read]

@@ -14,9 +14,12 @@ from broker.stream.stream import Stream
 SHOWN_MAX = 100
 
 
-def tried(permitted: Permitted, stream: Stream, where: str, last: int, show: int) -> dict[str, Any]:
+def tried(
+    permitted: Permitted, stream: Stream, where: str, last: int, show: int, *, as_typed: bool = False
+) -> dict[str, Any]:
     """How many of the last records a predicate would have accepted, and the latest of them; nothing is registered.
 
+    ``as_typed``: it takes the place of one that still waits for its turn, by the same caller.
     AscError where a registration would refuse it, ForbiddenError for one who may not register, or for records to one
     who may not name all columns.
     """
@@ -28,7 +31,7 @@ def tried(permitted: Permitted, stream: Stream, where: str, last: int, show: int
     if show:
         permitted.check_sees_records("records of the stream", "use show 0")
     predicate = judged(permitted, stream, where)
-    found = stream.recent.accepted(predicate, last, show)
+    found = stream.recent.accepted(predicate, last, show, caller=permitted.who if as_typed else None)
     return {
         "records": found.records,
         "dead_letters": found.records - found.decoded,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
+from asc.plan.block import Block
 from asc.predicate.normal_form import Predicate
 from broker.http.flow import delivered, described_delivered, described_flow
 from broker.http.permitted import Permitted
@@ -22,7 +25,7 @@ def checked(permitted: Permitted, stream: Stream, where: str) -> dict[str, Any]:
 
 def judged(permitted: Permitted, stream: Stream, where: str) -> Predicate:
     """A predicate that could be registered for the stream; AscError where it would be refused."""
-    predicate = stream.analyser.normalise(where)
+    predicate = stream.analyser.normalise(where, permitted.shapes)
     permitted.check_columns(predicate)
     for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(predicate.read)):
         for refusal in refusals.values():
@@ -41,6 +44,7 @@ def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
         **query.plain(),
         "served": reason is None,
         "reason": reason,
+        "waits_for": permitted.waited_for(query),
         "delivered": delivered(permitted, query),
         "evaluation_errors": errors,
     }
@@ -106,10 +110,25 @@ def described_plan(stream: Stream) -> dict[str, Any]:
             }
             for block in plan.blocks
         ],
-        "monitor": stream.monitor.view(),
+        "listed": [
+            {
+                "position": str(block.position),
+                "conjuncts": len(block),
+                "shapes": len(block.shapes),
+                "bytes": block.nbytes,
+            }
+            for block in plan.listed
+        ],
+        "monitor": {**stream.monitor.view(), "blocks": [_figures(stream, block) for block in plan.blocks]},
         "delivered": described_delivered(stream),
         "evaluation_errors": stream.evaluation_errors.total,
     }
+
+
+def _figures(stream: Stream, block: Block) -> dict[str, Any] | None:
+    """What the monitor measured of a block; its own list may be of the plan before."""
+    found = stream.monitor.measured(block)
+    return None if found is None else {name: found[name] for name in ("dropping_ratio", "cost")}
 
 
 def described_dead_letters(stream: Stream) -> dict[str, Any]:
@@ -141,12 +160,12 @@ def explained(
     if tuple_ is not None:
         stream = permitted.streams()[query.stream]
         text = tuple_text(tuple_)
-        read = stream.analyser.normalise(query.where).read
-        warnings = tuple_warnings(stream, tuple_, read)
+        read = permitted.predicate_of(query, stream).read
+        warnings = tuple_warnings(stream, json.loads(text), read)
         # Without the whole way, what other queries have Spark compute is not looked at.
         needed = [one for one in plan.p_attributes if whole or one in read]
         own = stream.analyser.tuple_values(text, needed)
         values = in_slots(plan, needed, own.values)
         warnings += failure_warnings(own.failed)
     found = explain(plan, query.id, values, whole=whole)
-    return {"query": query.plain(), "accepted": found.accepted, "text": found.text, "warnings": warnings}
+    return {"query": query.plain(), "version": plan.version, **asdict(found), "warnings": warnings}

@@ -52,6 +52,15 @@ class KafkaClient:
         self.named_by = named_by
         self._options = options
         self.timeout_s = timeout_s
+        self._looks_for_fault = True
+
+    def hurried(self, within_s: float) -> KafkaClient:
+        """The same for somebody who waits: Kafka is waited for so long, and where it does not answer, no longer looked
+        at for the option that is at fault.
+        """
+        found = KafkaClient(self.bootstrap_servers, self._options, within_s, named_by=self.named_by)
+        found._looks_for_fault = False
+        return found
 
     def producer(self, **settings: Any) -> KafkaProducer:
         """A new producer with acks=all and idempotence (the defaults of kafka-python 3)."""
@@ -188,12 +197,12 @@ class KafkaClient:
     @contextlib.contextmanager
     def _client_errors(self) -> Iterator[None]:
         """Kafka's own errors alone, for the caller's code runs here as well."""
-        from kafka.errors import KafkaConnectionError, KafkaTimeoutError
+        from kafka.errors import KafkaConnectionError, KafkaTimeoutError, RequestTimedOutError
         from kafka.errors import KafkaError as ClientError
 
         try:
             yield
-        except (KafkaConnectionError, KafkaTimeoutError) as error:
+        except (KafkaConnectionError, KafkaTimeoutError, RequestTimedOutError) as error:
             raise self.silent(error) from error
         except ClientError as error:
             raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}") from error
@@ -205,7 +214,7 @@ class KafkaClient:
 
     def silent(self, why: object, so_far: str = "") -> KafkaError:
         """That Kafka does not answer, and which option is at fault where it is one."""
-        found = refusal(self.bootstrap_servers, self._options)
+        found = refusal(self.bootstrap_servers, self._options) if self._looks_for_fault else None
         if found is not None:
             return KafkaError(found.subject, found.value, f"{found.remedy}{so_far}")
         remedy = f"does not answer: check {self.named_by} and that it runs ({one_line(why)}){so_far}"

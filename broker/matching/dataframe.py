@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -11,10 +12,12 @@ from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
 
 from asc.errors import SchemaError
+from asc.layer_file import layers_of
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions
 from asc.predicate import Limits
-from asc.schema import Schema
+from asc.schema import WGS84, Schema
+from asc.spatial.layer import Layer
 from broker.errors import MatchError
 from broker.interpreter import own_interpreter
 from broker.matching.matches_text import BETWEEN_IDS
@@ -34,22 +37,31 @@ _MATCHES_COLUMN = "__asc_matches"
 
 
 def match(
-    df: DataFrame, queries: Mapping[str, str], *, limits: Limits | None = None, options: CompileOptions | None = None
+    df: DataFrame,
+    queries: Mapping[str, str],
+    *,
+    limits: Limits | None = None,
+    options: CompileOptions | None = None,
+    crs: str = WGS84,
+    layers: Mapping[str, Layer | str | Path] | None = None,
 ) -> DataFrame:
     """The rows that at least one query accepts, with one more column ``queries array<string>``: their ids, sorted.
 
     ``df`` is a batch or a streaming DataFrame; its columns come back unchanged, whatever their types. ``queries`` maps
     an id to a predicate (Spark SQL) over them; accepted is exactly what ``df.filter(predicate)`` accepts with
     ``spark.sql.ansi.enabled=false``, in the session's time zone. Only the p-attributes that the predicates use cross
-    into Python; the engine sees each row once.
+    into Python; the engine sees each row once. ``crs``: of positions, ``wgs84`` or ``planar``.
+    ``layers``: what ``shape('layer', 'id')`` means, by name: layers (:func:`asc.read_layer`), or files of shapes, whose
+    ids are those of the Features, or a property ``id``.
 
     Raises MatchError (an illegal id, a column ``queries`` that is there already, an expression that Spark refuses),
-    PredicateError (naming the query), SchemaError.
+    PredicateError (naming the query), SchemaError, ShapeError (of a file of shapes).
     """
     _check_frame(df, QUERIES_COLUMN)
     spark = df.sparkSession
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
-    normalised = list(normalised_queries(queries, schema_of(df), limits or Limits(), zone))
+    schema = schema_of(df).with_crs(crs).with_layers(layers_of(layers or {}, crs))
+    normalised = list(normalised_queries(queries, schema, limits or Limits(), zone))
     return match_plan(df, ShippedPlan.of(df, compile_plan(normalised, options), normalised))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from asc.keys.attribute import PAttribute
 from broker.failure import check_jvm, one_line, root_cause
 
@@ -89,9 +91,14 @@ def _by_type(found: Mapping[PAttribute, StructField | str]) -> Analysis:
         except Exception as error:
             refusals[attribute] = f"is of a type no predicate knows: {one_line(error)}"
             continue
-        if kind == attribute.type:
+        if kind == attribute.type or (attribute.parts and _with_nulls(kind) == attribute.type):
             nullable[attribute] = column.nullable
         else:
             remedy = "cast it to the type you mean"
             refusals[attribute] = f"is of type {kind} in Spark, not {attribute.type}: {remedy}"
     return Analysis(nullable, refusals)
+
+
+def _with_nulls(kind: pa.DataType) -> pa.DataType:
+    """A struct whose fields may be NULL: Spark tells of each whether it may."""
+    return pa.struct([field.with_nullable(True) for field in kind]) if pa.types.is_struct(kind) else kind

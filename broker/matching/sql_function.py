@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -12,11 +13,13 @@ from pyspark.sql import functions as sf
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
 
+from asc.layer_file import layers_of
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Query
 from asc.predicate import Limits
 from asc.schema import Schema
 from asc.spark_types import ddl_of_type, folded, quoted_name
+from asc.spatial.layer import Layer
 from broker.errors import MatchError
 from broker.failure import check_jvm, one_line, root_cause
 from broker.interpreter import own_interpreter
@@ -60,20 +63,25 @@ def register_function(
     *,
     limits: Limits | None = None,
     options: CompileOptions | None = None,
+    crs: str | None = None,
+    layers: Mapping[str, Layer | str | Path] | None = None,
 ) -> SetFunction:
     """Have a session know a set of predicates as a function: ``name(column, ...)`` is ``array<string>``, the ids of the
     queries that accept the row, sorted, empty where none does.
 
     Its parameters are the columns that the predicates name, in the order of the ``schema``, which is a table with these
     columns or what :meth:`Schema.of` takes. It accepts what :func:`broker.match` accepts; the time zone is the
-    session's as it is now. One of the same name that was registered before is replaced. Raises MatchError (a name that
-    is none or is another function's, an illegal id, an expression that Spark refuses), PredicateError (naming the
-    query), SchemaError.
+    session's as it is now; ``crs`` and ``layers`` are as there. One of the same name that was registered before is
+    replaced. Raises MatchError (a name that is none or is another function's, an illegal id, an expression that Spark
+    refuses), PredicateError (naming the query), SchemaError, ShapeError.
     """
     if not hasattr(spark, "_jsparkSession"):
         raise MatchError("session of", "Spark Connect", "has no broadcast; use a classic session")
     _check_name(spark, name)
     attributes = schema_of(schema) if isinstance(schema, DataFrame) else Schema.of(schema)
+    attributes = attributes if crs is None else attributes.with_crs(crs)
+    if layers is not None:
+        attributes = attributes.with_layers(layers_of(layers, attributes.crs))
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
     normalised = list(normalised_queries(queries, attributes, limits or Limits(), zone))
     parameters = tuple(_parameters(attributes, normalised))

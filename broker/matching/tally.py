@@ -209,15 +209,18 @@ class TaskTally:
         except Exception:
             self._gave_up = True
 
-    def add_records(self, numbers: npt.NDArray[np.int64]) -> None:
-        """Count when the records of a batch came, and its dead letters by the number of the reason, of which most
-        batches have none.
+    def add_records(self, numbers: npt.NDArray[np.int64]) -> Mask | None:
+        """Count when the records of a batch came, and its dead letters by the number of the reason: bool[rows], which
+        ones they are. Most batches have none: None.
         """
         self._times.append(RecordTimes.of(numbers >> REASON_BITS))
         reasons = numbers & ((1 << REASON_BITS) - 1)
-        if reasons.any():
-            found, counts = np.unique(reasons[reasons > 0], return_counts=True)
-            self._dead_letters.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+        if not reasons.any():
+            return None
+        dead = reasons > 0
+        found, counts = np.unique(reasons[dead], return_counts=True)
+        self._dead_letters.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+        return dead
 
     def add_accepted(self, queries: int, ordinals: npt.NDArray[np.integer], written: int) -> None:
         """Count what was accepted: by which of so many ``queries``, and the records to write of it."""

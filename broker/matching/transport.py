@@ -32,14 +32,16 @@ class Carrier:
     numbers, dates, timestamps and decimals of up to 18 digits travel as integers or floats that are never NULL, with
     their NULLs as bits of a word of flags (``flag`` is the bit's number over all words); a boolean travels as 0, 1 or
     -1 for NULL. Strings travel as bytes, so that one that is not UTF-8 arrives as it is; they, binary and wider
-    decimals are Python objects for a moment, None for NULL. ``argument``: which one of the UDF it is; what is compared
-    and matched with patterns as well crosses once.
+    decimals are Python objects for a moment, None for NULL. A position crosses as its two ``parts``, and is put
+    together again. ``argument``: which one of the UDF it is; what is compared and matched with patterns as well crosses
+    once.
     """
 
     sql: str
     type: pa.DataType
     argument: int
     flag: int | None = None
+    parts: tuple[Carrier, ...] = ()
 
     def read(self, series: pd.Series, flags: Sequence[npt.NDArray[np.int64] | None]) -> pa.Array:
         """The values as an Arrow array of the p-attribute's type, the bytes of strings unchecked."""
@@ -104,28 +106,36 @@ class Transport:
         places: list[Carrier] = []
         flags: list[str] = []
         apart: dict[str, str] = {}
-        for attribute, may_be_null in zip(attributes, nullable, strict=True):
-            if attribute.sql not in carriers:
-                text = _named(attribute.sql, apart)
-                sql, flagged = _encoded(text, attribute.type, may_be_null)
+
+        def carried(own: str, data_type: pa.DataType, may_be_null: bool) -> Carrier:
+            if own not in carriers:
+                text = _named(own, apart)
+                sql, flagged = _encoded(text, data_type, may_be_null)
                 # Two that are different may be the same once they are encoded: a date, and its days.
                 argument = arguments.setdefault(sql, len(arguments))
-                carriers[attribute.sql] = Carrier(sql, attribute.type, argument, len(flags) if flagged else None)
+                carriers[own] = Carrier(sql, data_type, argument, len(flags) if flagged else None)
                 if flagged:
                     flags.append(f"isnull({text})")
-            places.append(carriers[attribute.sql])
+            return carriers[own]
+
+        for attribute, may_be_null in zip(attributes, nullable, strict=True):
+            if attribute.parts:
+                halves = tuple(carried(text, pa.float64(), True) for text in attribute.part_texts)
+                places.append(Carrier(attribute.sql, attribute.type, halves[0].argument, None, halves))
+            else:
+                places.append(carried(attribute.sql, attribute.type, may_be_null))
         conditions = {slot: _named(text, apart) for slot, text in (error_conditions or {}).items()}
         return cls(tuple(places), _words(flags), tuple(conditions), _words(list(conditions.values())), apart)
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        own = dict.fromkeys(carrier.sql for carrier in self.carriers)
+        own = dict.fromkeys(one.sql for carrier in self.carriers for one in carrier.parts or (carrier,))
         return (*own, *self.flag_words, *self.error_words) or ("0",)
 
     @property
     def values(self) -> int:
         """How many of the arguments are values of p-attributes: they come first."""
-        return len({carrier.argument for carrier in self.carriers})
+        return len({one.argument for carrier in self.carriers for one in carrier.parts or (carrier,)})
 
     def columns_apart(self) -> list[Column]:
         """What is to be selected beside all columns, below the UDF; nothing for most plans."""
@@ -138,7 +148,7 @@ class Transport:
         words = [series.to_numpy() for series in arrived[self.values :][: len(self.flag_words)]]
         # Most batches have no NULL at all: then nothing is looked at bit by bit.
         flags = [word if word.any() else None for word in words]
-        read = {carrier: carrier.read(arrived[carrier.argument], flags) for carrier in dict.fromkeys(self.carriers)}
+        read = {carrier: _read(carrier, arrived, flags) for carrier in dict.fromkeys(self.carriers)}
         return [read[carrier] for carrier in self.carriers]
 
     def errors(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
@@ -151,6 +161,13 @@ class Transport:
                 if some >> bit & 1:
                     found[slot] = (word >> bit) & 1 != 0
         return found
+
+
+def _read(carrier: Carrier, arrived: Sequence[pd.Series], flags: Sequence[npt.NDArray[np.int64] | None]) -> pa.Array:
+    if not carrier.parts:
+        return carrier.read(arrived[carrier.argument], flags)
+    parts = [part.read(arrived[part.argument], flags) for part in carrier.parts]
+    return pa.StructArray.from_arrays(parts, fields=list(carrier.type))
 
 
 def _named(text: str, apart: dict[str, str]) -> str:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from asc.evaluation.executor import Matches
 from asc.evaluation.executor import match as execute
+from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.plan_parts import PlanParts
@@ -26,8 +27,14 @@ Output = Literal["queries", "deliveries"]
 _PAIRS = 1 << 25
 """(row, query) pairs that one call of the executor may find: 256 MiB of them."""
 
-_FEWEST_ROWS = 1_024
-"""Rows of a call at least, for the sake of its speed."""
+_FEWEST_ROWS = 16
+"""Rows of a call at least, whatever they find."""
+
+_SPARE = 4
+"""Times as many pairs a row are reckoned with as the rows before had."""
+
+_HOPED = 32
+"""Times as many rows, at most, as surely had room: the next ones may be other rows than those before."""
 
 _PIECE_BYTES = 1 << 27
 """Bytes of text that leave Python in one piece; an Arrow array of strings holds 2 GiB."""
@@ -43,12 +50,13 @@ def matching_task(
 
     A text is NULL where no query accepts the row. Without a topic: ids. With topics: the topic and its ids, for each.
     Pieces that leave may be smaller than the batches that come, so that even the ids of a row that every query
-    accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws.
+    accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws. Where it counts
+    records, a dead letter is accepted by none, whatever its columns, all NULL, would meet.
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
         decoded = parts.plan
-        most = max(_FEWEST_ROWS, _PAIRS // max(1, len(decoded)))
+        most = rows_of_a_call(len(decoded))
         pairs = pairs_a_piece(decoded, output)
         tally = None if tallying is None else TaskTally(tallying)
         match_s = 0.0
@@ -57,14 +65,21 @@ def matching_task(
             # PySpark hands a lone argument over bare.
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
+            dead = None
             if tally is not None and tallying is not None:
                 if tallying.counts_records:
                     *_, last = arrived
-                    tally.add_records(last.to_numpy())
-                tally.add_errors(decoded, columns, partial(transport.errors, arrived))
-            for start in range(0, max(1, count), most):
-                part = [column.slice(start, most) for column in columns] if count > most else columns
+                    dead = tally.add_records(last.to_numpy())
+                tally.add_errors(decoded, columns, partial(_errors, transport, arrived, dead))
+            start = 0
+            while start < max(1, count):
+                is_whole = start == 0 and count <= most
+                part = columns if is_whole else [column.slice(start, most) for column in columns]
                 matches = execute(decoded, part, min(most, count - start))
+                found = len(matches) / max(1, matches.tuples)
+                if dead is not None:
+                    matches = matches.without(dead[start : start + most])
+                start, most = start + most, rows_of_a_call(len(decoded), found)
                 if tally is not None:
                     tally.add(decoded.p_attributes, part, matches)
                 written = 0
@@ -80,6 +95,25 @@ def matching_task(
             tally.hand_over(match_s)
 
     return matched
+
+
+def rows_of_a_call(queries: int, found: float | None = None) -> int:
+    """The rows that one call of the executor is given, so that its pairs have room, of so many queries: as if every
+    query accepted every row, or, where told what the rows before ``found``, pairs a row, as if these had many more.
+
+    >>> rows_of_a_call(1_000_000), rows_of_a_call(1_000_000, 2.5), rows_of_a_call(1_000_000, 1e6)
+    (33, 1056, 33)
+    """
+    surely = max(_FEWEST_ROWS, _PAIRS // max(1, queries))
+    if found is None:
+        return surely
+    return max(surely, min(_HOPED * surely, int(_PAIRS / (1 + _SPARE * found))))
+
+
+def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int, Mask]:
+    """Where evaluation failed, by slot, for the rows that are records: bool[rows]."""
+    errors = transport.errors(arrived)
+    return errors if dead is None else {slot: mask & ~dead for slot, mask in errors.items()}
 
 
 def pairs_a_piece(plan: Plan, output: Output, piece_bytes: int = _PIECE_BYTES) -> int:

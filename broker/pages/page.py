@@ -30,7 +30,7 @@ max-height:24em;overflow:auto}
 .asc svg text{fill:var(--ink);font:12px ui-monospace,monospace}.asc svg .soft{fill:var(--soft)}
 .asc svg .small{font-size:9px}
 .asc .region{fill:var(--bar);stroke:var(--ground);stroke-width:1}.asc .null{fill:var(--band);stroke:var(--line)}
-.asc .marked{fill:var(--mark)}.asc svg .on-mark{fill:var(--ground)}.asc .pin{stroke:var(--mark);stroke-width:2}
+.asc .marked{fill:var(--mark)}.asc svg .on-mark{fill:var(--ground)}
 .asc .ground{fill:var(--band)}.asc .before{fill:var(--bar)}.asc .after{fill:var(--strong)}
 .asc .node{fill:var(--band);stroke:var(--line)}.asc .macro{stroke:var(--soft);stroke-width:1.5;fill:none}
 .asc .micro{stroke:var(--mark);fill:none}.asc .tip{fill:var(--soft)}

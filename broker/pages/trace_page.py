@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timezone
 from typing import Any
 
 from markupsafe import Markup
@@ -12,8 +11,12 @@ from markupsafe import Markup
 from broker.pages.bars import grb_bar, region_bar
 from broker.pages.markup import element, joined
 from broker.pages.page import page
+from broker.time_text import time_text
 
 Json = Mapping[str, Any]
+
+_SHOWN_CHARS = 16 << 10
+"""Of a tuple, as of a record's value: one that is nested deeply would be as long indented as it is deep."""
 
 
 def trace_page(answer: Json) -> str:
@@ -78,7 +81,7 @@ def _record(answer: Json) -> Markup | None:
     if record:
         rows = [
             ("topic, partition, offset", f"{record['topic']}, {record['partition']}, {record['offset']}"),
-            ("timestamp", _time(record["timestamp_ms"])),
+            ("timestamp", time_text(record["timestamp_ms"])),
             ("key", _part(record["key"])),
             *((f"header {header['name']}", _part(header)) for header in record["headers"]),
         ]
@@ -96,19 +99,10 @@ def _record(answer: Json) -> Markup | None:
             value,
         )
     if answer.get("tuple") is not None:
-        text = json.dumps(answer["tuple"], indent=2, ensure_ascii=False)
+        text = json.dumps(answer["tuple"], ensure_ascii=False)
+        text = f"{text[:_SHOWN_CHARS]} …" if len(text) > _SHOWN_CHARS else text
         return joined(element("h2", None, "The tuple"), element("pre", {"tabindex": "0", "aria-label": "tuple"}, text))
     return None
-
-
-def _time(timestamp_ms: int) -> str:
-    if timestamp_ms < 0:
-        return "none"
-    try:
-        at = datetime.fromtimestamp(timestamp_ms / 1000, timezone.utc)
-    except (ValueError, OverflowError, OSError):
-        return f"{timestamp_ms} ms since 1970"
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _part(part: Json) -> str:

@@ -43,7 +43,12 @@ class Arrival:
         return self.is_stale or self.outcome is not None or self.error is not None
 
     def is_of(self, standing: QuerySet) -> bool:
-        """Whether what it alters stands as it was judged: nothing that another change did is undone."""
+        """Whether what it alters stands as it was judged, and the shapes that it names as well: nothing that another
+        change did is undone.
+        """
+        names_shapes = any(one.predicate.shapes for one in self.candidates.values())
+        if names_shapes and standing.shapes is not self.standing.shapes:
+            return False
         altered = (change.query_id for change in self.changes if isinstance(change, Alter))
         return all(standing.queries.get(name) is self.standing.queries.get(name) for name in altered)
 

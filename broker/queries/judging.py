@@ -72,11 +72,12 @@ class Judge:
                     # However many stand, more of one load never will: they are not read.
                     own_ids.add(change.query_id)
                     scope.check_number(len(own_ids))
-                    candidates[position] = self._candidate(change.query, scope)
+                    candidates[position] = self._candidate(change.query, scope, standing)
                 elif isinstance(change, Alter):
                     stands = standing.queries.get(change.query_id)
                     is_own = stands is not None and scope.owns(stands.id, stands.stream)
-                    candidates[position] = self._candidate(change.altered(stands if is_own else None), scope)
+                    altered = change.altered(stands if is_own else None)
+                    candidates[position] = self._candidate(altered, scope, standing)
         load.read = len(changes)
         load.told("read")
         refused.update(
@@ -84,8 +85,10 @@ class Judge:
         )
         return {i: one for i, one in candidates.items() if i not in refused}, refused
 
-    def _candidate(self, query: RegisteredQuery, scope: Scope) -> Candidate:
-        """A query as a candidate, all but what hangs on the others and on Spark; AscError where it is refused."""
+    def _candidate(self, query: RegisteredQuery, scope: Scope, standing: QuerySet) -> Candidate:
+        """A query as a candidate, all but what hangs on the others and on Spark; AscError where it is refused. A shape
+        that is not there is waited for by whom stands with that predicate already.
+        """
         check_id(query.id)
         scope.check_id(query.id)
         stream = self.stream_of(query.stream, scope)
@@ -94,7 +97,9 @@ class Judge:
         check_labels(query.labels)
         if query.expires_at is not None and query.expires_at <= _now():
             raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
-        predicate = stream.analyser.normalise(query.where)
+        stands = standing.queries.get(query.id)
+        may_wait = stands is not None and stands.where == query.where
+        predicate = stream.analyser.normalise(query.where, standing.shapes, may_wait=may_wait)
         scope.check_columns(predicate)
         return Candidate(query, predicate)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 
 from asc.errors import AscError
+from asc.spatial.layer import Layer
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.stream.finding import Finding
@@ -62,10 +63,11 @@ class Parking:
                 continue
             replayed = stream.running.version_to_replay
             then = {} if replayed is None or replayed == standing.version else state_at(replayed)
+            own = (query for query in (*then.values(), *standing) if query.stream == stream.name)
             reasons = {
                 (query.id, query.version): reason
-                for query in (*then.values(), *standing)
-                if query.stream == stream.name and (reason := _reason(query, finding, stream)) is not None
+                for query in own
+                if (reason := _reason(query, finding, stream, standing.shapes)) is not None
             }
             stream.parked.add(reasons)
             self._noted.append((stream, finding))
@@ -77,11 +79,11 @@ class Parking:
             stream.go_on(finding)
 
 
-def _reason(query: RegisteredQuery, finding: Finding, stream: Stream) -> str | None:
+def _reason(query: RegisteredQuery, finding: Finding, stream: Stream, shapes: Mapping[str, Layer]) -> str | None:
     if query.topic in finding.topics:
         return finding.topics[query.topic]
     with suppress(AscError):
-        for attribute in stream.analyser.normalise(query.where).read:
+        for attribute in stream.analyser.normalise(query.where, shapes, may_wait=True).read:
             if attribute.sql in finding.expressions:
                 return finding.expressions[attribute.sql]
     return None

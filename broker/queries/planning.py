@@ -11,12 +11,16 @@ from asc.keys.attribute import PAttribute
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form import Predicate
+from asc.spatial.feature import Feature
+from asc.spatial.layer import Layer
 from broker.config.config import Config
 from broker.errors import QueryError
+from broker.layers.stored_layer import StoredLayer
+from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
-from broker.stream.analyser import StreamAnalyser
+from broker.stream.analyser import NO_LAYERS, StreamAnalyser
 
 _LARGE = 5_000
 """Queries that take a tenth of a second to compile."""
@@ -83,13 +87,14 @@ class Planning:
         queries: Iterable[RegisteredQuery],
         version: int,
         parked: Callable[[RegisteredQuery], str | None] = lambda query: None,
+        shapes: Mapping[str, Layer] = NO_LAYERS,
     ) -> tuple[dict[str, Plan], dict[str, str]]:
         """The plan of every stream, and the queries that none of them holds, with the reason; ``parked`` says why one
         that may be served is not to be.
 
         The oldest queries are served where all of them would have Spark compute too much or make a loop.
         """
-        found, unserved = self._servable(queries, parked)
+        found, unserved = self._servable(queries, parked, shapes)
         for position, refusal in self._refusals(found, QuerySet(), {}, patiently=True).items():
             unserved[found[position].query.id] = str(refusal)
         served = _by_stream(found, unserved)
@@ -118,7 +123,7 @@ class Planning:
                 gone.setdefault(stream, []).append(query_id)
         # Removed first: what they alone had Spark compute makes room for others.
         left = {name: self._changed(plan, (), gone.get(name, ()), after.version) for name, plan in plans.items()}
-        found, unserved = self._servable([after.get(name) for name in again if name in after], parked)
+        found, unserved = self._servable([after.get(name) for name in again if name in after], parked, after.shapes)
         computed = {name: plan.computed for name, plan in left.items()}
         for position, refusal in self._refusals(found, after, computed, patiently=True).items():
             unserved[found[position].query.id] = str(refusal)
@@ -133,9 +138,11 @@ class Planning:
         Raises AscError where a bound is passed.
         """
         changed = now.queries.differences(then.queries) | now.unserved.differences(then.unserved)
+        changed |= now.naming(_reshaped(then.layers, now.layers))
         gone = [query_id for query_id in changed if then.planned_on(query_id) == stream]
         come = [now.get(query_id) for query_id in changed if now.planned_on(query_id) == stream]
-        queries = [Query(q.id, self._analysers[stream].normalise(q.where), q.topic) for q in come]
+        normalise = self._analysers[stream].normalise
+        queries = [Query(q.id, normalise(q.where, now.shapes, may_wait=True), q.topic) for q in come]
         return self._changed(self._changed(plan, (), gone, now.version), queries, (), now.version)
 
     @staticmethod
@@ -145,7 +152,10 @@ class Planning:
         return change_plan(plan, come, gone, version, postpones=is_large(plan))
 
     def _servable(
-        self, queries: Iterable[RegisteredQuery], parked: Callable[[RegisteredQuery], str | None]
+        self,
+        queries: Iterable[RegisteredQuery],
+        parked: Callable[[RegisteredQuery], str | None],
+        shapes: Mapping[str, Layer],
     ) -> tuple[list[Candidate], dict[str, str]]:
         """Those of queries that may be served, the oldest first, and why others may not, whatever else stands."""
         unserved: dict[str, str] = {}
@@ -160,7 +170,8 @@ class Planning:
                     raise QueryError("stream", query.stream, "is not configured")
                 if not query.paused:
                     check_destination(query.topic, query.stream, self._config)
-                    found.append(Candidate(query, self._analysers[query.stream].normalise(query.where)))
+                    normalise = self._analysers[query.stream].normalise
+                    found.append(Candidate(query, normalise(query.where, shapes, may_wait=True)))
             except AscError as error:
                 unserved[query.id] = str(error)
         return found, unserved
@@ -243,15 +254,18 @@ class Planning:
                 query = standing.get(query_id)
                 before = known.get(query_id)
                 is_same = before is not None and before.version == query.version
-                found[query_id] = before if before is not None and is_same else self._waiting_with(query)
+                found[query_id] = (
+                    before if before is not None and is_same else self._waiting_with(query, standing.shapes)
+                )
             self._unserved, self._waiting_by_id = standing.unserved, found
         return self._waiting_by_id
 
-    def _waiting_with(self, query: RegisteredQuery) -> _Waiting:
+    def _waiting_with(self, query: RegisteredQuery, shapes: Mapping[str, Layer]) -> _Waiting:
         needed: set[PAttribute] = set()
         if query.stream in self._analysers and not query.paused:
             with suppress(AscError):
-                needed = _spark_attributes(self._analysers[query.stream].normalise(query.where).read)
+                predicate = self._analysers[query.stream].normalise(query.where, shapes, may_wait=True)
+                needed = _spark_attributes(predicate.read)
         return _Waiting(query.version, query.stream, needed)
 
     def _refusals(
@@ -327,6 +341,16 @@ class Planning:
         loops = TopicLoops(self._config, standing.feeds(without=(query.id for _, query in accepted)))
         found = ((position, loops.refusal(query)) for position, query in accepted)
         return {position: refusal for position, refusal in found if refusal is not None}
+
+
+def _reshaped(then: Mapping[str, StoredLayer], now: Mapping[str, StoredLayer]) -> dict[str, set[str] | None]:
+    """The shapes that are others now, by layer."""
+    none: SortedMap[str, Feature] = SortedMap()
+    return {
+        name: stored.rows.differences(then[name].rows if name in then else none)
+        for name, stored in now.items()
+        if stored is not then.get(name)
+    }
 
 
 def is_large(plan: Plan) -> bool:

@@ -6,28 +6,35 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice
+from heapq import merge
+from itertools import chain, islice, takewhile
 from typing import TypeVar
 
+from asc.predicate.named_shapes import named_shapes
+from asc.spatial.layer import Layer
 from broker.errors import UnknownQueryError
+from broker.layers.mark import LayerMark
+from broker.layers.stored_layer import StoredLayer
+from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
-from broker.queries.sorted_map import SortedMap
 
-_STREAM = ""
-"""The name of no label, under which a query's stream is filed among its labels."""
+_ALL = ("", "")
+"""No label, under which all queries of a stream are filed among its labels."""
 
-_Label = tuple[str, str, str]
+_Label = tuple[str, str, str, str]
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class _Indexes:
-    """What is known of all queries of a set: those under each label by name, value and id; when which expire; how many
-    there are of each stream, and by stream and topic of those that deliver to a topic that is watched.
+    """What is known of all queries of a set: those of each stream under each label by name, value and id; when which
+    expire; which name a shape, by layer, shape and id; how many there are of each stream, and by stream and topic of
+    those that deliver to a topic that is watched.
     """
 
     labels: SortedMap[_Label, None]
     expiring: SortedMap[tuple[datetime, str], None]
+    naming: SortedMap[tuple[str, str, str], None]
     counts: Counter[str]
     feeds: Counter[tuple[str, str]]
 
@@ -37,6 +44,7 @@ class _Indexes:
         return _Indexes(
             self.labels.changed(dict.fromkeys(_all(_filed, come)), list(_all(_filed, gone))),
             self.expiring.changed(dict.fromkeys(_all(_due, come)), list(_all(_due, gone))),
+            self.naming.changed(dict.fromkeys(_all(_naming, come)), list(_all(_naming, gone))),
             _counted(self.counts, (query.stream for query in gone), (query.stream for query in come)),
             _counted(self.feeds, _feeds(gone, watched), _feeds(come, watched)),
         )
@@ -46,9 +54,9 @@ class QuerySet:
     """The standing queries by id, at the ``version`` of the registry (-1: it is empty).
 
     ``unserved``: those that no plan holds, with the reason: they break a rule of today's configuration. ``watched``:
-    the topics of which :meth:`feeds` tells who delivers to them. Invariant: immutable; a change makes another set.
-    Cost: no look, page, change or count walks over all queries but a page by label and stream, which walks over those
-    of the label, and a count by an id's beginning, which walks over those of it; some 200 bytes a query beside it.
+    the topics of which :meth:`feeds` tells who delivers to them. ``layers``: the shapes that stand, ``marks`` how far
+    their topics were read for this version. Invariant: immutable; a change makes another set.
+    Cost: no look, page, change or count walks over all queries; some 200 bytes a query beside it.
     """
 
     def __init__(
@@ -61,8 +69,12 @@ class QuerySet:
         self.queries: SortedMap[str, RegisteredQuery] = SortedMap(queries)
         self.version = version
         self.unserved: SortedMap[str, str] = SortedMap(unserved)
+        self._unserved_of = self._by_stream(self.unserved)
         self._watched = frozenset(watched)
-        none = _Indexes(SortedMap(), SortedMap(), Counter(), Counter())
+        self.marks: Mapping[str, LayerMark] = {}
+        self.layers: Mapping[str, StoredLayer] = {}
+        self.shapes: Mapping[str, Layer] = {}
+        none = _Indexes(SortedMap(), SortedMap(), SortedMap(), Counter(), Counter())
         self._indexes = none.changed((), list(self.queries.values()), self._watched)
 
     def __len__(self) -> int:
@@ -116,26 +128,28 @@ class QuerySet:
     ) -> Iterator[RegisteredQuery]:
         """The queries by id whose id begins with ``prefix``, of one of ``streams``, with a ``label``, ``after`` one."""
         first = max(prefix, "" if after is None else after + "\0")
-        one = next(iter(streams)) if streams is not None and len(streams) == 1 else None
-        filed = label or (None if one is None else (_STREAM, one))
-        is_most = label is None and one is not None and 2 * self._indexes.counts.get(one, 0) > len(self)
-        if filed is None or is_most:
+        counts = self._indexes.counts
+        among = list(counts) if streams is None else streams
+        if label is None and 2 * sum(counts.get(stream, 0) for stream in among) > len(self):
             # The most of them are wanted: to pass over the others costs less than to look each up.
-            found: Iterator[tuple[str, RegisteredQuery]] = self.queries.items_from(first)
+            found = (query for _, query in self.queries.items_from(first))
+            wanted = found if streams is None else (query for query in found if query.stream in streams)
         else:
-            found = ((query_id, self.queries[query_id]) for query_id in self._ids(filed, first))
-        for query_id, query in found:
-            if not query_id.startswith(prefix):
-                return
-            if streams is None or query.stream in streams:
-                yield query
+            ids = merge(*(self._ids(stream, label or _ALL, first) for stream in among))
+            wanted = (self.queries[query_id] for query_id in ids)
+        return takewhile(lambda query: query.id.startswith(prefix), wanted)
 
     def count(self, prefix: str, streams: Collection[str] | None) -> int:
-        """How many queries :meth:`walk` has; without a prefix none is walked over."""
+        """How many queries :meth:`walk` has."""
         if prefix:
-            return sum(1 for _ in self.walk(prefix, streams))
+            labels, among = self._indexes.labels, self._indexes.counts if streams is None else streams
+            return sum(labels.count_from((one, *_ALL, prefix), _past((one, *_ALL), prefix)) for one in among)
         counts = self._indexes.counts
         return len(self) if streams is None else sum(counts.get(stream, 0) for stream in streams)
+
+    def unserved_count(self, prefix: str, stream: str) -> int:
+        """How many of the queries of a stream whose id begins with ``prefix`` are not served."""
+        return self._unserved_of.count_from((stream, prefix), _past((stream,), prefix))
 
     def counts(self) -> Counter[str]:
         """The number of queries by stream, paused ones included."""
@@ -155,32 +169,67 @@ class QuerySet:
             found.append(query_id)
         return found
 
+    def naming(self, changed: Mapping[str, Collection[str] | None]) -> set[str]:
+        """The ids of the queries that name one of some shapes, by layer, or any of a layer for None."""
+        found: set[str] = set()
+        for layer, ids in changed.items():
+            for filed in [(layer,)] if ids is None else [(layer, shape_id) for shape_id in ids]:
+                for key, _ in self._indexes.naming.items_from((*filed, "", "")[:3]):
+                    if key[: len(filed)] != filed:
+                        break
+                    found.add(key[-1])
+        return found
+
     def changed(self, puts: Iterable[RegisteredQuery], removes: Iterable[str], version: int) -> QuerySet:
         """The set with queries put, each in place of that of its id, and others removed; what was put is served."""
         come = {query.id: query for query in puts}
         removed = [query_id for query_id in removes if query_id not in come]
         gone = [query for name in (*come, *removed) if (query := self.queries.get(name)) is not None]
-        after = QuerySet.__new__(QuerySet)
-        after.version, after._watched = version, self._watched
+        after = self._copy()
+        after.version = version
         after.queries = self.queries.changed(come, removed)
-        after.unserved = self.unserved.changed({}, [*come, *removed]) if self.unserved else self.unserved
+        if self.unserved:
+            after.unserved = self.unserved.changed({}, [*come, *removed])
+            after._unserved_of = self._unserved_of.changed({}, [(query.stream, query.id) for query in gone])
         after._indexes = self._indexes.changed(gone, come.values(), self._watched)
         return after
 
     def with_unserved(self, unserved: Mapping[str, str]) -> QuerySet:
         """The same queries, of which others are not served."""
-        after = QuerySet.__new__(QuerySet)
-        after.version, after._watched = self.version, self._watched
-        after.queries, after._indexes = self.queries, self._indexes
+        after = self._copy()
         after.unserved = SortedMap(unserved)
+        after._unserved_of = after._by_stream(unserved)
         return after
 
-    def _ids(self, label: tuple[str, str], first: str) -> Iterator[str]:
-        """The ids under a label from one on, in order."""
-        for (name, value, query_id), _ in self._indexes.labels.items_from((*label, first)):
-            if (name, value) != label:
+    def with_marks(self, marks: Mapping[str, LayerMark], version: int) -> QuerySet:
+        """The same queries at a later version, for which the topics of layers were read so far."""
+        after = self._copy()
+        after.marks, after.version = {**self.marks, **marks}, version
+        return after
+
+    def with_layers(self, layers: Mapping[str, StoredLayer]) -> QuerySet:
+        """The same queries over other layers; each has its mark."""
+        after = self._copy()
+        after.layers = {**self.layers, **layers}
+        after.shapes = {name: stored.layer for name, stored in after.layers.items()}
+        return after
+
+    def _copy(self) -> QuerySet:
+        after = QuerySet.__new__(QuerySet)
+        after.__dict__.update(self.__dict__)
+        return after
+
+    def _by_stream(self, ids: Iterable[str]) -> SortedMap[tuple[str, str], None]:
+        found = (self.queries.get(query_id) for query_id in ids)
+        return SortedMap({(query.stream, query.id): None for query in found if query is not None})
+
+    def _ids(self, stream: str, label: tuple[str, str], first: str) -> Iterator[str]:
+        """The ids of a stream under a label from one on, in order."""
+        filed = (stream, *label)
+        for key, _ in self._indexes.labels.items_from((*filed, first)):
+            if key[:-1] != filed:
                 return
-            yield query_id
+            yield key[-1]
 
 
 def unknown_query(query_id: str) -> UnknownQueryError:
@@ -188,14 +237,23 @@ def unknown_query(query_id: str) -> UnknownQueryError:
     return UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
 
 
+def _past(filed: tuple[str, ...], prefix: str) -> Callable[[tuple[str, ...]], bool]:
+    """Whether a key of an index is behind those that are filed so and whose id begins with a prefix."""
+    return lambda key: key[:-1] != filed or not key[-1].startswith(prefix)
+
+
 def _all(keys: Callable[[RegisteredQuery], Iterable[_T]], queries: Iterable[RegisteredQuery]) -> Iterator[_T]:
     return chain.from_iterable(map(keys, queries))
 
 
 def _filed(query: RegisteredQuery) -> Iterator[_Label]:
-    yield (_STREAM, query.stream, query.id)
+    yield (query.stream, *_ALL, query.id)
     for name, value in query.labels.items():
-        yield (name, value, query.id)
+        yield (query.stream, name, value, query.id)
+
+
+def _naming(query: RegisteredQuery) -> Iterator[tuple[str, str, str]]:
+    return ((*name, query.id) for name in named_shapes(query.where))
 
 
 def _due(query: RegisteredQuery) -> Iterator[tuple[datetime, str]]:

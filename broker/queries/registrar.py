@@ -14,6 +14,7 @@ from asc.plan.compiler import is_renewal_due, renewed
 from asc.plan.plan import Plan
 from broker.access.scope import Scope, unlimited
 from broker.config.config import Config
+from broker.config.layers import LayerConfig
 from broker.errors import (
     ForbiddenError,
     KafkaError,
@@ -24,6 +25,9 @@ from broker.errors import (
     TopicError,
 )
 from broker.kafka.cluster import KafkaCluster
+from broker.layers.layers import check_layer
+from broker.layers.mark import LayerMark
+from broker.plans.offsets import Offsets
 from broker.queries.arrivals import Arrival, Arrivals, companions, joined, part, unrefused
 from broker.queries.change import Became, Change, Outcome, Registered, Remove
 from broker.queries.judging import Judge, refusing
@@ -72,6 +76,9 @@ class Registrar:
         self._judge = Judge(config, cluster, streams, self._stands)
         self._lock = threading.RLock()
         self._arrivals = Arrivals()
+        self._following = threading.Lock()
+        """Over what follows the topics of layers."""
+
         self._not_renewed_before_s: dict[str, float] = {}
         self._is_uncertain = False
         self.problem: RegistryError | None = None
@@ -113,6 +120,50 @@ class Registrar:
                     fresh = self._planning.caught_up(name, fresh, then, self.standing)
                     stream.running.replace(with_orders_from(stream.running.plan, fresh))
                     LOG.info("stream '%s': %d queries compiled anew, after %d changes", name, len(fresh), plan.changes)
+
+    def follow_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, Offsets]:
+        """Put what was written to the topics of layers into the plans; ``until``: the offsets that are waited for.
+
+        To be called often; where nothing was written, it costs a question to Kafka. The first offsets by stream for
+        which it holds, none where nothing was written. Raises KafkaError, RegistryError among them: what was written is
+        taken the next time then.
+        """
+        offsets: dict[str, Offsets] = {}
+        with self._following:
+            while news := self._stands.news_of_layers(until):
+                with self._lock:
+                    self._recover()
+                    if any(self.standing.layers.get(name) is not one.before for name, one in news.items()):
+                        continue
+                    version = max(self._written((), (), {name: one.after.mark for name, one in news.items()}).values())
+                    try:
+                        offsets = self._stands.take_layers(news, version)
+                    except BaseException:
+                        # The registry has the marks: what has not is mended from there, before the next change.
+                        self._is_uncertain = True
+                        raise
+        return offsets
+
+    @property
+    def layers(self) -> Mapping[str, LayerConfig]:
+        """The configured layers by name."""
+        return self._stands.layers.configured
+
+    def write_layer(self, name: str, puts: Mapping[str, bytes], removes: Collection[str]) -> dict[str, Offsets]:
+        """Write rows of a layer, GeoJSON Features by id, and take them into the plans; the first offsets by stream for
+        which it holds. Raises QueryError for a layer that is not configured, KafkaError.
+        """
+        layers = self._stands.layers
+        check_layer(name, layers.configured)
+        written = layers.write(name, puts, removes)
+        found = self.follow_layers({name: written})
+        # The thread that follows the layers may have come first.
+        return found or {name: stream.running.effective_offsets() for name, stream in self._streams.items()}
+
+    def close(self) -> None:
+        """Follow the layers no longer."""
+        with self._following:
+            self._stands.close()
 
     def store(self) -> None:
         """Write a snapshot where one is due, for the next start. To be called often, by one thread. Raises OSError."""
@@ -349,20 +400,24 @@ class Registrar:
         for name in {query.stream for query in made.values()} - offsets.keys():
             offsets[name] = self._streams[name].running.effective_offsets()
 
-        def became(position: int) -> Became:
-            if position in stands:
-                return "unchanged"
-            return "replaced" if made[position].id in before else "registered"
+        def registered_at(position: int) -> Registered:
+            query = made[position]
+            stood = before.queries.get(query.id) if position not in stands else None
+            became: Became = "unchanged" if position in stands else "registered" if stood is None else "replaced"
+            return Registered(query, offsets[query.stream], predicates[position].warnings, became, stood)
 
-        registered = {
-            i: Registered(made[i], offsets[made[i].stream], predicates[i].warnings, became(i)) for i in sorted(made)
-        }
+        registered = {i: registered_at(i) for i in sorted(made)}
         return Outcome(version, registered, removes, refused, offsets)
 
-    def _written(self, queries: Sequence[RegisteredQuery], removes: Collection[str]) -> dict[str, int]:
+    def _written(
+        self,
+        queries: Sequence[RegisteredQuery],
+        removes: Collection[str],
+        marks: Mapping[str, LayerMark] | None = None,
+    ) -> dict[str, int]:
         """Write a change to the registry; the version of each id in it."""
         try:
-            return self._registry.write(queries, removes)
+            return self._registry.write(queries, removes, marks)
         except RegistryError as error:
             self._is_uncertain = not isinstance(error, RegistryTakenError)
             self.problem = error

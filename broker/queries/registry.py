@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from broker.errors import RegistryError, RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
+from broker.kafka.history import HISTORY_MS, HISTORY_SETTINGS, KEPT
+from broker.layers.mark import KEY_PREFIX, LayerMark
 from broker.queries.query import RegisteredQuery
 
 LOG = logging.getLogger("asc.registry")
 
-HISTORY_MS = 7 * 24 * 3600 * 1000
-"""How long a superseded record stays: the longest time between a crash and the start that replays its batch."""
-
-_SETTINGS = {
-    "cleanup.policy": "compact",
-    "min.compaction.lag.ms": str(HISTORY_MS),
-    "delete.retention.ms": str(HISTORY_MS),
-}
 _POLL_MS = 200
 
 _TRANSACTION_MS = 10 * 60 * 1000
@@ -33,10 +27,19 @@ _BATCH_BYTES = 512 * 1024
 """What is sent at once; brokers take 1 MiB by default."""
 
 
+class Held(NamedTuple):
+    """What the registry holds at a version: the queries by id, and the marks of layers by name."""
+
+    queries: Mapping[str, RegisteredQuery]
+    marks: Mapping[str, LayerMark]
+    version: int
+
+
 class Registry:
     """Reader and only writer of the registry topic.
 
     A record's key is a query's id, its value the query (``RegisteredQuery.record``), null where the query was removed.
+    Beside them there are the marks of layers (:class:`LayerMark`), under keys that no query has.
     Its offset is the version of the set of queries from there on: the state at version v is what the records up to
     offset v say, last one wins. Every write is one Kafka transaction, so a bulk load is read whole or not at all; the
     transactional id fences an older daemon off the same registry. History younger than ``HISTORY_MS`` is kept, so that
@@ -72,7 +75,7 @@ class Registry:
 
     def make(self) -> None:
         """Make the topic when it is missing, check it when it is not."""
-        self._cluster.ensure_topics([self.topic], _SETTINGS)
+        self._cluster.ensure_topics([self.topic], KEPT)
         if len(self._cluster.partitions(self.topic)) != 1:
             raise RegistryError("registry topic", self.topic, "has several partitions: name a topic of one partition")
         self._check_settings()
@@ -84,7 +87,7 @@ class Registry:
         if policy != "compact":
             what = "loses what is old" if "compact" in policy else "is not compacted"
             raise RegistryError("registry topic", self.topic, f"{what}: set its cleanup.policy to compact alone")
-        for name in ("min.compaction.lag.ms", "delete.retention.ms"):
+        for name in HISTORY_SETTINGS:
             if int(found[name]) < HISTORY_MS:
                 remedy = f"forgets too soon what a batch may be run again with: set its {name} to {HISTORY_MS}"
                 raise RegistryError("registry topic", self.topic, remedy)
@@ -94,27 +97,33 @@ class Registry:
             self._producer.close(timeout=5)
             self._producer = None
 
-    def load(self) -> tuple[dict[str, RegisteredQuery], int]:
-        """The standing queries by id, and the version: the offset of the last record, -1 of an empty registry."""
+    def load(self) -> Held:
+        """What stands: its version is the offset of the last record, -1 of an empty registry."""
         return self._fold(None)
 
-    def records_after(self, version: int) -> list[tuple[int, str, RegisteredQuery | None]] | None:
-        """What was written after a version, in order: offset, id, and the query, or None for one that was removed.
+    def records_after(self, version: int) -> list[tuple[int, str, RegisteredQuery | LayerMark | None]] | None:
+        """What was written after a version, in order: offset, id, and the query, or None for one that was removed; the
+        mark of a layer under its key.
 
         None where the topic does not reach back to that version, or not up to it: it is another one.
         """
         found = [
-            (offset, query_id, None if value is None else RegisteredQuery.from_record(query_id, value, offset))
+            (offset, query_id, None if value is None else _read(query_id, value, offset))
             for offset, query_id, value in self._records(version + 1)
         ]
         return found if self._reaches(version) else None
 
-    def state_at(self, version: int) -> dict[str, RegisteredQuery]:
-        """The queries that stood at a version, younger than ``HISTORY_MS``; reads the topic from its start."""
-        return self._fold(version)[0]
+    def state_at(self, version: int) -> Held:
+        """What stood at a version, younger than ``HISTORY_MS``; reads the topic from its start."""
+        return self._fold(version)
 
-    def write(self, puts: Iterable[RegisteredQuery], removes: Iterable[str] = ()) -> dict[str, int]:
-        """Write queries and removals in one transaction; the offset of each one's record by id.
+    def write(
+        self,
+        puts: Iterable[RegisteredQuery],
+        removes: Iterable[str] = (),
+        marks: Mapping[str, LayerMark] | None = None,
+    ) -> dict[str, int]:
+        """Write queries, removals and marks of layers in one transaction; the offset of each one's record by id.
 
         Raises RegistryError. Nothing is written then, unless Kafka was lost in the very commit: ``open`` again and
         ``load`` to know.
@@ -129,6 +138,9 @@ class Registry:
             }
             for query_id in removes:
                 sent[query_id] = producer.send(self.topic, None, self._key(query_id), partition=0)
+            for name, mark in (marks or {}).items():
+                key = KEY_PREFIX + name
+                sent[key] = producer.send(self.topic, mark.record(), key.encode(), partition=0)
             producer.flush()
             offsets = {query_id: int(future.get(timeout=30).offset) for query_id, future in sent.items()}
             producer.commit_transaction()
@@ -158,7 +170,7 @@ class Registry:
         except Exception as error:
             LOG.warning("registry topic '%s': a transaction could not be aborted: %s", self.topic, one_line(error))
 
-    def _fold(self, version: int | None) -> tuple[dict[str, RegisteredQuery], int]:
+    def _fold(self, version: int | None) -> Held:
         values: dict[str, tuple[bytes, int]] = {}
         last = -1
         for offset, query_id, value in self._records():
@@ -169,7 +181,10 @@ class Registry:
                 values.pop(query_id, None)
             else:
                 values[query_id] = (value, offset)
-        return {key: RegisteredQuery.from_record(key, value, at) for key, (value, at) in values.items()}, last
+        read = {key: _read(key, value, at) for key, (value, at) in values.items()}
+        queries = {key: found for key, found in read.items() if isinstance(found, RegisteredQuery)}
+        marks = {key.removeprefix(KEY_PREFIX): found for key, found in read.items() if isinstance(found, LayerMark)}
+        return Held(queries, marks, last if version is None else version)
 
     def _reaches(self, version: int) -> bool:
         (first,), (end,) = (self._cluster.offsets(self.topic, end=end).values() for end in (False, True))
@@ -201,3 +216,7 @@ class Registry:
                     raise RegistryError("registry topic", self.topic, "does not answer: check that Kafka runs")
         finally:
             consumer.close()
+
+
+def _read(key: str, value: bytes, offset: int) -> RegisteredQuery | LayerMark:
+    return LayerMark.of(value) if key.startswith(KEY_PREFIX) else RegisteredQuery.from_record(key, value, offset)

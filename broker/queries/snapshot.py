@@ -25,13 +25,14 @@ from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
+from broker.layers.mark import LayerMark
 from broker.plans.binding import write_durably
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 
 LOG = logging.getLogger("asc.snapshot")
 
-_FORM = 1
+_FORM = 2
 
 _READING = 3
 """To be raised by whatever changes what predicates or records of the registry mean: plans of an earlier reading are not
@@ -110,6 +111,8 @@ class Snapshots:
                 return None
             queries, unserved = self._queries(body)
             standing = QuerySet(queries, body["version"], unserved, tuple(watched))
+            marks = {name: LayerMark.of_plain(plain) for name, plain in body["layers"].items()}
+            standing = standing.with_marks(marks, standing.version)
             plans = {name: self._plan(name, files) for name, files in body["plans"].items()}
             return Snapshot(standing, plans, body["made_at_s"])
         except FileNotFoundError:
@@ -137,6 +140,7 @@ class Snapshots:
             "made_for": self._made_for,
             "made_at_s": time.time(),
             "version": standing.version,
+            "layers": {name: json.loads(mark.record()) for name, mark in standing.marks.items()},
             "queries": queries,
             "queries_sum": checksum,
             "plans": {stream: list(own.values()) for stream, own in names.items()},
@@ -214,7 +218,7 @@ class Snapshots:
 def _made_for(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> dict[str, Any]:
     """What decides on queries and plans beside the queries."""
     streams = {
-        name: [stream.topic, stream.format, schemas[name], dict(stream.options)]
+        name: [stream.topic, stream.format, schemas[name], stream.crs, dict(stream.options)]
         for name, stream in config.streams.items()
     }
     topic = config.kafka.registry_topic
@@ -224,6 +228,7 @@ def _made_for(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str])
         "registry": [topic, cluster.topic_id(topic)],
         "streams": streams,
         "time_zone": config.spark.time_zone,
+        "layers": {name: layer.model_dump(mode="json") for name, layer in config.layers.items()},
         "limits": config.limits.model_dump(mode="json"),
     }
 

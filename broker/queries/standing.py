@@ -13,11 +13,13 @@ from asc.plan.compiler import renewed
 from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.kafka.cluster import KafkaCluster
+from broker.layers.layers import Layers, News
+from broker.layers.mark import LayerMark
+from broker.plans.offsets import Offsets
 from broker.queries.parking import Parking
 from broker.queries.planning import Planning
-from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
-from broker.queries.registry import Registry
+from broker.queries.registry import Held, Registry
 from broker.queries.snapshot import Snapshots
 from broker.queries.stored import Stored, after_records
 from broker.runtime import collector
@@ -59,10 +61,11 @@ class StandingQueries:
         self._streams = streams
         self.planning = Planning(config, {name: stream.analyser for name, stream in streams.items()})
         self._parking = Parking(streams, set_aside)
+        self._layers = Layers(config, cluster)
         self._snapshots = Snapshots.of(config, cluster, {name: stream.fields.ddl() for name, stream in streams.items()})
         self._stored_version, self._stored_at_s = -1, float("-inf")
         self._not_stored_before_s = float("-inf")
-        self.now = self._set({}, -1)
+        self.now = self._set(Held({}, {}, -1))
 
     def load(self) -> None:
         """At the start: read the registry, remove what has expired, put the rest into the running plans, and the plan
@@ -72,11 +75,12 @@ class StandingQueries:
             self._load()
 
     def _load(self) -> None:
+        self._layers.make()
         stored = Stored.read(self._snapshots, self._registry, self._config.source_topics)
         if stored is None:
-            loaded, changed = self._set(*self._registry.load()), set[str]()
+            loaded, changed = self._with_layers(self._set(self._registry.load()))[0], set[str]()
         else:
-            loaded, changed = stored.at()
+            loaded, changed = self._stored_at(stored)
             self._stored_version, self._stored_at_s = stored.snapshot.standing.version, time.monotonic()
         expired = loaded.expired(_now())
         if expired:
@@ -87,6 +91,45 @@ class StandingQueries:
         else:
             self._take_over(loaded, _Since(stored.snapshot.standing, stored.snapshot.plans, {*changed, *expired}))
         self._plan_replays(stored)
+
+    def news_of_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
+        """What was written to the topics of layers and is in no plan; ``until``: what is waited for. Without a lock but
+        one over what follows the topics. Raises KafkaError.
+        """
+        return self._layers.news(self.now.layers, until)
+
+    def take_layers(self, news: Mapping[str, News], version: int) -> dict[str, Offsets]:
+        """Make layers, whose marks the registry has as a version, those that stand, and put them into the plans; the
+        effective offsets by stream.
+        """
+        marks = {name: one.after.mark for name, one in news.items()}
+        after = self.now.with_marks(marks, version).with_layers({name: one.after for name, one in news.items()})
+        return self._take_over(after, self._since(self.now.naming({name: one.changed for name, one in news.items()})))
+
+    @property
+    def layers(self) -> Layers:
+        """The layers' topics."""
+        return self._layers
+
+    def _with_layers(
+        self, queries: QuerySet, since: Mapping[str, LayerMark] | None = None
+    ) -> tuple[QuerySet, set[str]]:
+        """A set with the layers at its marks, and the queries of which a shape changed after some others."""
+        if not self._config.layers:
+            return queries, set()
+        layers, changed = self._layers.at(queries.marks, since)
+        found = queries.with_layers(layers)
+        return found, set() if since is None else found.naming(changed)
+
+    def _stored_at(self, stored: Stored, version: int | None = None) -> tuple[QuerySet, set[str]]:
+        """As :meth:`Stored.at`, with the layers; changed are queries whose shapes did as well."""
+        found, changed = stored.at(version)
+        found, reshaped = self._with_layers(found, stored.snapshot.standing.marks)
+        return found, changed | reshaped
+
+    def close(self) -> None:
+        """Follow the layers no longer."""
+        self._layers.close()
 
     def store(self, current: tuple[QuerySet, Mapping[str, Plan]]) -> None:
         """Write a snapshot where one is due, for the next start. ``current``: a set that stood and the plans of it.
@@ -120,7 +163,7 @@ class StandingQueries:
 
     def park(self) -> None:
         """Park what streams found they cannot go on with. KafkaError where the registry cannot be read."""
-        self._parking.note(self.now, self._registry.state_at)
+        self._parking.note(self.now, lambda version: self._registry.state_at(version).queries)
         self._take_over(self.now, self._since(self._parking.ids()))
         self._plan_replays()
 
@@ -132,23 +175,28 @@ class StandingQueries:
         """Learn what the registry really holds, where a write may have failed or not."""
         records = self._registry.records_after(self.now.version)
         if records is None:
-            self._take_over(self._set(*self._registry.load()))
+            self._take_over(self._with_layers(self._set(self._registry.load()))[0])
         elif records:
             after, changed = after_records(self.now, records)
+            if after.marks != self.now.marks:
+                after, reshaped = self._with_layers(after, self.now.marks)
+                changed |= reshaped
             version = after.version
             LOG.warning("the registry holds a change that was thought to have failed: version %d is in place", version)
             self._take_over(after, self._since(changed))
 
-    def _take_over(self, after: QuerySet, since: _Since | None = None) -> None:
-        """Make what the registry holds the standing queries and the running plans."""
+    def _take_over(self, after: QuerySet, since: _Since | None = None) -> dict[str, Offsets]:
+        """Make what the registry holds the standing queries and the running plans; the effective offsets by stream."""
         plans, unserved = self._plans_of(after, since)
         for query_id, reason in unserved.items():
             if self.now.unserved.get(query_id) != reason:
                 LOG.warning("query '%s' is not served: %s", query_id, reason)
+        offsets = {}
         for name, plan in plans.items():
             self._streams[name].evaluation_errors.stand(after.queries)
-            self._streams[name].running.replace(plan)
+            offsets[name] = self._streams[name].running.replace(plan)
         self.now = after.with_unserved(unserved)
+        return offsets
 
     def _plans_of(self, after: QuerySet, since: _Since | None) -> tuple[dict[str, Plan], dict[str, str]]:
         """The plans of a set, made of earlier ones where there are such, and the queries that none of them holds."""
@@ -162,13 +210,14 @@ class StandingQueries:
                 LOG.warning("all queries are compiled anew: %s", error)
             else:
                 return (_without_leftovers(plans) if self._parking.ids() else plans), unserved
-        return self.planning.plans(after, after.version, self._parking.reason)
+        return self.planning.plans(after, after.version, self._parking.reason, after.shapes)
 
     def _since(self, changed: set[str]) -> _Since:
         return _Since(self.now, self.plans(), changed)
 
-    def _set(self, queries: Mapping[str, RegisteredQuery], version: int) -> QuerySet:
-        return QuerySet(queries, version, watched=self._config.source_topics)
+    def _set(self, held: Held) -> QuerySet:
+        queries = QuerySet(held.queries, held.version, watched=self._config.source_topics)
+        return queries.with_marks(held.marks, held.version)
 
     def _plan_replays(self, stored: Stored | None = None) -> None:
         """Where a batch is to be run again with an earlier version, make the plan of that."""
@@ -183,10 +232,10 @@ class StandingQueries:
             if begun not in replayed:
                 # Of all streams: what is served of one may hang on the others, for they may feed each other.
                 if stored is not None and begun >= stored.snapshot.standing.version:
-                    then, changed = stored.at(begun)
+                    then, changed = self._stored_at(stored, begun)
                     since = _Since(stored.snapshot.standing, stored.snapshot.plans, changed)
                 else:
-                    then, since = self._set(self._registry.state_at(begun), begun), None
+                    then, since = self._with_layers(self._set(self._registry.state_at(begun)))[0], None
                 replayed[begun], _ = self._plans_of(then, since)
             stream.running.replay_with(replayed[begun][name])
 

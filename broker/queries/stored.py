@@ -7,9 +7,11 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from broker.kafka.history import HISTORY_MS
+from broker.layers.mark import KEY_PREFIX, LayerMark
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
-from broker.queries.registry import HISTORY_MS, Registry
+from broker.queries.registry import Registry
 from broker.queries.snapshot import Snapshot, Snapshots
 
 LOG = logging.getLogger("asc.snapshot")
@@ -18,12 +20,16 @@ _OLDEST_S = HISTORY_MS / 1000 * 0.9
 """What was removed is told for so long; an older snapshot may hold what is gone without a trace."""
 
 
+Record = tuple[int, str, RegisteredQuery | LayerMark | None]
+"""Offset, id, and the query, None for one that was removed; or the mark of a layer under its key."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """A snapshot and what was written after it, in order: offset, id, and the query, None for one that was removed."""
+    """A snapshot and what was written after it, in order."""
 
     snapshot: Snapshot
-    records: Sequence[tuple[int, str, RegisteredQuery | None]]
+    records: Sequence[Record]
 
     @staticmethod
     def read(snapshots: Snapshots, registry: Registry, watched: Collection[str]) -> Stored | None:
@@ -47,12 +53,14 @@ class Stored:
         return after_records(self.snapshot.standing, records, version)
 
 
-def after_records(
-    before: QuerySet, records: Sequence[tuple[int, str, RegisteredQuery | None]], version: int | None = None
-) -> tuple[QuerySet, set[str]]:
-    """A set after some records of the registry, at a version or that of the last of them, and the ids they are of."""
-    last = {query_id: query for _, query_id, query in records}
-    puts = [query for query in last.values() if query is not None]
-    removes = [query_id for query_id, query in last.items() if query is None]
-    reached = records[-1][0] if records else before.version
-    return before.changed(puts, removes, reached if version is None else version), set(last)
+def after_records(before: QuerySet, records: Sequence[Record], version: int | None = None) -> tuple[QuerySet, set[str]]:
+    """A set after some records of the registry, at a version or that of the last of them, and the ids of the queries
+    that they are of. Its layers are as before; its marks are those of the version.
+    """
+    last = {query_id: found for _, query_id, found in records}
+    puts = [found for found in last.values() if isinstance(found, RegisteredQuery)]
+    removes = [key for key, found in last.items() if found is None and not key.startswith(KEY_PREFIX)]
+    marks = {key.removeprefix(KEY_PREFIX): found for key, found in last.items() if isinstance(found, LayerMark)}
+    reached = (records[-1][0] if records else before.version) if version is None else version
+    after = before.changed(puts, removes, reached).with_marks(marks, reached)
+    return after, {*removes, *(query.id for query in puts)}

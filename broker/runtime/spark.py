@@ -27,7 +27,7 @@ from broker.runtime.progress import Progress
 from broker.runtime.properties_file import properties_file
 
 _TASK_THREAD, _TASK_FRAME = "Executor task launch worker for task", "Executor$TaskRunner.run"
-_TEXT_PATTERN = "%d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m{nolookups}%n%ex{short.message}"
+_TEXT_PATTERN = "%d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m{nolookups}%ex{short.message}%n"
 _JSON_PATTERN = (
     '{"time":"%d{yyyy-MM-dd\'T\'HH:mm:ss.SSS}{UTC}Z","level":"%p{WARN=WARNING,FATAL=CRITICAL}",'
     '"logger":"%enc{%c}{JSON}","message":"%enc{%m{nolookups}}{JSON}","error":"%enc{%ex{short.message}}{JSON}"}%n'
@@ -42,6 +42,8 @@ appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = PATTERN
 logger.native.name = org.apache.hadoop.util.NativeCodeLoader
 logger.native.level = error
+logger.shell.name = org.apache.hadoop.util.Shell
+logger.shell.level = error
 logger.utils.name = org.apache.spark.util.Utils
 logger.utils.level = error
 logger.codegen.name = org.apache.spark.sql.catalyst.expressions.codegen
@@ -127,7 +129,8 @@ def spark_session(
     for name, value in properties.items():
         builder = builder.config(name, value)
     _quiet_python_loggers()
-    with _environment(JAVA_HOME=str(java.home), PYSPARK_PYTHON=interpreter, PYSPARK_DRIVER_PYTHON=sys.executable):
+    home = str(java.home_for_spark())
+    with _environment(JAVA_HOME=home, PYSPARK_PYTHON=interpreter, PYSPARK_DRIVER_PYTHON=sys.executable):
         try:
             _start_jvm(properties)
             session = builder.getOrCreate()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import datetime, timedelta, timezone
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from asc.keys.attribute import PAttribute
@@ -17,6 +18,7 @@ from asc.predicate.normal_form import Form, Predicate
 from asc.predicate.plain_reader import PlainReader
 from asc.predicate.spelling import read_as
 from asc.schema import Schema
+from asc.spatial.layer import Layer
 from broker.errors import BrokerError, ConfigError, QueryError
 from broker.failure import one_line, root_cause
 from broker.formats.dead_letter_reason import DeadLetterReason
@@ -55,6 +57,8 @@ _CONFIRMED_MAX = 20_000
 """Forms of terms that Spark is known to parse as they are read here; then all are forgotten."""
 
 _TOO_LONG = f"Spark did not make it out in {_ASKED_S:.0f} s: write it more simply, or try again"
+
+NO_LAYERS: Mapping[str, Layer] = MappingProxyType({})
 
 _T = TypeVar("_T")
 
@@ -108,12 +112,19 @@ class StreamAnalyser:
                 remedy = remedy.partition(": [INCONSISTENT_BEHAVIOR")[0].partition(" You can form")[0]
                 raise ConfigError(f"options.{option} of stream with topic {self._topic}", pattern, remedy) from error
 
-    def normalise(self, where: str) -> Predicate:
-        """The normal form of a predicate over the stream's attributes; PredicateError."""
+    def normalise(self, where: str, layers: Mapping[str, Layer] = NO_LAYERS, *, may_wait: bool = False) -> Predicate:
+        """The normal form of a predicate over the stream's attributes, with the shapes of some layers; PredicateError.
+        ``may_wait``: a shape that is not there is NULL, where it would be refused.
+        """
         found = self._plain.predicate(where)
-        if found is None:
-            found = normalise(where, self._attributes, limits=self._limits, time_zone=self._decoder.time_zone)
-        return found
+        if found is not None:
+            return found
+        # Kept, for what is known of its columns; the layers are others now and then.
+        attributes = self._attributes
+        if attributes.layers is not layers:
+            self._attributes = attributes = attributes.with_layers(layers)
+        zone = self._decoder.time_zone
+        return normalise(where, attributes, limits=self._limits, time_zone=zone, may_wait=may_wait)
 
     def misread(self, predicates: Sequence[Predicate]) -> dict[int, QueryError]:
         """The positions of the predicates that Spark reads otherwise than they were read here. There should be none:

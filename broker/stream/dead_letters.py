@@ -44,14 +44,26 @@ class DeadLetters:
                 return
             untold, self._untold, self._told_at = self._untold, Counter(), now
         ((most, _),) = untold.most_common(1)
-        others = f", and {len(untold) - 1} other reasons" if len(untold) > 1 else ""
-        LOG.warning(
-            "stream '%s': %d records were not decoded and are dead letters, %d of them: %s%s",
-            *(self._stream, sum(untold.values()), untold[most], self._reasons[most - 1].text, others),
-        )
+        said = _said(untold.total(), untold[most], self._reasons[most - 1].text, len(untold) - 1)
+        LOG.warning("stream '%s': %s", self._stream, said)
 
     def counts(self) -> list[tuple[DeadLetterReason, int]]:
         """The reasons that were met and how often, the most frequent first."""
         with self._lock:
             counted = self._counts.most_common()
         return [(self._reasons[number - 1], count) for number, count in counted]
+
+
+def _said(total: int, of_most: int, most: str, others: int) -> str:
+    """What became of records, with the most frequent reason and how many others there were.
+
+    >>> _said(1, 1, "value is empty", 0)
+    '1 record was not decoded and is a dead letter: value is empty'
+    >>> _said(4, 3, "value is empty", 1)
+    '4 records were not decoded and are dead letters, 3 of them: value is empty, and 1 other reason'
+    """
+    if total == 1:
+        return f"1 record was not decoded and is a dead letter: {most}"
+    of_them = f", {of_most} of them" if others else ""
+    tail = f", and {others} other reason{'s' if others > 1 else ''}" if others else ""
+    return f"{total} records were not decoded and are dead letters{of_them}: {most}{tail}"

@@ -12,52 +12,64 @@ from broker.matching.record_times import RecordTimes
 BOUNDS_S = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 """The upper bounds of the histogram's buckets, each included; one more has what took longer."""
 
+_BOUNDS_MS = np.rint(np.multiply(BOUNDS_S, 1000)).astype(np.int64)
+_STEPS = (1, 1.1, 1.3, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 7.5, 9)
+_FINE_MS = np.union1d(
+    _BOUNDS_MS, [ms for ms in (round(step * 10**e) for e in range(1, 7) for step in _STEPS) if 25 <= ms < 3_600_000]
+)
+"""The bounds of the finer buckets that are kept: those of ``BOUNDS_S``, and others so that each is a fifth above the
+one before it at most.
+"""
+
+_BEGINS = np.concatenate([[0], np.searchsorted(_FINE_MS, _BOUNDS_MS) + 1])
+"""Where the finer buckets of each bucket begin."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Latency:
     """A histogram of latencies: from the time a record bears to when its batch was done.
 
-    ``counts`` int64[len(BOUNDS_S) + 1] by bucket; ``sum_s`` the seconds of all together. A record from the future
-    counts as one that took no time.
+    ``fine_counts`` int64[len(_FINE_MS) + 1] by finer bucket; ``sum_s`` the seconds of all together. A record from the
+    future counts as one that took no time.
     """
 
-    counts: npt.NDArray[np.int64]
+    fine_counts: npt.NDArray[np.int64]
     sum_s: float
 
     @staticmethod
     def none() -> Latency:
-        return Latency(np.zeros(len(BOUNDS_S) + 1, dtype=np.int64), 0.0)
+        return Latency(np.zeros(len(_FINE_MS) + 1, dtype=np.int64), 0.0)
 
     @staticmethod
     def of(times: RecordTimes, done_s: float) -> Latency:
         """The latencies of records of these times that were delivered at ``done_s``, seconds since 1970."""
         taken_ms = np.maximum(round(done_s * 1000) - times.at_ms, 0)
-        buckets = np.searchsorted(np.rint(np.multiply(BOUNDS_S, 1000)), taken_ms)
-        counts = np.bincount(buckets, times.counts, minlength=len(BOUNDS_S) + 1).astype(np.int64)
+        buckets = np.searchsorted(_FINE_MS, taken_ms)
+        counts = np.bincount(buckets, times.counts, minlength=len(_FINE_MS) + 1).astype(np.int64)
         return Latency(counts, float((taken_ms * times.counts).sum()) / 1000)
 
     def __add__(self, other: Latency) -> Latency:
-        return Latency(self.counts + other.counts, self.sum_s + other.sum_s)
+        return Latency(self.fine_counts + other.fine_counts, self.sum_s + other.sum_s)
 
     def __len__(self) -> int:
         """How many records were counted."""
-        return int(self.counts.sum())
+        return int(self.fine_counts.sum())
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """int64[len(BOUNDS_S) + 1], by bucket."""
+        return np.add.reduceat(self.fine_counts, _BEGINS)
 
     def quantile_s(self, share: float) -> float | None:
-        """What so large a share of the records took at most, within its bucket by proportion as Prometheus has it; None
-        of no records. Of what is beyond the last bound it is that bound.
+        """What so large a share of the records took at most: the bound of a finer bucket, which may be a fifth above
+        that, but not below it; None of no records. Of what is beyond the last bound it is that bound:
+        who shows it says "more than".
 
         >>> Latency.of(RecordTimes.of(np.full(10, 1_000)), 1.08).quantile_s(0.5)
-        0.075
+        0.09
         """
         total = len(self)
         if not total:
             return None
-        rank = share * total
-        reached = np.cumsum(self.counts)
-        bucket = int(np.searchsorted(reached, rank))
-        if bucket >= len(BOUNDS_S):
-            return BOUNDS_S[-1]
-        low, high = BOUNDS_S[bucket - 1] if bucket else 0.0, BOUNDS_S[bucket]
-        before = int(reached[bucket - 1]) if bucket else 0
-        return round(low + (high - low) * (rank - before) / int(self.counts[bucket]), 6)
+        bucket = int(np.searchsorted(np.cumsum(self.fine_counts), share * total))
+        return int(_FINE_MS[min(bucket, len(_FINE_MS) - 1)]) / 1000

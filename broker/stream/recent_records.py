@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 100_000
 _BYTES_MAX = 32 << 20
-"""Of keys and values that are read for one question."""
+"""Of records, that are read for one question."""
 
 _READ_WITHIN_S = 10.0
 _ANSWERED_WITHIN_S = 20.0
@@ -73,25 +73,52 @@ class RecentRecords:
         self._spark = spark
         self._client = client
         self._decoder = decoder
-        self._free = threading.BoundedSemaphore(1)
+        self._turn = threading.Condition()
+        self._is_busy = False
+        self._newest: dict[str, object] = {}
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="recent")
         self._held: _Held | None = None
 
-    def accepted(self, predicate: Predicate, last: int, show: int) -> Accepted:
+    def accepted(self, predicate: Predicate, last: int, show: int, *, caller: str | None = None) -> Accepted:
         """How a predicate that Spark takes would have fared with the last records. BrokerError where another question
         is being answered, or this one takes too long; KafkaError.
+
+        Of a ``caller`` who is named one question waits: a newer one takes its place, for it was asked as one types.
         """
-        if not self._free.acquire(timeout=_ANSWERED_WITHIN_S):
-            raise BrokerError("records of topic", self._topic, "are busy with what others ask: try again")
+        self._await_turn(caller)
         group = f"asc-recent-{time.monotonic_ns()}"
         asked = self._worker.submit(self._in_group(group, lambda: self._accepted(predicate, last, show)))
-        asked.add_done_callback(lambda _: self._free.release())
+        asked.add_done_callback(lambda _: self._end_turn())
         try:
             return asked.result(_ANSWERED_WITHIN_S)
         except FutureTimeoutError as error:
             self._spark.sparkContext.cancelJobGroup(group)
             remedy = f"took more than {_ANSWERED_WITHIN_S:.0f} s: ask for fewer records, or write it more simply"
             raise BrokerError("predicate", predicate.text[:200], remedy) from error
+
+    def _await_turn(self, caller: str | None) -> None:
+        ticket = object()
+
+        def gave_way() -> bool:
+            return caller is not None and self._newest.get(caller) is not ticket
+
+        with self._turn:
+            if caller is not None:
+                self._newest[caller] = ticket
+                self._turn.notify_all()
+            self._turn.wait_for(lambda: gave_way() or not self._is_busy, _ANSWERED_WITHIN_S)
+            if gave_way():
+                raise BrokerError("trial", "", "gave way to a newer one by the same caller")
+            if caller is not None:
+                del self._newest[caller]
+            if self._is_busy:
+                raise BrokerError("records of topic", self._topic, "are busy with what others ask: try again")
+            self._is_busy = True
+
+    def _end_turn(self) -> None:
+        with self._turn:
+            self._is_busy = False
+            self._turn.notify_all()
 
     def close(self) -> None:
         """Answer nothing any more."""

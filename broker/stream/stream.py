@@ -58,9 +58,9 @@ class Stream:
         self.fields = self.config.fields()
         self.time_zone = config.spark.time_zone
         decoder = self.config.decoder(self.fields, self.time_zone, config.schema_registry.registry())
-        self.analyser = StreamAnalyser(
-            spark, self.config.topic, decoder, attributes_of(self.fields), config.limits.of_predicates()
-        )
+        attributes = attributes_of(self.fields).with_crs(self.config.crs)
+        limits = config.limits.of_predicates()
+        self.analyser = StreamAnalyser(spark, self.config.topic, decoder, attributes, limits)
         self.analyser.check_decoding()
         self.recent = RecentRecords(self.config.topic, spark, cluster.client, decoder)
         self.evaluation_errors = EvaluationErrors(name)

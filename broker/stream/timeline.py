@@ -52,7 +52,7 @@ class Timeline:
     """
 
     def __init__(self, began_s: float) -> None:
-        self._began_s = began_s
+        self.began_s = began_s
         self._moments: deque[Moment] = deque(maxlen=KEPT)
 
     def add(
@@ -78,8 +78,10 @@ class Timeline:
         """Records a second in, accepted and written, and latencies in seconds, over the last minute, or since the start
         where that is less.
         """
-        span_s = min(_RATE_MOMENTS * MOMENT_S, max(1.0, now_s - self._began_s))
-        recent = self.moments(now_s, span_s)
+        recent = self.moments(now_s, _RATE_MOMENTS * MOMENT_S)
+        # The oldest of them is whole: they cover the time from when it begins, whether a batch was done in it or not.
+        first_s = ((now_s - _RATE_MOMENTS * MOMENT_S) // MOMENT_S + 1) * MOMENT_S
+        span_s = max(1.0, now_s - max(first_s, self.began_s))
         latency = sum((moment.latency for moment in recent), Latency.none())
 
         def a_second(counts: int) -> float:

@@ -165,8 +165,9 @@ class Site:
             consumer.close()
 
 
-def site_config(kafka: EmbeddedKafka, folder: Path) -> Config:
+def site_config(kafka: EmbeddedKafka, folder: Path, *, has_layers: bool = False) -> Config:
     own = uuid.uuid4().hex[:12]
+    layers = {"zones": {"topic": f"zones-{own}"}, "plane": {"topic": f"plane-{own}", "crs": "planar"}}
     return parse_config(
         {
             "kafka": {
@@ -185,6 +186,7 @@ def site_config(kafka: EmbeddedKafka, folder: Path) -> Config:
                 },
                 f"csv-{own}": {"topic": f"source-csv-{own}", "format": "csv", "schema": "n INT, s STRING"},
             },
+            "layers": layers if has_layers else {},
         }
     )
 
@@ -260,7 +262,7 @@ def resting(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.
     from broker.queries.registry import Registry
     from broker.stream.stream import Stream
 
-    config = site_config(kafka, tmp_path_factory.mktemp("resting"))
+    config = site_config(kafka, tmp_path_factory.mktemp("resting"), has_layers=True)
     cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
     cluster.ensure_topics({stream.topic for stream in config.streams.values()})
     streams = {name: Stream(name, config, spark, cluster) for name in config.streams}
@@ -269,6 +271,7 @@ def resting(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.
     registrar = Registrar(config, cluster, registry, streams)
     registrar.load()
     yield Resting(config, cluster, registry, registrar, streams)
+    registrar.close()
     registry.close()
     cluster.close()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from asc.errors import AscError, PlanError, PredicateError, SchemaError
+from asc.errors import AscError, PlanError, PredicateError, SchemaError, ShapeError
 from broker.errors import (
     BrokerError,
     BulkRefusedError,
@@ -37,6 +37,7 @@ STATUSES: dict[type[AscError], int] = {
     MonitorError: 500,
     PredicateError: 400,
     SchemaError: 400,
+    ShapeError: 400,
     PlanError: 400,
     BrokerError: 503,
     SchemaRegistryError: 503,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 
 from hypothesis import given
@@ -26,3 +27,15 @@ def test_what_would_be_obeyed_or_hidden_is_a_dot() -> None:
     assert visible("a\x00\x1b[31m\u202e\u2066\ud800\r") == "a··[31m····"
     assert visible("می\u200cخواهم 👩\u200d🚀 é\n") == "می\u200cخواهم 👩\u200d🚀 é·"
     assert visible("می\u200cخواهم 👩\u200d🚀 é\n", "\n\t") == "می\u200cخواهم 👩\u200d🚀 é\n"
+
+
+def test_what_is_long_takes_no_longer_than_to_read_it() -> None:
+    text = "é\x1b[31m\u202e\n" * 300_000
+    begun = time.process_time()
+    shown = visible(text, "\n")
+    assert time.process_time() - begun < 0.25
+    assert shown == "é·[31m·\n" * 300_000
+    many = "".join(map(chr, range(0xE000, 0xF8FF)))
+    begun = time.process_time()
+    assert visible(f"{many}é" * 100) == f"{'·' * len(many)}é" * 100
+    assert time.process_time() - begun < 0.5

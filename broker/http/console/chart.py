@@ -15,16 +15,23 @@ SPAN_S = 3_600
 
 class Line(NamedTuple):
     """A line of a chart: its name, and its value by time (seconds since 1970). Where there is none, it is 0 or, with
-    ``has_gaps``, not drawn.
+    ``has_gaps`` and before ``since_s``, not drawn: of then nothing is known.
     """
 
     name: str
     values: Mapping[int, float]
     has_gaps: bool = False
+    since_s: float = 0.0
+
+    def at(self, at_s: int, step_s: int) -> float | None:
+        """What it is in a step; None where that is not known."""
+        is_known = not self.has_gaps and at_s + step_s > self.since_s
+        return self.values.get(at_s, 0.0 if is_known else None)
 
 
-def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit: str) -> Markup:
-    """A chart of the last hour: a point each ``step_s``, the y axis from 0 to what holds all of it.
+def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit: str, is_whole: bool = False) -> Markup:
+    """A chart of the last hour: a point each ``step_s``, the y axis from 0 to what holds all of it. With ``is_whole``
+    without the step that is not over, of which a count is not all there.
 
     At most three lines. What it shows is said in words as well, for those who cannot see it.
 
@@ -32,9 +39,9 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
     >>> "in: at most 4 records/s, now 4" in svg
     True
     """
-    last = int(now_s // step_s) * step_s
+    last = (int(now_s // step_s) - is_whole) * step_s
     times = range(last - SPAN_S + step_s, last + 1, step_s)
-    most = max((value for line in lines for at_s, value in line.values.items() if at_s >= times[0]), default=0.0)
+    most = max((value for line in lines for at_s, value in line.values.items() if at_s in times), default=0.0)
     top = _round_up(most)
     parts = [_grid(top)]
     for number, line in enumerate(lines):
@@ -53,7 +60,7 @@ def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
     """The parts that a line is drawn in: of each point how far it is from left to right, 0 to 1, and its value."""
     piece: list[tuple[float, float]] = []
     for place, at_s in enumerate(times):
-        value = line.values.get(at_s, None if line.has_gaps else 0.0)
+        value = line.at(at_s, times.step)
         if value is not None:
             piece.append((place / max(1, len(times) - 1), value))
         elif piece:
@@ -72,9 +79,9 @@ def _drawn(number: int, piece: Sequence[tuple[float, float]], top: float) -> Mar
 
 
 def _said(line: Line, times: range, unit: str) -> str:
-    most = max((value for at_s, value in line.values.items() if at_s >= times[0]), default=0.0)
-    now = line.values.get(times[-1], line.values.get(times[-2], 0.0))
-    return f"{line.name}: at most {_number(most)} {unit}, now {_number(now)}"
+    most = max((value for at_s, value in line.values.items() if at_s in times), default=0.0)
+    now = line.values.get(times[-1], line.values.get(times[-2], line.at(times[-1], times.step)))
+    return f"{line.name}: at most {_number(most)} {unit}, now {'none' if now is None else _number(now)}"
 
 
 def _grid(top: float) -> Markup:

@@ -9,7 +9,9 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
-from broker.errors import QueryError
+from asc.errors import AscError
+from broker.errors import QueryError, http_status
+from broker.failure import one_line
 from broker.http.console.pages import Form, Pages, quoted_part
 from broker.http.contents import shown_record
 from broker.http.guards import CONSOLE
@@ -23,6 +25,9 @@ from broker.stream.stream import Stream
 _SHOWN = 50
 _BYTES_MAX = 8 << 20
 _WITHIN_S = 5.0
+_FAILED = 500
+_PLACE_CHARS = 50
+_NAME_CHARS = 250
 _PLACE = re.compile(r"([0-9]{1,9})-([0-9]{1,18})")
 
 
@@ -33,38 +38,56 @@ def letter_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) ->
 
     @router.get("")
     def letters(stream: str = "", sent: str = "", permitted: Permitted = of_caller) -> Response:
-        permitted.check_sees_whole_streams("dead letters", "use a token without id_prefix")
-        permitted.check_sees_records("dead letters", "use a token without columns")
-        names = sorted(permitted.streams())
-        name = stream or next(iter(names), "")
-        found = permitted.stream_of(name or None)
+        found = _seen(permitted, stream)
         values = {
             "title": "Dead letters",
-            "stream": name,
-            "streams": names,
+            "stream": found.name,
+            "streams": sorted(permitted.streams()),
             "sent": sent,
-            "may_change": permitted.may_change,
             "dead_letters": described_dead_letters(found),
-            "letters": _last(found),
             "topic": found.dead_letter_topic,
         }
         return pages.page("dead_letters.html", values)
 
+    @router.get("/last")
+    def last(stream: str = "", permitted: Permitted = of_caller) -> Response:
+        """The last ones of a stream's topic: a part of the page, for Kafka may be slow to have them, or down."""
+        found = _seen(permitted, stream)
+        may_replay = permitted.may_replay(found.config.topic)
+        values = {"stream": found.name, "may_replay": may_replay, "letters": _last(found)}
+        return pages.page("letters.html", values)
+
     @router.post("/replay")
     def again(form: Form, permitted: Permitted = of_caller) -> Response:
-        permitted.check_runs_predicates()
-        permitted.check_sees_whole_streams("dead letters", "use a token without id_prefix")
-        stream = permitted.stream_of(form.get("stream") or None)
-        place = _PLACE.fullmatch(form.get("place", ""))
-        if place is None:
-            raise QueryError("place", form.get("place", "")[:50], "write PARTITION-OFFSET, as 0-17")
-        sent = replay(stream.kafka, stream.dead_letter_topic, stream.config.topic, [(int(place[1]), int(place[2]))])
-        if not sent:
-            raise QueryError("dead letter", place[0], "is not there, or has not all of its record")
-        permitted.note("replay", {"stream": stream.name, "dead_letter": place[0], "outcome": "sent"})
-        return RedirectResponse(f"{CONSOLE}/dead-letters?stream={quoted_part(stream.name)}&sent={place[0]}", 303)
+        name, place = form.get("stream", "")[:_NAME_CHARS], form.get("place", "")[:_PLACE_CHARS]
+        entry = {"stream": name, "dead_letter": place}
+        try:
+            _replay(permitted, permitted.stream_of(name or None), place)
+        except AscError as error:
+            outcome = "refused" if http_status(error) < _FAILED else "failed"
+            permitted.note("replay", {**entry, "outcome": outcome, "error": one_line(error)})
+            raise
+        permitted.note("replay", {**entry, "outcome": "sent"})
+        return RedirectResponse(f"{CONSOLE}/dead-letters?stream={quoted_part(name)}&sent={place}", 303)
 
     return router
+
+
+def _seen(permitted: Permitted, stream: str) -> Stream:
+    """The stream of a name, or the first one, for one who may see its dead letters; ForbiddenError."""
+    permitted.check_sees_whole_streams("dead letters", "use a token without id_prefix")
+    permitted.check_sees_records("dead letters", "use a token without columns")
+    return permitted.stream_of(stream or next(iter(sorted(permitted.streams())), None))
+
+
+def _replay(permitted: Permitted, stream: Stream, text: str) -> None:
+    """Send the dead letter at a place to the source topic again; AscError."""
+    permitted.check_replays(stream.config.topic)
+    place = _PLACE.fullmatch(text)
+    if place is None:
+        raise QueryError("place", text, "write PARTITION-OFFSET, as 0-17")
+    if not replay(stream.kafka, stream.dead_letter_topic, stream.config.topic, [(int(place[1]), int(place[2]))]):
+        raise QueryError("dead letter", text, "is not there, or has not all of its record")
 
 
 def _last(stream: Stream) -> list[dict[str, Any]]:

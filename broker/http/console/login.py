@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from broker.access.access import Access
-from broker.access.sessions import IDLE_S, Sessions
+from broker.access.sessions import Sessions
 from broker.http.console.pages import Form, Pages
 from broker.http.guards import CONSOLE, cookie_name
 
@@ -34,9 +34,8 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
             return pages.page("login.html", {"title": "Log in", "next": wanted, "error": error}, 401)
         answer = RedirectResponse(wanted, 303)
         is_tls = request.url.scheme == "https"
-        answer.set_cookie(
-            cookie_name(request), name, max_age=int(IDLE_S), httponly=True, samesite="strict", secure=is_tls
-        )
+        # It ends with the browser; how long nobody has asked for anything, the daemon knows.
+        answer.set_cookie(cookie_name(request), name, httponly=True, samesite="strict", secure=is_tls)
         return answer
 
     @router.post("/logout")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
@@ -14,6 +15,7 @@ from broker.http.console.pages import Pages
 from broker.http.flow import described_flow
 from broker.http.permitted import Permitted
 from broker.http.views import described_dead_letters
+from broker.stream.latency import Latency
 from broker.stream.phases import PHASES
 from broker.stream.stream import Stream
 from broker.stream.timeline import MOMENT_S, Moment
@@ -40,11 +42,12 @@ def overview_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) 
 
 def _shown(permitted: Permitted) -> dict[str, Any]:
     reason = permitted.readiness()
+    told = {"reason": reason, "phases": PHASES, "as_of": datetime.now(timezone.utc).strftime("%H:%M:%S")}
     if reason is not None and not permitted.is_loaded:
-        return {"reason": reason, "streams": [], "phases": PHASES}
+        return {**told, "streams": []}
     whole = permitted.sees_whole_streams
     streams = [_stream(permitted, name, stream, whole) for name, stream in sorted(permitted.streams().items())]
-    return {"reason": reason, "streams": streams, "phases": PHASES}
+    return {**told, "streams": streams}
 
 
 def _stream(permitted: Permitted, name: str, stream: Stream, whole: bool) -> dict[str, Any]:
@@ -61,47 +64,43 @@ def _stream(permitted: Permitted, name: str, stream: Stream, whole: bool) -> dic
         "whole": whole,
         "dead_letters": described_dead_letters(stream),
         "phases": stream.phases(),
-        "charts": _charts(stream.figures.moments(), whole),
+        "charts": _charts(stream.figures.moments(), stream.figures.timeline.began_s, whole=whole),
     }
 
 
-def _charts(moments: Sequence[Moment], whole: bool) -> list[Any]:
+def _charts(moments: Sequence[Moment], began_s: float, *, whole: bool) -> list[Any]:
     now_s = time.time()
+    of_minute: dict[int, list[Moment]] = {}
+    for moment in moments:
+        of_minute.setdefault(moment.at_s // _STEP_S * _STEP_S, []).append(moment)
 
-    def a_second(count_of: Callable[[Moment], float]) -> dict[int, float]:
-        sums: dict[int, float] = {}
-        for moment in moments:
-            at_s = moment.at_s // _STEP_S * _STEP_S
-            # The minute that is not over has fewer seconds.
-            seconds = min(_STEP_S, max(MOMENT_S, now_s - at_s))
-            sums[at_s] = sums.get(at_s, 0.0) + count_of(moment) / seconds
-        return sums
+    def rate(name: str, count_of: Callable[[Moment], float]) -> Line:
+        # The first minute and the one that is not over have fewer seconds.
+        values = {
+            at_s: sum(map(count_of, some)) / max(MOMENT_S, min(at_s + _STEP_S, now_s) - max(at_s, began_s))
+            for at_s, some in of_minute.items()
+        }
+        return Line(name, values, since_s=began_s)
 
-    rates = [Line("in", a_second(lambda moment: moment.records))]
+    rates = [rate("in", lambda moment: moment.records)]
     if whole:
-        rates += [Line("accepted", a_second(lambda m: m.accepted)), Line("out", a_second(lambda m: m.written))]
-    minutes = {moment.at_s // _STEP_S * _STEP_S for moment in moments}
-    of_minute = {at_s: [m for m in moments if m.at_s // _STEP_S * _STEP_S == at_s] for at_s in minutes}
+        rates += [rate("accepted", lambda moment: moment.accepted), rate("out", lambda moment: moment.written)]
+    latencies = {at_s: _together(some) for at_s, some in of_minute.items()}
 
-    def latency(share: float) -> dict[int, float]:
-        found: dict[int, float] = {}
-        for at_s, some in of_minute.items():
-            together = some[0].latency
-            for each in some[1:]:
-                together = together + each.latency
-            found[at_s] = (together.quantile_s(share) or 0.0) * 1000
-        return found
+    def latency(name: str, share: float) -> Line:
+        found = {at_s: one.quantile_s(share) for at_s, one in latencies.items()}
+        values = {at_s: quantile_s * 1000 for at_s, quantile_s in found.items() if quantile_s is not None}
+        return Line(name, values, has_gaps=True)
 
+    within = [latency("half of the records within", 0.5), latency("99 of 100 within", 0.99)]
     return [
         chart("Records a second", rates, now_s=now_s, step_s=_STEP_S, unit="records/s"),
-        chart(
-            "Latency, milliseconds",
-            [
-                Line("half of the records within", latency(0.5), has_gaps=True),
-                Line("99 of 100 within", latency(0.99), has_gaps=True),
-            ],
-            now_s=now_s,
-            step_s=_STEP_S,
-            unit="ms",
-        ),
+        chart("Latency, milliseconds", within, now_s=now_s, step_s=_STEP_S, unit="ms"),
     ]
+
+
+def _together(moments: Sequence[Moment]) -> Latency:
+    whole = moments[0].latency
+    for each in moments[1:]:
+        whole += each.latency
+    return whole

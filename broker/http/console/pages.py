@@ -12,7 +12,9 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from asc.errors import AscError, PredicateError
+from broker.errors import QueryError
 from broker.http.guards import CONSOLE
+from broker.stream.latency import BOUNDS_S
 
 _HEADERS = {
     # Nothing from other hosts, no script or style within a page: what a record or a predicate holds stays text.
@@ -25,6 +27,9 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 
+_FIELDS_MAX = 50
+"""Of a form; the largest of the console's has six."""
+
 
 class Pages:
     """The templates of the console. Whatever a page is given is escaped. ``logs_in``: whether a token is asked for."""
@@ -33,7 +38,8 @@ class Pages:
         self._templates = Environment(
             loader=PackageLoader("broker.http.console"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
-        self._templates.filters.update(time=time_text, number=number_text, seconds=seconds_text, part=quoted_part)
+        self._templates.filters.update(time=time_text, number=number_text, part=quoted_part)
+        self._templates.filters.update(seconds=seconds_text, latency=latency_text)
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in)
 
     def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
@@ -57,9 +63,15 @@ def said(error: AscError) -> dict[str, str]:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form that was posted; of a field that stands twice, the last."""
+    """The fields of a form that was posted; of a field that stands twice, the last. Lines end as they do where people
+    write them, whatever a browser sends. QueryError for too many.
+    """
     body = (await request.body()).decode("utf-8", "replace")
-    return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=50))
+    try:
+        fields = parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS_MAX)
+    except ValueError:
+        raise QueryError("form", f"{body.count('&') + 1} fields", "send those of the page alone") from None
+    return {name: text.replace("\r\n", "\n") for name, text in fields}
 
 
 Form = Annotated[Mapping[str, str], Depends(form_of)]
@@ -95,9 +107,20 @@ def number_text(value: float | None) -> str:
 def seconds_text(seconds: float | None) -> str:
     """A duration in the unit that suits it.
 
-    >>> seconds_text(0.0831), seconds_text(2.5), seconds_text(None)
-    ('83 ms', '2.5 s', '-')
+    >>> seconds_text(0.0831), seconds_text(2.5), seconds_text(1234.5), seconds_text(None)
+    ('83 ms', '2.5 s', '1,234 s', '-')
     """
     if seconds is None:
         return "-"
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:,.3g} s"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
+
+
+def latency_text(seconds: float | None) -> str:
+    """What a share of the records took at most; beyond the last bound nothing is known but that it is beyond.
+
+    >>> latency_text(299.0), latency_text(3600.0)
+    ('299 s', 'more than 1 h')
+    """
+    return "more than 1 h" if seconds is not None and seconds >= BOUNDS_S[-1] else seconds_text(seconds)

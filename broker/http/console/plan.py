@@ -46,15 +46,15 @@ def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> A
 
 
 def _drawn(plan: dict[str, Any]) -> dict[str, Any]:
-    measured = plan["monitor"]["blocks"]
+    shown = plan["blocks"][:_BLOCKS_SHOWN]
     most = max((block["conjuncts"] for block in plan["blocks"]), default=0)
     blocks = [
         {
             **block,
             "number": number,
             "share": bar(block["conjuncts"] / max(1, most), f"{block['conjuncts']} conjuncts"),
-            "measured": measured[number] if number < len(measured) else None,
+            "measured": measured,
         }
-        for number, block in enumerate(plan["blocks"][:_BLOCKS_SHOWN])
+        for number, (block, measured) in enumerate(zip(shown, plan["monitor"]["blocks"], strict=False))
     ]
     return {**plan, "blocks": blocks, "more_blocks": max(0, len(plan["blocks"]) - _BLOCKS_SHOWN)}

@@ -13,16 +13,16 @@ from asc.errors import AscError
 from broker.errors import QueryError, http_status
 from broker.http.console.chart import Line, chart
 from broker.http.console.pages import Form, Pages, quoted_part, said
+from broker.http.console.query_form import FIELDS, alteration, altered, new_fields, shown_fields
 from broker.http.flow import described_deliveries
 from broker.http.guards import CONSOLE
 from broker.http.last_matches import last_matches
-from broker.http.models import QueryBody, changed_body, new_query, valid_body
+from broker.http.models import QueryBody, new_query, valid_body
 from broker.http.permitted import Permitted
 from broker.http.trial import tried
 from broker.http.views import checked, explained, shown
-from broker.queries.change import Alter, Change, Put, Remove
+from broker.queries.change import Change, Put, Remove
 from broker.queries.query import RegisteredQuery
-from broker.queries.query_set import unknown_query
 
 _PAGE = 50
 _MATCHES_SHOWN = 10
@@ -30,16 +30,19 @@ _TRIED = 10_000
 
 
 def query_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
-    """``/console/queries``: looked for, looked at and changed."""
-    router = APIRouter(prefix="/queries")
+    """``/console/queries``: looked for and looked at; what else there is to one is under ``/console/query``, for an id
+    may be any word, and that of a record which cannot be read any text.
+    """
+    router = APIRouter()
     _add_views(router, pages, Depends(permitted_of))
+    _add_forms(router, pages, Depends(permitted_of))
     _add_checks(router, pages, Depends(permitted_of))
     _add_changes(router, pages, Depends(permitted_of))
     return router
 
 
 def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
-    @router.get("")
+    @router.get("/queries")
     def search(  # noqa: PLR0917
         request: Request,
         text: str = "",
@@ -71,39 +74,43 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         }
         return pages.page("queries.html", {**values, **more_values})
 
-    @router.get("/new")
-    def new(stream: str = "", where: str = "", permitted: Permitted = of_caller) -> Response:
-        form = {"id": "", "stream": stream, "where": where, "topic": "", "labels": ""}
-        return pages.page("query_form.html", {"title": "New query", **_form_values(permitted, form, None)})
-
-    @router.get("/{query_id}")
+    @router.get("/queries/{query_id:path}")
     def show(query_id: str, permitted: Permitted = of_caller) -> Response:
+        if not query_id:
+            return RedirectResponse(f"{CONSOLE}/queries", 303)
         query = permitted.get(query_id)
         deliveries = described_deliveries(permitted, query)
         minutes = {minute["at_s"]: float(minute["records"]) for minute in deliveries["minutes"]}
-        drawn = chart(
-            "Records accepted a minute", [Line("accepted", minutes)], now_s=time.time(), step_s=60, unit="a minute"
-        )
+        stream = permitted.streams().get(query.stream)
+        now_s = time.time()
+        line = Line("accepted", minutes, since_s=now_s if stream is None else stream.figures.timeline.began_s)
+        title = "Records accepted a minute"
+        drawn = chart(title, [line], now_s=now_s, step_s=60, unit="a minute", is_whole=True)
         constructs = _constructs(permitted, query)
         values = {"query": shown(permitted, query), "chart": drawn, "constructs": constructs}
         return pages.page("query.html", {"title": f"Query {query_id}", "may_change": permitted.may_change, **values})
 
-    @router.get("/{query_id}/matches")
+    @router.get("/query/matches/{query_id:path}")
     def matches(query_id: str, permitted: Permitted = of_caller) -> Response:
         found = last_matches(permitted, permitted.get(query_id), _MATCHES_SHOWN)
         empty = "None of the last records in its topic is of this query."
         return pages.page("records.html", {"records": found, "query_id": query_id, "empty": empty})
 
-    @router.get("/{query_id}/edit")
+
+def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:
+    @router.get("/query/new")
+    def new(stream: str = "", where: str = "", permitted: Permitted = of_caller) -> Response:
+        form = {"stream": stream, "where": where}
+        return pages.page("query_form.html", {"title": "New query", **_form_values(permitted, form, None)})
+
+    @router.get("/query/edit/{query_id:path}")
     def edit(query_id: str, permitted: Permitted = of_caller) -> Response:
-        query = permitted.get(query_id)
-        labels = "\n".join(f"{key}={value}" for key, value in query.labels.items())
-        own = {"id": query.id, "stream": query.stream, "where": query.where, "topic": query.topic, "labels": labels}
+        own = shown_fields(permitted.get(query_id))
         return pages.page("query_form.html", {"title": f"Change {query_id}", **_form_values(permitted, own, query_id)})
 
 
 def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
-    @router.post("/check")
+    @router.post("/query/check")
     def check(form: Form, permitted: Permitted = of_caller) -> Response:
         """What is said of a predicate as one types: a part of the form."""
         where = form.get("where", "")
@@ -115,12 +122,12 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             return pages.page("verdict.html", {"verdict": None, "error": said(error)})
         return pages.page("verdict.html", {"verdict": verdict, "error": None, "tries": permitted.may_change})
 
-    @router.post("/try")
+    @router.post("/query/try")
     def attempt(form: Form, permitted: Permitted = of_caller) -> Response:
         """How a predicate would have fared with the last records: a part of the form."""
         try:
             stream = permitted.stream_of(form.get("stream") or None)
-            found = tried(permitted, stream, form.get("where", ""), _TRIED, 0)
+            found = tried(permitted, stream, form.get("where", ""), _TRIED, 0, as_typed=True)
         except AscError as error:
             return pages.page("trial.html", {"error": said(error)})
         return pages.page("trial.html", {"found": found, "error": None})
@@ -139,29 +146,26 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             return refused(permitted, form, query_id, error)
         return _to_query(change.query_id)
 
-    @router.post("/new")
+    @router.post("/query/new")
     def add(form: Form, permitted: Permitted = of_caller) -> Response:
         try:
-            body = valid_body(QueryBody, {"id": form.get("id", ""), **_fields(form)})
+            body = valid_body(QueryBody, new_fields(form))
             change = Put(new_query(body, permitted.stream_name(body.stream)), replaces=False)
         except AscError as error:
             return refused(permitted, form, None, error)
         return made(permitted, change, "register", form, None)
 
-    @router.post("/{query_id}/edit")
+    @router.post("/query/edit/{query_id:path}")
     def change(query_id: str, form: Form, permitted: Permitted = of_caller) -> Response:
-        try:
-            fields = _fields(form)
-        except AscError as error:
-            return refused(permitted, form, query_id, error)
-        return made(permitted, _altered(query_id, fields), "change", form, query_id)
+        return made(permitted, altered(query_id, form), "change", form, query_id)
 
-    @router.post("/{query_id}/pause")
+    @router.post("/query/pause/{query_id:path}")
     def pause(query_id: str, form: Form, permitted: Permitted = of_caller) -> Response:
-        permitted.apply([_altered(query_id, {"paused": form.get("paused") == "yes"})], "change").raised()
+        paused = {"paused": form.get("paused") == "yes"}
+        permitted.apply([alteration(query_id, lambda _: paused)], "change").raised()
         return _to_query(query_id)
 
-    @router.post("/{query_id}/remove")
+    @router.post("/query/remove/{query_id:path}")
     def remove(query_id: str, permitted: Permitted = of_caller) -> Response:
         permitted.apply([Remove(query_id)], "remove").raised()
         return RedirectResponse(f"{CONSOLE}/queries", 303)
@@ -171,33 +175,9 @@ def _to_query(query_id: str) -> Response:
     return RedirectResponse(f"{CONSOLE}/queries/{quoted_part(query_id)}", 303)
 
 
-def _altered(query_id: str, fields: dict[str, Any]) -> Alter:
-    def altered(standing: RegisteredQuery | None) -> RegisteredQuery:
-        if standing is None:
-            raise unknown_query(query_id)
-        if standing.unreadable is not None:
-            raise QueryError("query", query_id[:250], f"cannot be changed here: {standing.unreadable}")
-        return new_query(changed_body(standing, fields), standing.stream)
-
-    return Alter(query_id, altered)
-
-
-def _fields(form: Form) -> dict[str, Any]:
-    """What a form says of a query; QueryError for labels that are none."""
-    labels: dict[str, str] = {}
-    for line in form.get("labels", "").splitlines():
-        key, equals, value = line.strip().partition("=")
-        if line.strip() and not (equals and key):
-            raise QueryError("label", line.strip()[:200], "write key=value, one a line")
-        if key:
-            labels[key] = value
-    fields: dict[str, Any] = {"where": form.get("where", ""), "labels": labels}
-    return {**fields, **{name: form[name] for name in ("stream", "topic") if form.get(name)}}
-
-
 def _form_values(permitted: Permitted, form: Form, query_id: str | None) -> dict[str, Any]:
     streams = {name: stream.fields.ddl() for name, stream in sorted(permitted.streams().items())}
-    fields = {name: form.get(name, "") for name in ("id", "stream", "where", "topic", "labels")}
+    fields = {name: form.get(name, "") for name in FIELDS}
     return {"form": fields, "streams": streams, "query_id": query_id, "error": None}
 
 

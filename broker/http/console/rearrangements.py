@@ -39,7 +39,9 @@ def time_line(events: Sequence[Mapping[str, Any]], now_s: float) -> Markup:
     ends = Markup(
         '<text class="axis" x="{}" y="{}">{} UTC</text><text class="axis" x="{}" y="{}" text-anchor="end">now</text>'
     )
-    label = f"{len(events)} rearrangements since {time_text(first_s)} UTC; the list below has each of them"
+    kept = sum(event["kind"] == "kept" for event in events)
+    told = f"rearrangements: {len(events) - kept}, orders that were measured and kept: {kept}"
+    label = f"{told}; since {time_text(first_s)} UTC, and the list below has each of them"
     legend = Markup("").join(
         Markup('<span class="key key-{}">{}</span> ').format(number, kind) for number, kind in enumerate(_KINDS)
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from broker.access.access import Access
@@ -22,11 +22,15 @@ from broker.http.console.tracing import trace_routes
 from broker.http.guards import CONSOLE
 from broker.http.permitted import Permitted
 
+_FILES = f"{CONSOLE}/static"
+
 
 def console_routes(
     pages: Pages, permitted_of: Callable[[Request], Permitted], access: Access, sessions: Sessions
-) -> APIRouter:
-    """The pages under ``/console``, and the way there from ``/``; none of them is a part of the API."""
+) -> tuple[APIRouter, list[str]]:
+    """The pages under ``/console``, and the way there from ``/``; none of them is a part of the API. And their
+    addresses, with parameters.
+    """
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
@@ -34,6 +38,7 @@ def console_routes(
     def home() -> Response:
         return RedirectResponse(f"{CONSOLE}/", 303)
 
+    addresses = ["/", CONSOLE, f"{_FILES}/{{file}}"]
     for routes in (
         login_routes(pages, access, sessions),
         overview_routes(pages, permitted_of),
@@ -43,5 +48,6 @@ def console_routes(
         letter_routes(pages, permitted_of),
     ):
         router.include_router(routes, prefix=CONSOLE)
-    router.routes.append(Mount(f"{CONSOLE}/static", StaticFiles(directory=Path(__file__).parent / "static")))
-    return router
+        addresses += [f"{CONSOLE}{each.path}" for each in routes.routes if isinstance(each, Route)]
+    router.routes.append(Mount(_FILES, StaticFiles(directory=Path(__file__).parent / "static")))
+    return router, addresses

@@ -46,11 +46,14 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
         return _traced(pages, permitted, {name: form.get(name, "") for name in ("stream", "source", "query", "tuple")})
 
     @router.get("/trace/records")
-    def records(stream: str = "", permitted: Permitted = of_caller) -> Response:
-        """The last records of a stream's source topic, to pick one: a part of the page."""
+    def records(stream: str = "", query: str = "", permitted: Permitted = of_caller) -> Response:
+        """The last records of a stream's source topic, to pick one, for a query where one is named: a part of the
+        page.
+        """
         permitted.check_sees_whole_streams("records of stream", "ask one who may")
         permitted.check_sees_records("records of stream", "ask one who may")
-        found = permitted.stream_of(stream or None)
+        query = query.strip()
+        found = permitted.stream_of(_stream_of(permitted, stream, query) or None)
         topic = found.config.topic
         last = last_records(found.kafka, topic, _PICKED_FROM, most_bytes=_BYTES_MAX, within_s=_WITHIN_S)
         last.sort(key=lambda record: (record.timestamp, record.partition, record.offset), reverse=True)
@@ -62,7 +65,8 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
             }
             for record in last
         ]
-        return pages.page("records.html", {"records": shown, "query_id": "", "empty": f"Topic {topic} has no records."})
+        values = {"records": shown, "query_id": query, "empty": f"Topic {topic} has no records."}
+        return pages.page("records.html", values)
 
     return router
 
@@ -71,7 +75,7 @@ def _traced(pages: Pages, permitted: Permitted, form: Mapping[str, str]) -> Resp
     given = {name: text.strip() for name, text in form.items() if text.strip()}
     values: dict[str, Any] = {
         "title": "Trace",
-        "form": form,
+        "form": {**form, "stream": _stream_of(permitted, form["stream"], form["query"].strip())},
         "streams": sorted(permitted.streams()),
         "error": None,
         "trace": None,
@@ -86,9 +90,18 @@ def _traced(pages: Pages, permitted: Permitted, form: Mapping[str, str]) -> Resp
     return pages.page("trace.html", values, status)
 
 
+def _stream_of(permitted: Permitted, stream: str, query: str) -> str:
+    """The stream of a query, where there is one of that id; else the one that is named, or the first."""
+    try:
+        own = permitted.get(query).stream if query else ""
+    except AscError:
+        own = ""
+    return own or stream or next(iter(sorted(permitted.streams())), "")
+
+
 def _body(given: Mapping[str, str]) -> TraceBody:
-    if "source" in given:
-        # Its topic says which stream is meant.
+    if "source" in given or "query" in given:
+        # That says which stream is meant; the form has one in any case.
         given = {name: text for name, text in given.items() if name != "stream"}
     fields: dict[str, Any] = dict(given)
     if "tuple" in given:

@@ -10,8 +10,8 @@ import pytest
 
 from asc.errors import AscError
 from broker.config.config import Config, load_config, load_kafka_options, origins
-from broker.config.environment import has_variables
-from broker.errors import ConfigFaultsError
+from broker.config.environment import Overlay, has_variables, of_variables
+from broker.errors import ConfigError, ConfigFaultsError
 
 FILE = """
 [kafka]
@@ -110,6 +110,13 @@ def test_what_is_wrong_names_the_variable(path: Path, variables: Mapping[str, st
         load_config(path, variables=variables)
     told = caught.value.faults if isinstance(caught.value, ConfigFaultsError) else (caught.value,)
     assert said in " | ".join(map(str, told))
+
+
+def test_a_key_whose_name_another_one_begins_with_is_not_blamed() -> None:
+    overlay = Overlay({}, {("streams", "f", "schema"): "ASC__STREAMS__F__SCHEMA"}, ())
+    other, own = (ConfigError(f"streams.f.{key}", "x", "mend it") for key in ("schema_file", "schema"))
+    assert of_variables(other, overlay) is other
+    assert of_variables(own, overlay).subject == "ASC__STREAMS__F__SCHEMA: streams.f.schema"
 
 
 def test_two_streams_of_like_names(path: Path) -> None:

@@ -99,8 +99,8 @@ class Served:
     def tasks(self) -> dict[str, int]:
         """The tasks that each living executor has done, as Spark says."""
         root = f"{self._ui}/api/v1/applications"
-        application = httpx.get(root).json()[0]["id"]
-        executors = httpx.get(f"{root}/{application}/executors").json()
+        application = httpx.get(root, timeout=60).json()[0]["id"]
+        executors = httpx.get(f"{root}/{application}/executors", timeout=60).json()
         return {each["id"]: each["completedTasks"] for each in executors if each["id"] != "driver"}
 
     def parts(self, worker: int) -> dict[str, int]:

@@ -229,6 +229,24 @@ def test_records_of_several_writers_are_read_by_name(spark: SparkSession, regist
     ]
 
 
+def test_columns_that_a_writer_has_no_field_for_are_named_in_the_log(
+    spark: SparkSession, registry_server: RegistryServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole, dropped = record(("n", "int"), ("s", "string"), ("d", "double")), record(("n", "string"), ("s", "string"))
+    first, second = (registry_server.register(schema) for schema in (whole, dropped))
+    decoder = decoder_of("n INT, s STRING, d DOUBLE", registry_server.url)
+    values = [
+        framed(first, body(whole, {"n": 5, "s": "x", "d": 0.5})),
+        framed(second, body(dropped, {"n": "5", "s": "x"})),
+    ]
+    with caplog.at_level("INFO", logger="asc.formats"):
+        assert decoded(spark, decoder, values) == [(5, "x", 0.5), of_column("n", "INT")]
+    assert [line.getMessage() for line in caplog.records if line.name == "asc.formats"] == [
+        f"schema {first} is read",
+        f"schema {second} is read, but for columns n; it has no field for columns d: they are NULL",
+    ]
+
+
 def test_a_schema_is_asked_for_once(spark: SparkSession, registry_server: RegistryServer) -> None:
     schema = record(("a", "int"))
     schema_id = registry_server.register(schema)

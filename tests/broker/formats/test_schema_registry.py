@@ -42,6 +42,14 @@ def test_what_a_schema_refers_to_comes_with_it(registry_server: RegistryServer) 
     assert found == WrittenSchema('"outer"', "AVRO", (("i", '"inner"'), ("m", '"middle"')))
 
 
+def test_a_version_that_is_imported_by_two_names_comes_with_both(registry_server: RegistryServer) -> None:
+    registry_server.register('"inner"', "inner")
+    refers = [{"name": name, "subject": "inner", "version": 1} for name in ("a", "b", "a")]
+    found = registry_of(registry_server.url).schema(registry_server.register('"outer"', "outer", references=refers))
+    assert found is not None
+    assert found.references == (("a", '"inner"'), ("b", '"inner"'))
+
+
 def test_references_in_a_circle_are_refused(registry_server: RegistryServer) -> None:
     one = registry_server.register('"a"', "a", references=[{"name": "b", "subject": "b", "version": 1}])
     registry_server.register('"b"', "b", references=[{"name": "a", "subject": "a", "version": 1}])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -187,15 +189,25 @@ def test_each_body_knows_its_own_fields(site: Site) -> None:
         assert (answer.status_code, answer.json()["error"]["message"]) == (400, said)
 
 
+def test_every_request_that_is_answered_is_documented_and_no_other(site: Site) -> None:
+    named = re.compile(r"`(GET|POST|PUT|DELETE) (/[^`? ]*)")
+    text = (Path(__file__).parents[3] / "docs" / "http-api.md").read_text(encoding="utf-8")
+    documented = {(verb, re.sub(r"{\w+}", "{}", path)) for verb, path in named.findall(text)}
+    paths = site.client.get("/openapi.json").json()["paths"]
+    answered = {(verb.upper(), re.sub(r"{\w+}", "{}", path)) for path, verbs in paths.items() for verb in verbs}
+    assert documented == answered
+
+
 def test_what_is_answered_of_a_query_can_be_sent_again(site: Site) -> None:
     made = site.register("again", "n > 1", labels={"team": "ops"}, expires_at="2099-01-31T12:00:00+01:00")
-    assert made["change"] == "registered"
+    assert (made["change"], made["stood"]) == ("registered", None)
     shown = site.client.get("/v1/queries/again").json()
     for again in (site.client.put("/v1/queries/again", json=shown), site.client.post("/v1/queries", json=shown)):
         assert (again.status_code, again.json()["change"]) == (200, "unchanged")
     assert site.client.get("/v1/queries/again").json() == shown
     changed = site.client.put("/v1/queries/again", json={**shown, "where": "n > 2", "version": 0})
     assert (changed.status_code, changed.json()["change"]) == (200, "replaced")
+    assert changed.json()["stood"] == {name: shown[name] for name in ("stream", "where", "topic")}
     assert changed.json()["version"] > shown["version"]
     answer = site.client.post("/v1/queries", json={**shown, "effective_offsets": {}})
     assert answer.json()["error"]["subject"] == "unknown field"

@@ -17,6 +17,7 @@ from broker.queries.judging import Judge
 from broker.queries.loads import STEPS, Load, Step
 from broker.queries.planning import Candidate
 from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -234,9 +235,9 @@ def test_others_see_how_far_a_load_is(api: TestClient, resting: Resting, monkeyp
     def looked() -> None:
         seen.extend(api.get("/v1/loads").json()["loads"])
 
-    def read(judge: Judge, query: RegisteredQuery, scope: Scope) -> Candidate:
+    def read(judge: Judge, query: RegisteredQuery, scope: Scope, standing: QuerySet) -> Candidate:
         looked()
-        return candidate(judge, query, scope)
+        return candidate(judge, query, scope, standing)
 
     def noted(load: Load, done: Step, queries: int | None = None) -> None:
         told(load, done, queries)

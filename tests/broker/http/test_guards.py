@@ -22,6 +22,7 @@ from broker.config.config import Config, parse_config
 from broker.config.sections import ApiConfig
 from broker.daemon.daemon import Daemon
 from broker.http.app import create_app
+from broker.http.console.pages import Pages
 from broker.http.guards import Guards
 
 
@@ -64,7 +65,7 @@ def test_one_callers_requests_wait_for_each_other_and_nobody_elses_do() -> None:
             await Response()(scope, receive, send)
 
         access = Access("secret", {digest("other"): Scope("other")})
-        guards = Guards(app, access, ApiConfig(), Sessions(access))
+        guards = Guards(app, access, ApiConfig(), Sessions(access), Pages(logs_in=True).refused)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(guards), base_url="http://127.0.0.1") as client:
 
             async def get(path: str, token: str) -> int:
@@ -88,9 +89,9 @@ def test_without_the_token_nothing_is_shown(client: TestClient, header: str | No
     for path in ("/v1/queries", "/v1/streams", "/docs", "/openapi.json"):
         answer = client.get(path, headers={} if header is None else {"Authorization": header})
         assert answer.status_code == 401
-        fault = "missing" if header is None else "wrong"
+        fault, shown = ("missing", "") if header is None else ("wrong", "********")
         assert answer.json()["error"]["message"] == (
-            f"bearer token '': is {fault}: asc takes it from ASC_TOKEN or --token-file, "
+            f"bearer token '{shown}': is {fault}: asc takes it from ASC_TOKEN or --token-file, "
             "HTTP as header Authorization: Bearer TOKEN"
         )
         assert "secret" not in answer.text

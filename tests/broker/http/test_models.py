@@ -21,6 +21,7 @@ from broker.queries.query import QueryError
         (b'{"id": 5, "where": "n > 1"}', "field id 5: "),
         (b"[1]", "body 'list': "),
         (b'{"id": ', "line '{\"id\": ': is not JSON: "),
+        (b"at,celsius\r", "line 'at,celsius': is not JSON: "),
     ],
 )
 def test_a_wrong_line_is_one_line(line: bytes, said: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -59,11 +62,18 @@ def test_what_is_answered_and_what_is_refused_is_counted(tmp_path_factory: pytes
     client.post("/v1/queries", content=b"a=b", headers={"content-type": "text/plain"})
     client.request("BREW", "/healthz")
     client.get("/healthz", headers={"host": "elsewhere.example"})
+    for path in ("/", "/console/queries/a", "/console/queries/b", "/console/query/edit/c", "/console/static/style.css"):
+        client.get(path, follow_redirects=False)
+    client.get("/console/nowhere")
     assert counted(app, "/metrics") == {
         ("GET", "/healthz", "200"): 1,
         ("GET", "/readyz", "503"): 1,
         ("GET", "/v1/queries/{query_id}", "503"): 2,
-        ("GET", OTHER, "404"): 2,
+        ("GET", OTHER, "404"): 3,
+        ("GET", "/", "303"): 1,
+        ("GET", "/console/queries/{query_id:path}", "503"): 2,
+        ("GET", "/console/query/edit/{query_id:path}", "503"): 1,
+        ("GET", "/console/static/{file}", "200"): 1,
         ("POST", "/v1/queries", "415"): 1,
         (OTHER, "/healthz", "405"): 1,
         ("GET", "/healthz", "403"): 1,
@@ -84,3 +94,26 @@ def test_what_fails_is_counted_as_failed() -> None:
     assert samples["asc_api_requests_total", "GET", "/fails", "500"] == 1
     assert samples["asc_api_request_seconds_count", "GET", "/fails"] == 1
     assert not any(name[0].endswith("_created") for name in samples)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_who_hangs_up_before_an_answer_has_nothing_counted_as_failed(tmp_path: Path) -> None:
+    spark = {"checkpoint_dir": str(tmp_path)}
+    config = parse_config({"spark": spark, "streams": {"s": {"topic": "s", "format": "json", "schema": "n INT"}}})
+    counts = RequestCounts(lambda: ["/v1/check"])
+    app = CountedRequests(create_app(Daemon(config), Access("secret"), ApiConfig(), Audit()), counts)
+    head = {"type": "http", "method": "POST", "path": "/v1/check", "raw_path": b"/v1/check", "query_string": b""}
+    headers = [(b"content-type", b"application/json"), (b"authorization", b"Bearer secret")]
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        raise AssertionError("an answer to nobody")
+
+    scope = {**head, "headers": headers, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2), "scheme": "http"}
+    await app({**scope, "http_version": "1.1", "asgi": {"version": "3.0"}, "root_path": ""}, receive, send)
+    samples = {(one.name, *one.labels.values()): one.value for family in counts.collect() for one in family.samples}
+    assert samples["asc_api_requests_total", "POST", "/v1/check", "499"] == 1
+    assert not [name for name in samples if name[-1] == "500"]

@@ -204,6 +204,26 @@ def test_what_is_refused(as_token: Callable[[str], TestClient], resting: Resting
     assert "give one of 1048576 bytes at most" in refused(client, 400, stream=stream, tuple={"s": "x" * (1 << 20)})
 
 
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (rb'{"s": "\ud800a", "\udc00": 1, "n": 75}', {"s": "?a", "?": 1, "n": 75}),
+        (rb'{"s": "\u0000\u001b", "n": 75}', {"s": "\0\x1b", "n": 75}),
+        (rb'{"d": NaN, "n": 75}', {"d": None, "n": 75}),
+    ],
+    ids=["half a pair", "control characters", "no number"],
+)
+def test_a_tuple_is_told_as_it_is_followed(
+    as_token: Callable[[str], TestClient], resting: Resting, body: bytes, shown: dict[str, Any]
+) -> None:
+    client, headers = as_token("all"), {"Content-Type": "application/json"}
+    stream = json.dumps(resting.stream("json")).encode()
+    answer = client.post("/v1/trace", content=b'{"stream": %s, "tuple": %s}' % (stream, body), headers=headers)
+    assert (answer.status_code, answer.json()["tuple"]) == (200, shown)
+    explained = client.post("/v1/queries/tr-own-late/explain", content=b'{"tuple": %s}' % body, headers=headers)
+    assert (explained.status_code, explained.json()["accepted"]) == (200, True)
+
+
 def test_one_who_sees_own_queries_is_told_the_terms_of_those_alone(
     as_token: Callable[[str], TestClient], resting: Resting, send: Send
 ) -> None:

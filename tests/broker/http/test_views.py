@@ -9,6 +9,8 @@ import pytest
 
 from asc.errors import AscError
 from broker.access.scope import Scope
+from broker.errors import NotThereError
+from broker.http.blocks import described_block
 from broker.http.bulk import load_lines
 from broker.http.views import checked, described_plans, described_streams, explained, shown
 from broker.queries.query import RegisteredQuery
@@ -94,9 +96,22 @@ def test_a_plan_is_described_as_it_runs(resting: Resting) -> None:
     for block in found["blocks"]:
         assert set(block["sequence"]) <= set(attributes)
         assert len(set(block["sequence"])) == len(block["sequence"])
-    assert found["monitor"] == resting.streams()[name].monitor.view()
+    view = resting.streams()[name].monitor.view()
+    assert found["monitor"] == {**view, "blocks": [None] * len(found["blocks"])}
     # All of it is JSON.
     assert json.loads(json.dumps(found)) == found
+
+
+def test_blocks_that_list_conjuncts_by_position_are_told(resting: Resting) -> None:
+    where = "ST_Contains(ST_PolygonFromEnvelope(0, 0, 4, 4), ST_Point(n, n))"
+    registered(resting, "fence", where, "csv")
+    registered(resting, "fence-low", f"{where} AND n < 3", "csv")
+    found = described_plans(resting.permitted)[resting.stream("csv")]
+    (listed,) = found["listed"]
+    assert (listed["position"], listed["conjuncts"], listed["shapes"]) == ("ST_Point(n, n)", 2, 1)
+    assert 0 < listed["bytes"] < found["bytes"]
+    with pytest.raises(NotThereError, match="lists its conjuncts by the shapes"):
+        described_block(resting.permitted, resting.streams()[resting.stream("csv")], len(found["blocks"]))
 
 
 def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: Resting) -> None:
@@ -105,6 +120,7 @@ def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: 
         **query.plain(),
         "served": True,
         "reason": None,
+        "waits_for": [],
         "delivered": 0,
         "evaluation_errors": 0,
     }
@@ -121,6 +137,11 @@ def test_explain_follows_a_tuple(api: TestClient, resting: Resting) -> None:
     assert plain.status_code == 200, plain.text
     assert plain.json()["text"]
     assert plain.json()["accepted"] is None
+    (conjunct,) = plain.json()["conjuncts"]
+    terms = [term["constraint"] for term in conjunct]
+    assert (sorted(terms), plain.json()["block"]) == (["n > 1000", "s = 'x'"], 0)
+    plan = api.get("/v1/plan").json()["streams"][resting.stream("json")]
+    assert plain.json()["version"] == plan["version"]
     followed = api.post("/v1/queries/explained/explain", json={"tuple": {"n": 1001, "s": "x"}})
     assert followed.status_code == 200, followed.text
     assert followed.json()["accepted"] is True
@@ -190,3 +211,18 @@ def test_what_a_tuple_has_no_record_for_is_warned_of(resting: Resting, where: st
     assert left_out == "field 'more': not in the stream's schema, left out"
     assert [warning.partition(":")[0] for warning in others] == warned
     assert explained(resting.permitted, query, None)["warnings"] == []
+
+
+def test_what_was_measured_is_told_of_the_block_that_it_was_measured_of(
+    resting: Resting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registered(resting, "measured", "n BETWEEN 4 AND 5", "csv")
+    name = resting.stream("csv")
+    stream = resting.streams()[name]
+    (block,) = stream.running.plan.blocks
+    own = {"dropping_ratio": 0.5, "cost": 1.0}
+    # The monitor has not seen by now that a block before this one is gone.
+    view = {**stream.monitor.view(), "blocks": [{"dropping_ratio": 0.9, "cost": 9.0}, own]}
+    monkeypatch.setattr(stream.monitor, "view", lambda: view)
+    monkeypatch.setattr(stream.monitor, "measured", lambda one: {**own, "constructs": []} if one is block else None)
+    assert described_plans(resting.permitted)[name]["monitor"]["blocks"] == [own]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from kafka import KafkaConsumer
 
 from broker.config.sections import KafkaConfig
+from broker.errors import KafkaError
+from broker.kafka.client import KafkaClient
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.last_records import last_records
 
@@ -39,6 +47,17 @@ def topic(cluster: KafkaCluster) -> str:
     return name
 
 
+def nodes_in(folder: str) -> list[int]:
+    """The processes that are Kafka on this data."""
+    nodes = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (process / "cmdline").read_text("utf-8", "replace")
+            if line.split("\0")[0].endswith("java") and folder in line:
+                nodes.append(int(process.name))
+    return nodes
+
+
 def found(cluster: KafkaCluster, topic: str, last: int, most_bytes: int = 1_000_000) -> list[tuple[int, int]]:
     records = last_records(cluster.client, topic, last, most_bytes=most_bytes, within_s=20)
     return [(record.partition, record.offset) for record in records]
@@ -56,6 +75,47 @@ def test_they_come_from_all_partitions_as_evenly_as_may_be(
 
 def test_no_more_bytes_are_read_than_wanted(cluster: KafkaCluster, topic: str) -> None:
     assert Counter(partition for partition, _ in found(cluster, topic, 44, most_bytes=36)) == {0: 6, 1: 4}
+
+
+def test_the_bytes_of_headers_count(cluster: KafkaCluster) -> None:
+    name = f"headed-{uuid.uuid4().hex}"
+    cluster.create_topics([name])
+    producer = cluster.client.producer()
+    for _ in range(10):
+        producer.send(name, b"v", key=b"k", headers=[("é", b"x" * 94), ("m", b"y")], partition=0)
+    producer.flush()
+    producer.close()
+    assert len(found(cluster, name, 10, most_bytes=399)) == 3
+    assert len(found(cluster, name, 10, most_bytes=1_000)) == 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", ["nothing", "__init__", "partitions_for_topic", "end_offsets", "assign"])
+def test_a_kafka_that_falls_silent_is_waited_for_no_longer_than_said(
+    cluster: KafkaCluster, kafka: EmbeddedKafka, topic: str, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    (node,) = nodes_in(str(kafka.data_dir))
+    client = KafkaClient(kafka.bootstrap_servers, {}, 60)
+
+    def then_silent(call: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*given: Any, **more: Any) -> Any:
+            answer = call(*given, **more)
+            os.kill(node, signal.SIGSTOP)
+            return answer
+
+        return called
+
+    if after != "nothing":
+        monkeypatch.setattr(KafkaConsumer, after, then_silent(getattr(KafkaConsumer, after)))
+    else:
+        os.kill(node, signal.SIGSTOP)
+    begun = time.monotonic()
+    try:
+        with contextlib.suppress(KafkaError):
+            assert last_records(client, topic, 10, most_bytes=1_000_000, within_s=1.5) == []
+        assert time.monotonic() - begun < 4
+    finally:
+        os.kill(node, signal.SIGCONT)
 
 
 def test_a_topic_without_records_has_none(cluster: KafkaCluster) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from broker.config.sections import KafkaConfig
@@ -13,6 +15,9 @@ from broker.kafka.source_record import Place, SourceRecord, record_at
 
 pytestmark = pytest.mark.kafka
 
+MADE_MS = time.time_ns() // 1_000_000 - 60_000
+"""Not long ago: Kafka removes what is a week old, when some minutes have passed."""
+
 
 @pytest.fixture(scope="module")
 def client(kafka: EmbeddedKafka) -> KafkaClient:
@@ -22,7 +27,9 @@ def client(kafka: EmbeddedKafka) -> KafkaClient:
     producer = client.producer()
     for number in range(3):
         headers = [("h", b"1"), ("h", b"")] if number == 1 else []
-        producer.send("by-place", b"v%d" % number, key=b"k", headers=headers, partition=1, timestamp_ms=1_000 + number)
+        producer.send(
+            "by-place", b"v%d" % number, key=b"k", headers=headers, partition=1, timestamp_ms=MADE_MS + number
+        )
         producer.send("by-place-deleted", b"v", partition=0)
     producer.send("by-place", None, key=b"k", partition=0)
     producer.flush()
@@ -38,7 +45,7 @@ def read(client: KafkaClient, text: str, most_bytes: int = 1_000) -> SourceRecor
 def test_a_record_as_it_is(client: KafkaClient) -> None:
     found = read(client, "by-place-1-1")
     assert (found.key, found.value, found.headers) == (b"k", b"v1", (("h", b"1"), ("h", b"")))
-    assert (found.timestamp_ms, found.timestamp_type, found.size_bytes) == (1_001, 0, 6)
+    assert (found.timestamp_ms, found.timestamp_type, found.size_bytes) == (MADE_MS + 1, 0, 6)
     nothing = read(client, "by-place-0-0")
     assert (nothing.key, nothing.value, nothing.headers) == (b"k", None, ())
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -10,6 +13,7 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
+from broker.matching import worker
 from broker.matching.worker import pairs_a_piece, texts_of
 
 _SCHEMA = Schema.from_ddl("n BIGINT")
@@ -86,3 +90,25 @@ def test_no_rows_and_no_matches() -> None:
         assert [text for piece in texts_of(plan, matches, "queries", 100) for text in piece.to_pylist()] == [
             None
         ] * len(values)
+
+
+class _Arrived:
+    """A transport, and the parts of a plan, that hand on what they are given."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    @staticmethod
+    def read(arrived: tuple[pd.Series, ...]) -> list[pa.Array]:
+        return [pa.array(arrived[0], pa.int64(), from_pandas=True)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 7, 9])
+def test_rows_go_by_few_first_and_by_more_then(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of a batch may fit the second call, which is allowed more rows than the first one was."""
+    monkeypatch.setattr(worker, "rows_of_a_call", lambda _queries, found=None: 2 if found is None else 6)
+    own: Any = _Arrived(_plan(_QUERIES))
+    values = _VALUES[:count]
+    pieces = worker.matching_task(own, own, "queries")(iter([(pd.Series(values, dtype="Int64"),)] * 2))
+    wanted = ["\x1f".join(name for name, _ in _accepting(value, _QUERIES)) or None for value in values]
+    assert [text for piece in pieces for text in piece.tolist()] == wanted * 2

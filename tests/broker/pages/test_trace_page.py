@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+import time
 from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
@@ -182,3 +185,16 @@ def test_a_time_that_is_none(answer: dict[str, Any], timestamp_ms: int, said: st
     own = {**record(), "timestamp_ms": timestamp_ms}
     text = Strict(trace_page({**answer, "record": own, "tuple": None, "source": "flights-0-17"})).text
     assert f"timestamp{said}" in text
+
+
+def test_a_tuple_is_as_long_as_it_is_deep_and_is_cut(answer: dict[str, Any]) -> None:
+    tuple_: dict[str, Any] = {"s": "\u202e\x1b" * 5_000}
+    for _ in range(400):
+        tuple_ = {"a": tuple_}
+    begun = time.process_time()
+    page = trace_page({**answer, "tuple": {f"c{n}": tuple_ for n in range(50)}})
+    assert time.process_time() - begun < 2
+    (shown,) = re.findall(r'aria-label="tuple">([^<]*)</pre>', page)
+    assert shown.startswith("{&#34;c0&#34;: {&#34;a&#34;: {")
+    assert shown.endswith(" …")
+    assert len(html.unescape(shown)) < 17_000

@@ -118,7 +118,7 @@ def held(resting: Resting) -> None:
     """Registry, standing set and plans say the same."""
     registrar = resting.registrar()
     standing = dict(registrar.standing.queries)
-    assert resting.registry.load()[0] == standing
+    assert resting.registry.load().queries == standing
     for name, stream in resting.streams().items():
         planned = sorted(one.id for one in standing.values() if one.stream == name and not one.paused)
         assert sorted(stream.running.plan.query_ids.to_pylist()) == planned

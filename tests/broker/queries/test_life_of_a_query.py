@@ -36,6 +36,7 @@ def test_a_registered_query_is_shown(site: Site) -> None:
         "version": answer["version"],
         "served": True,
         "reason": None,
+        "waits_for": [],
         "delivered": None,
         "evaluation_errors": 0,
     }

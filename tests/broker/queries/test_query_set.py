@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker.errors import UnknownQueryError
+from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 
@@ -75,6 +76,11 @@ class Sets(RuleBasedStateMachine):
             and stream in (None, query.stream)
         ]
 
+    @rule(ids=st.sets(IDS))
+    def serve_no_more(self, ids: set[str]) -> None:
+        self.unserved = dict.fromkeys(ids & self.plain.keys(), "refused by Spark")
+        self.standing = self.standing.with_unserved(self.unserved)
+
     @invariant()
     def it_holds_what_the_dictionary_holds(self) -> None:
         assert dict(self.standing.queries) == self.plain
@@ -86,6 +92,13 @@ class Sets(RuleBasedStateMachine):
         for query_id, query in self.plain.items():
             served = not query.paused and query_id not in self.unserved
             assert self.standing.planned_on(query_id) == (query.stream if served else None)
+        for prefix in ("", "a", "ab", "b.", "c"):
+            of_prefix = [query for query in self.plain.values() if query.id.startswith(prefix)]
+            assert self.standing.count(prefix, None) == len(of_prefix)
+            for stream in ("flights", "cargo", "none"):
+                own = {query.id for query in of_prefix if query.stream == stream}
+                assert self.standing.count(prefix, [stream]) == len(own)
+                assert self.standing.unserved_count(prefix, stream) == len(own & self.unserved.keys())
         assert self.standing.counts() == Counter(query.stream for query in self.plain.values())
         for without in ((), ["a"], list(self.plain)):
             assert self.standing.feeds(without) == {
@@ -102,3 +115,26 @@ def test_an_id_that_is_not_there_is_one_line() -> None:
     with pytest.raises(UnknownQueryError, match="unknown query 'late': 'asc query list'"):
         QuerySet().get("late")
     assert QuerySet().planned_on("late") is None
+
+
+def test_no_count_or_page_looks_at_more_than_it_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = {
+        f"{stream}-{n:05}": RegisteredQuery(f"{stream}-{n:05}", stream, "n > 1", "out", {"team": "ops"})
+        for stream in ("cargo", "flights")
+        for n in range(20_000)
+    }
+    standing = QuerySet(queries, 1, dict.fromkeys(queries, "refused"))
+    looked_up = Counter[str]()
+    found = SortedMap.__getitem__
+
+    def counted(self: SortedMap[str, object], key: str) -> object:
+        looked_up[key] += 1
+        return found(self, key)
+
+    monkeypatch.setattr(SortedMap, "__getitem__", counted)
+    page, more = standing.page(label=("team", "ops"), streams=["flights"], limit=10)
+    assert ([query.id for query in page], more) == ([f"flights-{n:05}" for n in range(10)], True)
+    assert standing.page(label=("team", "ops"), streams=["none"], limit=10) == ([], False)
+    assert standing.count("flights-1", ["flights"]) == standing.unserved_count("flights-1", "flights") == 10_000
+    assert (standing.count("flights", ["cargo"]), standing.unserved_count("flights", "cargo")) == (0, 0)
+    assert looked_up.total() == 11

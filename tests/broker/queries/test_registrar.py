@@ -34,7 +34,7 @@ def held(site: Site) -> Held:
     return (
         registrar.standing.version,
         dict(registrar.standing.queries),
-        registrar._registry.load()[0],
+        dict(registrar._registry.load().queries),
         {name: sorted(stream.running.plan.query_ids.to_pylist()) for name, stream in streams.items()},
         {name: stream.running.plan.version for name, stream in streams.items()},
     )

@@ -11,6 +11,7 @@ import pytest
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.parts import parts_of
 from asc.plan.plan import CompileOptions
+from broker.layers.mark import LayerMark
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.snapshot import Snapshots
@@ -32,7 +33,7 @@ STANDING = QuerySet(
     },
     6,
     {"d": "its record cannot be read", "c": "refused"},
-)
+).with_marks({"zones": LayerMark({0: 7, 1: 2}, "t")}, 6)
 QUERIES = mixed_workload(600).standing_queries()
 PLANS = {
     "flights": compile_plan(QUERIES[:500], CompileOptions(exact_bytes=0, block_conjuncts=128), 4),
@@ -54,6 +55,7 @@ def test_what_was_written_is_read(folder: Path) -> None:
     assert found.standing.get("c").expires_at == STANDING.get("c").expires_at
     assert dict(found.standing.unserved) == dict(STANDING.unserved)
     assert found.standing.version == 6
+    assert found.standing.marks == STANDING.marks
     assert found.standing.feeds() == {
         ("flights", "out"),
         ("cargo", "out"),

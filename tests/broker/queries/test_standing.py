@@ -96,7 +96,9 @@ def test_a_plan_of_which_much_has_changed_is_compiled_anew_beside_what_goes_on(
     assert 0 < fresh.changes <= 10
     assert fresh.version == registrar.standing.version
     served = [query for query in registrar.standing if registrar.standing.planned_on(query.id) == stream.name]
-    expected = compile_plan([Query(q.id, stream.analyser.normalise(q.where), q.topic) for q in served])
+    shapes = registrar.standing.shapes
+    queries = [Query(q.id, stream.analyser.normalise(q.where, shapes, may_wait=True), q.topic) for q in served]
+    expected = compile_plan(queries)
     assert meaning(fresh) == meaning(expected)
     assert fresh.topics.to_pylist() == expected.topics.to_pylist()
 

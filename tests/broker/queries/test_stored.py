@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from broker.layers.mark import LayerMark
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.snapshot import Snapshots
@@ -23,10 +24,13 @@ def snapshots_of(resting: Resting) -> Snapshots:
 
 
 def test_records_are_folded_the_last_one_wins() -> None:
+    mark = LayerMark({0: 7}, "t")
     first, second = (RegisteredQuery("a", "flights", "n > 1", "out", version=version) for version in (4, 6))
     gone = RegisteredQuery("b", "flights", "n > 1", "out", version=2)
     before = QuerySet({"b": gone}, 3)
-    after, changed = after_records(before, [(4, "a", first), (5, "b", None), (6, "a", second), (8, "c", None)])
+    records = [(4, "a", first), (5, "b", None), (6, "a", second), (7, "layer/zones", mark), (8, "c", None)]
+    after, changed = after_records(before, records)
+    assert after.marks == {"zones": mark}
     assert dict(after.queries) == {"a": second}
     assert (after.version, changed) == (8, {"a", "b", "c"})
     assert after_records(before, [])[0].version == 3
@@ -40,7 +44,8 @@ def test_what_stood_at_a_version_is_known_from_the_snapshot(resting: Resting, st
     first, last = found.snapshot.standing.version, stored.standing.version
     for version in range(first, last + 1):
         standing, _ = found.at(version)
-        assert dict(standing.queries) == resting.registry.state_at(version)
+        held = resting.registry.state_at(version)
+        assert (dict(standing.queries), standing.marks) == (held.queries, held.marks)
         assert standing.version == version
 
 

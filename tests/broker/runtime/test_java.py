@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from broker.errors import RuntimeMissingError
-from broker.runtime.java import SUPPORTED_VERSIONS, find_java
+from broker.runtime.java import SUPPORTED_VERSIONS, Java, find_java
 
 
 @pytest.fixture
@@ -84,6 +84,18 @@ def test_without_any_java_the_error_says_what_was_seen(
     assert "JAVA_HOME does not run" in said
     assert "PATH is Java 11" in said
     assert "\n" not in said
+
+
+def test_spark_s_java_is_the_same_one_without_the_incubator_module(bare_machine: Path) -> None:
+    java = Java(bare_machine.parent, 17, "PATH")
+    script = java.executable
+    script.write_text('#!/bin/sh\necho "$@"\n')
+    script.chmod(0o755)
+    home = java.home_for_spark()
+    command = [str(home / "bin" / "java"), "-Da=b c", "--add-modules=jdk.incubator.vector", "-version"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == "-Da=b c -version\n"
+    assert (home / "lib").resolve() == (java.home / "lib").resolve()
 
 
 @pytest.mark.spark

@@ -90,7 +90,7 @@ def send(process: Process, kafka: EmbeddedKafka, n: int) -> None:
 
 def await_parked(process: Process, reader: Site, out: str, query_id: str, reason: str, *, records: int) -> None:
     """Wait until the queries beside it have that many records, and the other one is not served for a reason."""
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 420
     while len(reader.read(out)) < records:
         assert time.monotonic() < deadline, process.log.read_text("utf-8")
         time.sleep(0.2)

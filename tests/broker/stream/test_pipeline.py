@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ AT = datetime(2013, 1, 31, 8, 0, 5, 123_000, tzinfo=timezone.utc)
 STAMP = ("asc-timestamp", b"1359619205123")
 
 
-def records(spark: SparkSession, *values: bytes) -> DataFrame:
+def records(spark: SparkSession, *values: bytes | None) -> DataFrame:
     rows = [(b"k", value, "in", 0, offset, AT, 0, None) for offset, value in enumerate(values)]
     return spark.createDataFrame(rows, KAFKA_DDL)
 
@@ -88,6 +89,32 @@ def test_one_pipeline_serves_every_batch_of_a_plan(spark: SparkSession) -> None:
     # Two queries took one record to one topic; the dead letter is none of what was accepted.
     assert (tally.written, by_id(plan, tally)) == (3, {"big": 1, "long": 2, "zero": 1})
     assert (set(tally.times.at_ms.tolist()), int(tally.times.counts.sum())) == ({1359619205123}, 5)
+
+
+def test_a_dead_letter_is_counted_for_no_query(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate({"topic": "in", "format": "json", "schema": "n INT, m INT"})
+    decoder = stream.decoder(stream.fields(), "UTC")
+    queries = {
+        "gone": "n IS NULL",
+        "every": "true",
+        "fails": "n / 0 > 1 OR m = 1",
+        "cast": "CAST('x' AS INT) + n IS NULL",
+    }
+    plan = compile_plan([Query(name, normalise(where, decoder.fields), "out") for name, where in queries.items()])
+    values = [b'{"n": 7}', b'{"m": 1}', b'{"n": "twelve", "m": 1}', b"?", b""] * 2
+    frame = records(spark, *values)
+    tallying = Tallying(tally_accumulator(spark.sparkContext, 0), 1, None, counts_records=True)
+    shipped = ShippedPlan.of(decoder.decode(frame), plan, counts_errors=True)
+    limits = dict.fromkeys(("out", "dead"), 10_000)
+    pipeline = Pipeline.of(frame, decoder, shipped, tallying, dead_letter_topic="dead", limits=limits)
+    outgoing = written(pipeline.outgoing(frame))
+    names = [value for topic, _, headers in outgoing if topic == "out" for key, value in headers if key == "asc-query"]
+    tally = tallying.accumulator.value
+    assert tally is not None
+    assert by_id(plan, tally) == Counter(map(bytes.decode, names)) == {"gone": 2, "every": 4, "fails": 2, "cast": 4}
+    # Nor as a record on which a query did not evaluate.
+    assert tally.error_counts(plan) == {"fails": 2, "cast": 4}
+    assert (tally.tuples, tally.accepted, tally.written, sum(tally.dead_letters.values())) == (10, 4, 4, 6)
 
 
 def test_records_without_a_time_are_no_dead_letters_and_have_no_latency(spark: SparkSession) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from broker.matching.record_times import RecordTimes
 from broker.stream.latency import Latency
@@ -43,7 +44,8 @@ def test_rates_are_of_the_last_minute_or_since_the_start() -> None:
     assert timeline.rates(1_020.0)["records_per_s"] == 0.5
     add(timeline, 1_070.0, records=600)
     rates = timeline.rates(1_071.0)
-    assert (rates["records_per_s"], rates["accepted_per_s"], rates["written_per_s"]) == (10.0, 0.067, 0.1)
+    # Of the 56 s since 1015, when the oldest moment of the last minute begins.
+    assert (rates["records_per_s"], rates["accepted_per_s"], rates["written_per_s"]) == (10.714, 0.071, 0.107)
     assert 0.05 < rates["latency_p50_s"] < 0.1
     assert timeline.rates(1_200.0)["records_per_s"] == 0.0
 
@@ -54,3 +56,12 @@ def test_a_clock_that_is_set_back_loses_nothing() -> None:
     add(timeline, 900.0)
     (moment,) = timeline.moments(1_011.0)
     assert (moment.at_s, moment.batches) == (1_010, 2)
+
+
+@pytest.mark.parametrize("began_s", [0.0, 1_003.0, 1_083.0])
+def test_rates_of_an_even_flow_are_those_of_the_flow(began_s: float) -> None:
+    timeline = Timeline(began_s)
+    for second in range(int(began_s) + 1, 1_100):
+        add(timeline, second, records=100)
+        if second > 1_085:
+            assert timeline.rates(second)["records_per_s"] == pytest.approx(100, rel=0.02)

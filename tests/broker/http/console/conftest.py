@@ -23,7 +23,9 @@ OWN = "http://broker:8080"
 
 @pytest.fixture(scope="module")
 def browse(resting: Resting) -> Iterator[Callable[[str], TestClient]]:
-    """The console as one sees it who logs in with a token: all, ops (own ids, one stream, one column), reader."""
+    """The console as one sees it who logs in with a token: all, ops (own ids, one stream, one column), reader,
+    elsewhere (own topics), column (one column).
+    """
     scopes = [
         Scope(
             "ops",
@@ -32,6 +34,8 @@ def browse(resting: Resting) -> Iterator[Callable[[str], TestClient]]:
             columns=frozenset({("n",)}),
         ),
         Scope("reader", read_only=True),
+        Scope("elsewhere", topic_prefixes=("con-",)),
+        Scope("column", columns=frozenset({("n",)})),
     ]
     access = Access("all", {digest(scope.name): scope for scope in scopes})
     app = create_app(resting, access, ApiConfig(requests_per_s=1e6), Audit())

@@ -103,7 +103,7 @@ def test_nobody_is_kept_from_a_page(window: Window, guarded: Site) -> None:
         "/console/": "Ready.",
         "/console/queries?prefix=many": "many-00",
         "/console/queries/late": "In the plan",
-        "/console/queries/new": "Columns",
+        "/console/query/new": "Columns",
         f"/console/plan?stream={stream}": "Blocks",
         f"/console/plan/{stream}/0": "Sequence",
         f"/console/trace?stream={stream}": f"{topic}-0-0",
@@ -181,6 +181,49 @@ def test_the_first_page_follows_what_flows(window: Window, guarded: Site) -> Non
         arg=[before, f"section[aria-label='Stream {stream}'] dd.warn"],
         timeout=20_000,
     )
+
+
+@only("light")
+def test_the_first_page_says_when_nothing_answers_and_keeps_what_was_opened(window: Window) -> None:
+    page = window.page
+    summary = page.get_by_text("Where the time of a batch goes").first
+    summary.click()
+    first = page.locator("#live time").inner_text()
+    changed = "was => document.querySelector('#live time').textContent !== was"
+    page.wait_for_function(changed, arg=first, timeout=20_000)
+    assert page.locator("#live details[open]").count() == 1
+    assert page.evaluate("document.activeElement.textContent") == "Where the time of a batch goes"
+    assert not page.get_by_text("No answer since").is_visible()
+    page.route("**/console/live", lambda route: route.abort())
+    page.get_by_text("No answer since").wait_for(timeout=20_000)
+    assert page.locator("#live time").inner_text() in page.locator("#silence").inner_text()
+    assert barriers(page) == []
+    page.unroute("**/console/live")
+    page.route("**/console/live", lambda route: route.fulfill(status=503, body="{}"))
+    page.wait_for_timeout(6_000)
+    assert page.get_by_text("No answer since").is_visible()
+    page.unroute("**/console/live")
+    page.get_by_text("No answer since").wait_for(state="hidden", timeout=20_000)
+    # Which the browser's console tells as well.
+    told = ("ERR_FAILED", "503", "htmx:afterRequest", "htmx:sendError")
+    assert [fault for fault in window.faults if any(part in fault for part in told)] == window.faults
+    window.faults.clear()
+
+
+@only("dark")
+def test_records_to_follow_are_those_of_the_stream_and_for_the_query(window: Window, guarded: Site) -> None:
+    page, stream = window.page, guarded.stream("json")
+    other = next(name for name in sorted(guarded.config.streams) if name != stream)
+    window.open(f"/console/trace?stream={stream}&query=late")
+    page.locator("table a").first.wait_for()
+    assert "query=late" in str(page.locator("table a").first.get_attribute("href"))
+    page.get_by_label("Query to say why of").fill("")
+    page.get_by_label("Stream").select_option(other)
+    window.await_text(f"Topic {guarded.config.streams[other].topic} has no records.")
+    page.get_by_label("Query to say why of").fill("oslo")
+    page.get_by_label("Query to say why of").blur()
+    page.locator("table a").first.click()
+    window.await_text("at oslo")
 
 
 @only("light")

@@ -43,6 +43,24 @@ def test_where_nothing_was_measured_a_line_has_a_gap() -> None:
     alone = drawn(Line("latency", {MINUTE - 600: 1.0}, has_gaps=True))
     assert points(alone) == []
     assert alone.count("<circle") == 1
+    assert "latency: at most 1 records/s, now none" in alone
+
+
+def test_of_what_was_before_the_start_nothing_is_drawn() -> None:
+    svg = drawn(Line("in", {MINUTE: 4.0}, since_s=MINUTE - 590.0))
+    ((first, *rest),) = points(svg)
+    assert len(rest) == 10
+    assert first[0] > 300
+    assert points(drawn(Line("in", {}, since_s=MINUTE + 1.0))) == []
+
+
+def test_a_count_of_a_minute_that_is_not_over_is_left_out() -> None:
+    lines = [Line("accepted", {MINUTE - 60: 50.0, MINUTE: 900.0})]
+    svg = str(chart("Records", lines, now_s=NOW_S, step_s=60, unit="a minute", is_whole=True))
+    ((*before, last),) = points(svg)
+    assert len(before) == 59
+    assert all(last[1] < y for _, y in before)
+    assert "accepted: at most 50 a minute, now 50" in svg
 
 
 def test_it_is_said_in_words_as_well() -> None:

@@ -86,6 +86,9 @@ def test_the_cookie_is_for_this_browser_and_no_script(browser: Browser) -> None:
         cookie = answer.headers["set-cookie"].lower()
         assert "httponly" in cookie
         assert "samesite=strict" in cookie
+        # How long it is idle counts, and not how old it is.
+        assert "max-age" not in cookie
+        assert "expires" not in cookie
         assert ("; secure" in cookie) == is_secure
         assert "secret" not in cookie.replace("; secure", "")
 
@@ -115,20 +118,62 @@ def test_logging_out_ends_it(browser: Browser) -> None:
 def test_a_form_of_another_page_changes_nothing(browser: Browser, origin: str | None) -> None:
     client = browser()
     log_in(client)
-    for path in ("/console/logout", "/console/queries/new", "/console/dead-letters/replay", "/console/login"):
+    for path in ("/console/logout", "/console/query/new", "/console/dead-letters/replay", "/console/login"):
         headers = {} if origin is None else {"Origin": origin}
         if origin is None:
             client.headers.pop("origin", None)
         answer = client.post(path, data={"token": "secret"}, headers=headers)
         assert answer.status_code == 403, path
-        assert "Origin" in answer.json()["error"]["message"]
+        assert "header Origin" in answer.text
     assert client.get("/console/").status_code == 200
+
+
+def test_what_is_refused_is_told_on_a_page(browser: Browser) -> None:
+    client = browser()
+    over = client.post("/console/query/pause/late", data={"paused": "yes"})
+    log_in(client)
+    wrong = client.get("/console/plan/s/abc")
+    unlike = client.post("/console/query/new", json={"where": "n > 1"})
+    for answer, status, said in ((over, 401, "log in at"), (wrong, 400, "number"), (unlike, 415, "Content-Type")):
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+        assert said in answer.text
+        assert "To the overview" in answer.text
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+    # The API is no browser's.
+    assert client.post("/v1/check", json={"where": "n > 1"}).json()["error"]["subject"] == "bearer token"
+
+
+FOREIGN = {"Sec-Fetch-Site": "cross-site"}
+PICTURE = {**FOREIGN, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+WINDOW = {**FOREIGN, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/console/trace/records", PICTURE, 403),
+        ("/console/", PICTURE, 403),
+        ("/console/", {**WINDOW, "Sec-Fetch-Dest": "iframe"}, 403),
+        ("/console/trace?source=s-0-1", WINDOW, 403),
+        ("/console/", WINDOW, 200),
+        ("/", WINDOW, 303),
+        ("/console/trace", {**WINDOW, "Sec-Fetch-Site": "same-origin"}, 503),
+        ("/console/trace", {**WINDOW, "Sec-Fetch-Site": "none"}, 503),
+        ("/console/trace", {}, 503),
+    ],
+)
+def test_where_no_token_is_asked_for_another_site_opens_the_first_page_alone(
+    browser: Browser, path: str, headers: dict[str, str], status: int
+) -> None:
+    answer = browser(None, "http://127.0.0.1:8080").get(path, headers=headers)
+    assert answer.status_code == status
+    assert ("Sec-Fetch-Site" in answer.text) == (status == 403)
 
 
 def test_a_form_is_no_json(browser: Browser) -> None:
     client = browser()
     log_in(client)
-    assert client.post("/console/queries/new", json={"where": "n > 1"}).status_code == 415
+    assert client.post("/console/query/new", json={"where": "n > 1"}).status_code == 415
 
 
 def test_a_part_of_a_page_has_the_browser_go_to_the_login(browser: Browser) -> None:

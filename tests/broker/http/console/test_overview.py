@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from broker.config.config import parse_config
 from broker.config.sections import ApiConfig
 from broker.daemon.daemon import Daemon
 from broker.http.app import create_app
+from broker.http.console.overview import _charts
+from broker.stream.timeline import Moment
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -54,7 +57,19 @@ def test_a_daemon_that_is_not_ready_says_why(tmp_path: Path) -> None:
         answer = client.get(path)
         assert answer.status_code == 200
         assert "<strong>Not ready.</strong> starting" in answer.text
+        assert re.search(r"As of <time>\d\d:\d\d:\d\d</time> UTC", answer.text)
     refused = client.get("/console/queries")
     assert refused.status_code == 503
     assert "not ready" in refused.text
     assert "To the overview" in refused.text
+
+
+def test_a_minute_that_is_not_whole_has_fewer_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    minute = 1_000_000 * 60
+    monkeypatch.setattr("broker.http.console.overview.time.time", lambda: minute + 80.0)
+    moments = [Moment(minute + 50, records=400), Moment(minute + 60, records=600)]
+    rates = str(_charts(moments, minute + 40.0, whole=False)[0])
+    # 400 in the 20 seconds since the start, and 600 in the 20 of the minute that runs.
+    assert "in: at most 30 records/s, now 30" in rates
+    (points,) = re.findall(r'points="([^"]*)"', rates)
+    assert len(points.split()) == 2

@@ -7,7 +7,7 @@ from fastapi import Request
 
 from asc.errors import PredicateError
 from broker.errors import QueryError
-from broker.http.console.pages import Pages, form_of, number_text, said, seconds_text, time_text
+from broker.http.console.pages import Pages, form_of, latency_text, number_text, said, seconds_text, time_text
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 1 }}"
 
@@ -55,7 +55,10 @@ async def test_a_form_is_read_as_browsers_send_it() -> None:
         "labels": "",
         "text": "ü",
     }
+    assert await form_of(request(b"where=a%0D%0Ab%0D")) == {"where": "a\nb\r"}
     assert await form_of(request(b"where=%ff&x")) == {"where": "\ufffd", "x": ""}
+    with pytest.raises(QueryError, match="form '61 fields': send those of the page alone"):
+        await form_of(request(b"x=1&" * 60))
 
 
 def test_times_numbers_and_durations_that_are_none_or_out_of_range() -> None:
@@ -63,3 +66,6 @@ def test_times_numbers_and_durations_that_are_none_or_out_of_range() -> None:
     assert (time_text(None), time_text(1e300), time_text(-1e18)) == ("-", "1e+300", "-1e+18")
     assert (number_text(0), number_text(0.0312), number_text(1234.5)) == ("0", "0.0312", "1,234")
     assert (seconds_text(0), seconds_text(0.9994), seconds_text(61)) == ("0 ms", "999 ms", "61 s")
+    assert (seconds_text(99.97), seconds_text(999.7), seconds_text(3600)) == ("100 s", "1,000 s", "3,600 s")
+    assert (latency_text(None), latency_text(0.08), latency_text(3599.9)) == ("-", "80 ms", "3,600 s")
+    assert latency_text(3600.0) == "more than 1 h"

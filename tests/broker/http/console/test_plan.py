@@ -43,4 +43,6 @@ def test_a_plan_has_a_row_for_each_block(browse: Browse, resting: Resting) -> No
         page = browse("all").get("/console/plan", params={"stream": name}).text
         blocks = len(stream.running.plan.blocks)
         assert page.count(f'<a href="/console/plan/{name}/') == blocks
-        assert ("No block: no query compares anything." in page) == (blocks == 0)
+        listed = stream.running.plan.listed
+        assert ("No block: no query compares anything." in page) == (blocks == 0 and not listed)
+        assert ("Listed by position" in page) == bool(listed)

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 from fastapi.testclient import TestClient
@@ -31,6 +32,15 @@ def listed(client: TestClient, **params: Any) -> list[str]:
         more = re.search(r'<a class="button" href="([^"]*)">Go on', answer.text)
         address, params = (html.unescape(more[1]), {}) if more else (None, {})
     return found
+
+
+def edited(client: TestClient, query_id: str, **fields: str) -> dict[str, str]:
+    """What a browser sends of the form of a query with some fields typed over: of a line end two characters."""
+    page = client.get(f"/console/query/edit/{query_id}").text
+    found = dict(re.findall(r'<input(?: type="hidden")? name="(\w+)" value="([^"]*)"', page))
+    found |= {name: text.removeprefix("\n") for name, text in re.findall(r'name="(\w+)"[^>]*>([^<]*)</textarea>', page)}
+    shown = {name: html.unescape(text) for name, text in found.items()} | fields
+    return {name: re.sub("\r\n|\r|\n", "\r\n", text) for name, text in shown.items()}
 
 
 def test_queries_are_found_by_text_id_label_and_stream(browse: Browse, registered: Register, resting: Resting) -> None:
@@ -78,12 +88,10 @@ def test_one_who_may_not_change_is_shown_no_way_to(browse: Browse, registered: R
         page = client.get(path).text
         assert 'method="post"' not in page.replace('<form method="post" action="/console/logout">', "")
         assert "New query" not in page
-    for path in ("con-late/pause", "con-late/remove", "con-late/edit"):
-        answer = client.post(f"/console/queries/{path}", data={"paused": "yes", "where": "n > 6"})
+    for path in ("pause/con-late", "remove/con-late", "edit/con-late"):
+        answer = client.post(f"/console/query/{path}", data={"paused": "yes", "where": "n > 6"})
         assert answer.status_code == 403, answer.text
-    new = client.post(
-        "/console/queries/new", data={"id": "con-new", "where": "n > 6", "stream": resting.stream("json")}
-    )
+    new = client.post("/console/query/new", data={"id": "con-new", "where": "n > 6", "stream": resting.stream("json")})
     assert new.status_code == 403
     assert "reader" in re.findall(r'role="alert">(.*?)</div>', new.text)[0]
     assert {query.where for query in resting.registrar().standing if query.id.startswith("con-")} == {"n > 5"}
@@ -92,7 +100,7 @@ def test_one_who_may_not_change_is_shown_no_way_to(browse: Browse, registered: R
 def test_a_query_is_registered_changed_paused_resumed_and_removed(browse: Browse, resting: Resting) -> None:
     client, stream = browse("all"), resting.stream("json")
     form = {"id": "con-new", "stream": stream, "where": "n > 6", "topic": "con-new", "labels": "team=ops\n\na=b=c"}
-    answer = client.post("/console/queries/new", data=form)
+    answer = client.post("/console/query/new", data=form)
     assert answer.headers["location"] == "/console/queries/con-new", answer.text
 
     def standing() -> Any:
@@ -100,17 +108,84 @@ def test_a_query_is_registered_changed_paused_resumed_and_removed(browse: Browse
 
     assert (standing().where, standing().topic) == ("n > 6", "con-new")
     assert dict(standing().labels) == {"team": "ops", "a": "b=c"}
-    edit = client.get("/console/queries/con-new/edit")
+    edit = client.get("/console/query/edit/con-new")
     assert "team=ops\na=b=c</textarea>" in edit.text
-    changed = client.post("/console/queries/con-new/edit", data={"where": "n > 7", "labels": "", "topic": "con-new"})
-    assert changed.status_code == 303
+    form = edited(client, "con-new", where="n > 7", labels="")
+    assert client.post("/console/query/edit/con-new", data=form).status_code == 303
     assert (standing().where, dict(standing().labels)) == ("n > 7", {})
     for paused in (True, False):
-        client.post("/console/queries/con-new/pause", data={"paused": "yes" if paused else "no"})
+        client.post("/console/query/pause/con-new", data={"paused": "yes" if paused else "no"})
         assert standing().paused is paused
-    removed = client.post("/console/queries/con-new/remove", data={"x": ""})
+        # A query that is paused is in no plan, and begins to be counted anew when it is resumed.
+        accepted = "<dt>accepted since start or resumption</dt><dd>{}</dd>".format("-" if paused else "0")
+        assert accepted in client.get("/console/queries/con-new").text
+    removed = client.post("/console/query/remove/con-new", data={"x": ""})
     assert removed.headers["location"] == "/console/queries"
     assert client.get("/console/queries/con-new").status_code == 404
+
+
+@pytest.mark.parametrize("where", ["\ns = 'a\nb' AND n > 1", "s = 'a\r\nb'", "s = 'a\rb'\n"], ids=["LF", "CRLF", "CR"])
+def test_a_form_that_is_sent_as_it_was_shown_changes_nothing(
+    browse: Browse, registered: Register, resting: Resting, where: str
+) -> None:
+    labels = {"team": " ops ", "note": "a\nb", "c": "x=y"}
+    registered({"con-lines": where}, labels=labels)
+    before = resting.permitted.get("con-lines")
+    client = browse("all")
+    assert client.post("/console/query/edit/con-lines", data=edited(client, "con-lines")).status_code == 303
+    assert resting.permitted.get("con-lines") == before
+    # What is typed has the line ends of those who type.
+    client.post("/console/query/edit/con-lines", data=edited(client, "con-lines", where="s = 'a\nc'"))
+    changed = resting.permitted.get("con-lines")
+    assert (changed.where, dict(changed.labels)) == ("s = 'a\nc'", labels)
+    refused = client.post("/console/query/edit/con-lines", data=edited(client, "con-lines", labels="team=dev"))
+    assert (refused.status_code, "takes several lines" in refused.text) == (400, True)
+
+
+def test_a_topic_that_is_cleared_is_that_of_the_id_and_labels_keep_their_spaces(
+    browse: Browse, registered: Register, resting: Resting
+) -> None:
+    registered({"con-moved": "n > 5"}, topic="con-elsewhere")
+    client = browse("all")
+    form = edited(client, "con-moved", topic="", labels="team= ops \n\n")
+    assert 'placeholder="asc.con-moved"' in client.get("/console/query/edit/con-moved").text
+    assert client.post("/console/query/edit/con-moved", data=form).status_code == 303
+    found = resting.permitted.get("con-moved")
+    assert (found.topic, dict(found.labels)) == ("asc.con-moved", {"team": " ops "})
+
+
+def test_a_form_that_is_out_of_date_undoes_nothing(browse: Browse, registered: Register, resting: Resting) -> None:
+    registered({"con-late": "n > 5"})
+    client = browse("all")
+    stale = edited(client, "con-late", labels="team=ops")
+    registered({"con-late": "n > 6"})
+    refused = client.post("/console/query/edit/con-late", data=stale)
+    assert (refused.status_code, "was changed by another" in refused.text) == (400, True)
+    assert "team=ops</textarea>" in refused.text
+    # Nor when it is sent again as it is shown.
+    assert client.post("/console/query/edit/con-late", data={**stale, "version": ""}).status_code == 400
+    assert resting.permitted.get("con-late").where == "n > 6"
+
+
+def test_a_query_of_any_id_has_a_page(browse: Browse, registered: Register, resting: Resting) -> None:
+    # Another program wrote into the registry's topic, under a key that is no id.
+    key = "con-a/edit"
+    producer = resting.cluster.client.producer()
+    producer.send(resting.config.kafka.registry_topic, b"nothing", key=key.encode()).get(timeout=30)
+    producer.close()
+    resting.registrar()._stands.relearn()
+    registered({"new": "n > 5"})
+    client = browse("all")
+    try:
+        assert "<h1>new</h1>" in client.get("/console/queries/new").text
+        assert client.get("/console/queries/").headers["location"] == "/console/queries"
+        page = client.get(f"/console/queries/{quote(key, safe='')}")
+        assert (page.status_code, "cannot be read" in page.text) == (200, True)
+        removed = client.post(f"/console/query/remove/{quote(key, safe='')}", data={"x": ""})
+        assert removed.status_code == 303
+        assert listed(client, prefix=key) == []
+    finally:
+        client.post("/console/query/remove/new", data={"x": ""})
 
 
 @pytest.mark.parametrize(
@@ -130,7 +205,7 @@ def test_what_is_refused_is_said_and_what_was_typed_is_kept(
     browse: Browse, registered: Register, resting: Resting, form: dict[str, str], said: str
 ) -> None:
     registered({"con-taken": "n > 5"})
-    answer = browse("all").post("/console/queries/new", data={"stream": resting.stream("json"), **form})
+    answer = browse("all").post("/console/query/new", data={"stream": resting.stream("json"), **form})
     assert 400 <= answer.status_code < 500
     alert = re.search(r'role="alert">(.*?)</div>', answer.text, re.DOTALL)
     assert alert is not None
@@ -142,13 +217,13 @@ def test_what_is_refused_is_said_and_what_was_typed_is_kept(
 def test_a_predicate_is_checked_as_it_is_typed(browse: Browse, resting: Resting) -> None:
     def verdict(where: str, token: str = "all") -> str:
         form = {"where": where, "stream": resting.stream("json")}
-        answer = browse(token).post("/console/queries/check", data=form, headers=PART)
+        answer = browse(token).post("/console/query/check", data=form, headers=PART)
         assert answer.status_code == 200
         return str(answer.text)
 
     assert "It would be taken." in verdict("n > 1")
-    assert 'hx-post="/console/queries/try"' in verdict("n > 1")
-    assert 'hx-post="/console/queries/try"' not in verdict("n > 1", "reader")
+    assert 'hx-post="/console/query/try"' in verdict("n > 1")
+    assert 'hx-post="/console/query/try"' not in verdict("n > 1", "reader")
     assert "It accepts nothing" in verdict("n > 1 AND n < 1")
     assert "It accepts every record" in verdict("true")
     assert "unknown column &#39;dely&#39;" in verdict("dely > 1")
@@ -163,7 +238,7 @@ def test_it_is_tried_on_the_last_records(browse: Browse, resting: Resting, send_
 
     def found(where: str) -> str:
         form = {"where": where, "stream": stream}
-        return str(browse("all").post("/console/queries/try", data=form, headers=PART).text)
+        return str(browse("all").post("/console/query/try", data=form, headers=PART).text)
 
     for n in range(10):
         send_to(topic, f"{n},a".encode())
@@ -178,14 +253,14 @@ def test_its_last_matches_lead_to_their_traces(
 ) -> None:
     registered({"con-late": "n > 5"}, topic="con-late")
     client = browse("all")
-    assert "None of the last records" in client.get("/console/queries/con-late/matches", headers=PART).text
+    assert "None of the last records" in client.get("/console/query/matches/con-late", headers=PART).text
     headers = [("asc-query", b"con-late"), ("asc-source", b"flights-0-17"), ("asc-timestamp", b"86400000")]
     send_to("con-late", b'{"n": 6, "s": "<b>"}', headers=headers)
     send_to("con-late", b"\xff", headers=[("asc-query", b"con-other"), *headers[1:]])
-    page = client.get("/console/queries/con-late/matches", headers=PART).text
+    page = client.get("/console/query/matches/con-late", headers=PART).text
     assert '<a href="/console/trace?source=flights-0-17&amp;query=con-late">flights-0-17</a>' in page
     assert "1970-01-02 00:00:00" in page
     assert "{&#34;n&#34;: 6, &#34;s&#34;: &#34;&lt;b&gt;&#34;}" in page
     assert page.count("<tr>") == 2
     registered({"con-ops-late": "n > 5"}, topic="con-late")
-    assert "may not name" in browse("ops").get("/console/queries/con-ops-late/matches", headers=PART).text
+    assert "may not name" in browse("ops").get("/console/query/matches/con-ops-late", headers=PART).text

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 PAGES = [
-    *("/console/", "/console/live", "/console/queries", "/console/queries/new", "/console/queries/x"),
-    *("/console/queries/x/edit", "/console/queries/x/matches", "/console/plan", "/console/plan/s/0"),
-    *("/console/trace", "/console/trace/records", "/console/dead-letters", "/console", "/", "/console/none"),
+    *("/console/", "/console/live", "/console/queries", "/console/query/new", "/console/queries/x"),
+    *("/console/query/edit/x", "/console/query/matches/x", "/console/plan", "/console/plan/s/0"),
+    *(
+        "/console/trace",
+        "/console/trace/records",
+        "/console/dead-letters",
+        "/console/dead-letters/last",
+        "/console",
+        "/",
+        "/console/none",
+    ),
 ]
 
 
@@ -39,7 +47,7 @@ def test_no_page_is_a_part_of_the_api(browse: Callable[[str], TestClient]) -> No
     assert not [path for path in paths if path in PAGES or path.startswith("/console")]
 
 
-@pytest.mark.parametrize("name", ["style.css", "icon.svg", "htmx.min.js", "trace.css"])
+@pytest.mark.parametrize("name", ["style.css", "icon.svg", "htmx.min.js", "live.js", "trace.css"])
 def test_styles_and_scripts_are_open_and_come_from_here(browse: Callable[[str], TestClient], name: str) -> None:
     client = browse("all")
     client.cookies.clear()

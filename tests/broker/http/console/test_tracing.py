@@ -25,10 +25,19 @@ def test_a_record_is_picked_and_followed(
     topic = resting.config.streams[stream].topic
     send_to(topic, b'{"n": 70, "s": "Oslo"}')
     hostile = send_to(topic, b'{"n": 70, "s": "<script>"}')
-    form = client.get("/console/trace", params={"stream": stream}).text
+    form = client.get("/console/trace", params={"stream": stream, "query": "con-late"}).text
+    assert f"<option selected>{stream}</option>" in form
     (part,) = re.findall(r'hx-get="([^"]*)"', form)
-    picked = client.get(part, headers={"HX-Request": "true"}).text
-    assert f'href="/console/trace?source={hostile}">' in picked
+
+    def picked(**asked: str) -> str:
+        return str(client.get(part, params=asked, headers={"HX-Request": "true"}).text)
+
+    assert f'href="/console/trace?source={hostile}">' in picked(stream=stream)
+    # Where a query is named, its stream is meant, and the record is followed to it.
+    other = resting.stream("csv")
+    assert f'href="/console/trace?source={hostile}&amp;query=con-late">' in picked(stream=other, query=" con-late ")
+    assert f"Topic {resting.config.streams[other].topic}" in picked(stream=other, query="con-none")
+    assert f"<option selected>{stream}</option>" in client.get("/console/trace", params={"query": "con-late"}).text
     page = client.get("/console/trace", params={"source": hostile, "query": "con-late"}).text
     assert f"{hostile} at con-late" in page
     assert "con-late: " in page
@@ -44,6 +53,11 @@ def test_a_record_is_made_up(browse: Browse, registered: Callable[..., None], re
     page = browse("all").post("/console/trace", data=form).text
     assert 'class="good">con-late: ' in page
     assert "{&#34;n&#34;: 61}</textarea>" in page
+    # The form names a stream whether one was meant or not.
+    assert (
+        'class="good">con-late: '
+        in browse("all").post("/console/trace", data={**form, "stream": resting.stream("csv")}).text
+    )
     # One who does not see the stream as a whole is told of an own query alone.
     registered({"con-ops-late": "n > 60"})
     own = browse("ops").post("/console/trace", data={**form, "query": "con-ops-late"})

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from broker.queries import sorted_map
-from broker.queries.sorted_map import SortedMap
+from broker.plans import sorted_map
+from broker.plans.sorted_map import SortedMap
 
 KEYS = st.integers(0, 40)
 
@@ -40,6 +40,11 @@ class Maps(RuleBasedStateMachine):
             assert self.map.get(key) == self.plain.get(key)
             assert (key in self.map) == (key in self.plain)
             assert list(self.map.items_from(key)) == sorted(item for item in self.plain.items() if item[0] >= key)
+            # What is over is asked of keys from there on alone.
+            for end in (key, key + 1, key + 7, 50):
+                assert self.map.count_from(key, lambda each, key=key, end=end: not key <= each < end) == len(
+                    [each for each in self.plain if key <= each < end]
+                )
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -63,6 +63,18 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
         for keys, values in islice(self._chunks, place, None):
             yield from islice(zip(keys, values, strict=True), at, None)
             at = 0
+
+    def count_from(self, first: K, is_over: Callable[[K], bool]) -> int:
+        """How many keys there are from ``first`` on until one ``is_over``, as are all behind it. Cost: the chunks
+        between the two are told by their lengths.
+        """
+        if not self._chunks:
+            return 0
+        place = self._place(first)
+        start = bisect_left(self._chunks[place][0], first)
+        last = bisect_left(self._firsts, True, place + 1, key=is_over) - 1
+        end = bisect_left(self._chunks[last][0], True, start if last == place else 0, key=is_over)
+        return sum(len(keys) for keys, _ in islice(self._chunks, place, last)) + end - start
 
     def differences(self, other: SortedMap[K, V]) -> set[K]:
         """The keys that only one of two maps has, or that have another value in the other. Cost: the chunks that the

@@ -1,0 +1,42 @@
+"""The layers of the configuration: topics of shapes that predicates name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from asc.schema import PLANAR
+from asc.spatial.reading import Rules
+from broker.config.sections import LimitsConfig, Section, TopicName
+from broker.errors import ConfigError
+
+
+class LayerConfig(Section):
+    """A compacted topic of GeoJSON Features. ``crs``: what its coordinates are; ``wide_edges``: edges may be longer
+    than half a turn of longitude.
+    """
+
+    topic: TopicName
+    crs: Literal["wgs84", "planar"] = "wgs84"
+    wide_edges: bool = Field(default=False, strict=True)
+
+    @property
+    def is_planar(self) -> bool:
+        return self.crs == PLANAR
+
+    def rules(self, limits: LimitsConfig) -> Rules:
+        """What its shapes are held to."""
+        return Rules(self.is_planar, self.wide_edges, vertices_max=limits.shape_vertices)
+
+
+def layer_faults(name: str, layer: LayerConfig, taken: dict[str, str]) -> Iterator[ConfigError]:
+    """What is wrong with a layer; ``taken``: the topics of others, with what they are."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
+        yield ConfigError("layer name", name, "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first")
+    other = taken.get(layer.topic)
+    if other is not None or layer.topic.startswith("__"):
+        remedy = f"is {other or 'an internal topic'}: name a topic of its own, compacted"
+        yield ConfigError(f"layers.{name}.topic", layer.topic, remedy)

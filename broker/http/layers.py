@@ -1,0 +1,201 @@
+"""Layers over HTTP: what they hold, and rows put and removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from asc.errors import AscError, ShapeError
+from asc.spatial.feature import Feature, feature_document, features_of
+from asc.spatial.reading import Rules
+from broker.errors import BulkRefusedError, NotThereError, QueryError
+from broker.http.bulk import lines_of
+from broker.http.models import plain_error, plain_offsets
+from broker.http.permitted import Permitted
+from broker.layers.stored_layer import check_shape_id
+
+_PAGE_MAX = 1_000
+_REFUSED_MAX = 100
+
+
+def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+    """The addresses under ``/v1/layers``."""
+    router = APIRouter(prefix="/v1/layers", tags=["layers"])
+    of_caller = Depends(permitted_of)
+
+    @router.get("")
+    def layers(permitted: Permitted = of_caller) -> dict[str, Any]:
+        """The configured layers, with how many rows each has, and of how many the last Feature is refused."""
+        return {"layers": [_described(permitted, name) for name in sorted(permitted.layers)]}
+
+    @router.get("/{name}")
+    def layer(name: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """One layer, with the first Features that are refused, and the offsets up to which the plans have its topic."""
+        found = permitted.layer(name)
+        refused = [{"id": key, "reason": reason} for key, reason in islice(found.refused.items_from(), _REFUSED_MAX)]
+        return {**_described(permitted, name), "refusals": refused, "offsets": plain_offsets(found.mark.offsets)}
+
+    @router.get("/{name}/shapes")
+    def shapes(
+        name: str,
+        prefix: str = "",
+        limit: Annotated[int, Query(ge=1, le=_PAGE_MAX)] = 100,
+        cursor: str | None = None,
+        permitted: Permitted = of_caller,
+    ) -> dict[str, Any]:
+        """A page of the rows by id: the kind, the number of vertices and the bounds of each shape."""
+        found = permitted.layer(name)
+        first = max(prefix, "" if cursor is None else cursor + "\0")
+        rows = list(islice(found.rows.items_from(first), limit + 1))
+        rows = [(key, row) for key, row in rows if key.startswith(prefix)]
+        more = len(rows) > limit
+        listed = [{"id": key, **_shape(row)} for key, row in rows[:limit]]
+        return {"shapes": listed, "cursor": listed[-1]["id"] if more else None}
+
+    @router.get("/{name}/shapes/{shape_id:path}")
+    def shape(name: str, shape_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """One row, as a GeoJSON Feature."""
+        row = permitted.layer(name).rows.get(shape_id)
+        if row is None:
+            raise NotThereError("shape", f"{name}/{shape_id}"[:300], "its layer has none of that id")
+        return {"id": shape_id, **feature_document(row)}
+
+    @router.put("/{name}/shapes/{shape_id:path}")
+    def put(name: str, shape_id: str, feature: dict[str, Any], permitted: Permitted = of_caller) -> dict[str, Any]:
+        """Put one row, a GeoJSON Feature; answered when it is in the running plans."""
+        lines = _Lines(permitted.layer(name).rules)
+        lines.take({**feature, "id": shape_id}, 1)
+        return lines.written(permitted, name)
+
+    @router.delete("/{name}/shapes/{shape_id:path}")
+    def remove(name: str, shape_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """Remove one row; answered when no later record is asked whether it is in it."""
+        found = permitted.layer(name)
+        if shape_id not in found.rows and shape_id not in found.refused:
+            raise NotThereError("shape", f"{name}/{shape_id}"[:300], "its layer has none of that id")
+        return _written(permitted, name, {}, [shape_id])
+
+    @router.post("/{name}/shapes")
+    async def post(
+        request: Request, name: str, *, keep_going: bool = False, permitted: Permitted = of_caller
+    ) -> dict[str, Any]:
+        """Put many rows, NDJSON of GeoJSON Features with an ``id``, and remove those that lines ``{"remove": "ID"}``
+        name: all or none, or with ``keep_going`` the valid ones and a list of the others.
+        """
+        from starlette.concurrency import run_in_threadpool
+
+        return await run_in_threadpool(_load, permitted, name, await request.body(), keep_going=keep_going)
+
+    return router
+
+
+def _load(permitted: Permitted, name: str, content: bytes, *, keep_going: bool) -> dict[str, Any]:
+    lines = _Lines(permitted.layer(name).rules)
+    for number, line in enumerate(lines_of(content), 1):
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            shown = line[:60].decode("utf-8", "replace")
+            lines.refuse(number, None, QueryError("line", shown, f"is not JSON: {error}"))
+            continue
+        lines.take(document, number)
+    return lines.written(permitted, name, keep_going=keep_going)
+
+
+class _Lines:
+    """Rows of a request, judged as the layer's topic will be: by the same rules, before anything is written."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._texts: dict[str, tuple[int, str]] = {}
+        self._removes: dict[str, None] = {}
+        self._errors: list[dict[str, Any]] = []
+
+    def take(self, document: object, number: int) -> None:
+        """One row; what is wrong with its id is kept."""
+        shape_id: str | None = None
+        try:
+            plain = document if isinstance(document, dict) else {}
+            is_removal = plain.keys() == {"remove"}
+            given = plain.get("remove" if is_removal else "id")
+            if not isinstance(given, (str, int)) or isinstance(given, bool):
+                raise ShapeError("id of a Feature", str(given)[:80], 'give each row an "id", a text')
+            shape_id = check_shape_id(str(given))
+            if shape_id in self._texts or shape_id in self._removes:
+                raise ShapeError("duplicate id", shape_id, "is there twice: keep one of them")
+            if is_removal:
+                self._removes[shape_id] = None
+            else:
+                # As it was sent, but for its id, which is the record's key.
+                feature = {key: value for key, value in plain.items() if key != "id"}
+                self._texts[shape_id] = number, json.dumps(feature, separators=(",", ":"))
+        except ShapeError as error:
+            self.refuse(number, shape_id, error)
+
+    def refuse(self, number: int, shape_id: str | None, error: AscError) -> None:
+        """A line is refused."""
+        self._errors.append({"line": number, "id": shape_id, "error": plain_error(error)})
+
+    def written(self, permitted: Permitted, name: str, *, keep_going: bool = False) -> dict[str, Any]:
+        """Write what was taken, and the answer; BulkRefusedError where something was refused."""
+        puts, warnings = self._judged()
+        if self._errors and (not keep_going or not (puts or self._removes)):
+            first = self._errors[0]
+            remedy = f"nothing was written; line {first['line']}: {first['error']['message']}"
+            number = len(puts) + len(self._removes) + len(self._errors)
+            raise BulkRefusedError("refused lines", f"{len(self._errors)} of {number}", remedy, self._errors)
+        if not (puts or self._removes):
+            raise QueryError("shapes", "no lines", "send one GeoJSON Feature a line")
+        return {**_written(permitted, name, puts, list(self._removes)), "warnings": warnings, "errors": self._errors}
+
+    def _judged(self) -> tuple[dict[str, bytes], dict[str, list[str]]]:
+        """The rows that may be written, and what is to be said about them."""
+        puts: dict[str, bytes] = {}
+        warnings: dict[str, list[str]] = {}
+        found = features_of([text for _, text in self._texts.values()], self._rules)
+        for (shape_id, (number, text)), one in zip(self._texts.items(), found, strict=True):
+            if isinstance(one, ShapeError):
+                self.refuse(number, shape_id, one)
+                continue
+            if one.warnings:
+                warnings[shape_id] = list(one.warnings)
+            puts[shape_id] = text.encode()
+        return puts, warnings
+
+
+def _written(permitted: Permitted, name: str, puts: dict[str, bytes], removes: list[str]) -> dict[str, Any]:
+    version, offsets = permitted.write_layer(name, puts, removes)
+    return {
+        "put": len(puts),
+        "removed": len(removes),
+        "version": version,
+        "effective_offsets": {stream: plain_offsets(found) for stream, found in offsets.items()},
+    }
+
+
+def _described(permitted: Permitted, name: str) -> dict[str, Any]:
+    found, config = permitted.layer(name), permitted.layers[name]
+    return {
+        "name": name,
+        "topic": config.topic,
+        "crs": config.crs,
+        "wide_edges": config.wide_edges,
+        "rows": len(found.rows),
+        "refused": len(found.refused),
+        "unkeyed": found.unkeyed,
+    }
+
+
+def _shape(row: Feature) -> dict[str, Any]:
+    import shapely
+
+    if row.shape is None:
+        return {"kind": None, "vertices": 0, "bounds": None}
+    bounds = None if row.shape.is_empty else list(row.shape.bounds)
+    return {"kind": row.shape.geom_type, "vertices": int(shapely.get_num_coordinates(row.shape)), "bounds": bounds}

@@ -1,0 +1,16 @@
+"""How long the topics that the daemon's state is in keep what was superseded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+HISTORY_MS = 7 * 24 * 3600 * 1000
+"""How long a superseded record stays: the longest time between a crash and the start that replays its batch."""
+
+HISTORY_SETTINGS = ("min.compaction.lag.ms", "delete.retention.ms")
+
+KEPT: Mapping[str, str] = MappingProxyType(
+    {"cleanup.policy": "compact", **dict.fromkeys(HISTORY_SETTINGS, str(HISTORY_MS))}
+)
+"""The settings of a topic that is compacted, and keeps so much history."""

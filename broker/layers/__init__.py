@@ -1,0 +1,1 @@
+"""Layers: shapes in compacted topics, which predicates name."""

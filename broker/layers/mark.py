@@ -1,0 +1,58 @@
+"""How far the topic of a layer was read for a version of what stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from broker.plans.offsets import Offsets
+
+KEY_PREFIX = "layer/"
+"""Of a mark's record in the registry; no id of a query has a slash."""
+
+_FORM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LayerMark:
+    """The next offset of each partition of a layer's topic, and the topic's own id, where Kafka tells it.
+
+    What stands at a version of the registry has the shapes before these offsets, and no later one, whenever it is
+    looked at again. Written to the registry beside the queries, so that one number, the registry's offset, says both.
+
+    >>> LayerMark.of(LayerMark({0: 7}, "a").record())
+    LayerMark(offsets={0: 7}, topic_id='a')
+    """
+
+    offsets: Offsets = field(default_factory=dict)
+    topic_id: str | None = None
+
+    def record(self) -> bytes:
+        """Its value in the registry."""
+        plain = {"v": _FORM, "topic_id": self.topic_id, "offsets": self.offsets}
+        return json.dumps(plain, separators=(",", ":")).encode()
+
+    @classmethod
+    def of(cls, value: bytes) -> LayerMark:
+        """The mark of a record; one of no offsets where it is none that is known here: the layer is read anew then."""
+        try:
+            return cls.of_plain(json.loads(value))
+        except (ValueError, RecursionError):
+            return cls()
+
+    @classmethod
+    def of_plain(cls, plain: object) -> LayerMark:
+        """As :meth:`of`, of what was parsed."""
+        try:
+            if not isinstance(plain, dict) or plain.get("v") != _FORM:
+                return cls()
+            offsets = {int(partition): int(offset) for partition, offset in plain["offsets"].items()}
+            topic_id = plain.get("topic_id")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return cls()
+        return cls(offsets, topic_id if isinstance(topic_id, str) else None)
+
+    def reaches(self, offsets: Mapping[int, int]) -> bool:
+        """Whether what was written before some offsets is in it."""
+        return all(self.offsets.get(partition, 0) >= offset for partition, offset in offsets.items())

@@ -1,0 +1,107 @@
+"""A layer as its topic has it, up to a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar
+
+from asc.errors import ShapeError
+from asc.spatial.feature import Feature, features_of
+from asc.spatial.layer import Layer
+from asc.spatial.reading import Rules
+from broker.layers.mark import LayerMark
+from broker.plans.sorted_map import SortedMap
+
+_ID_CHARS_MAX = 500
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredLayer:
+    """The rows of a layer, and why the last Features of some ids are refused: of those the version before stays, if
+    there is one. ``unkeyed``: records without a key, or with one that is no id, which name no row.
+
+    Invariant: immutable; what stands is a function of the records before ``mark``, each read once, in the order of its
+    partition. Cost: a change copies what it touches. Source: spatial.md, sections 2 and 3.
+    """
+
+    rules: Rules
+    rows_max: int
+    mark: LayerMark = field(default_factory=LayerMark)
+    rows: SortedMap[str, Feature] = field(default_factory=SortedMap)
+    refused: SortedMap[str, str] = field(default_factory=SortedMap)
+    unkeyed: int = 0
+
+    @cached_property
+    def layer(self) -> Layer:
+        """As predicates name its rows."""
+        return Layer(self.rows, self.rules.is_planar)
+
+    def after(
+        self, records: Sequence[tuple[bytes | None, bytes | None]], mark: LayerMark
+    ) -> tuple[StoredLayer, set[str]]:
+        """The layer after some records, keys and values in order, and the ids of the rows that changed."""
+        come: dict[str, Feature | None] = {}
+        refused: dict[str, str | None] = {}
+        room, unkeyed = self.rows_max - len(self.rows), 0
+        for shape_id, found in self._read(records):
+            if shape_id is None:
+                unkeyed += 1
+                continue
+            stands = come[shape_id] if shape_id in come else self.rows.get(shape_id)
+            if isinstance(found, Feature) and stands is None and room <= 0:
+                refused[shape_id] = f"is one more than {self.rows_max:,} rows: raise limits.layer_shapes"
+                continue
+            if isinstance(found, ShapeError):
+                refused[shape_id] = str(found)
+                continue
+            room += (stands is not None) - (found is not None)
+            come[shape_id], refused[shape_id] = found, None
+        after = replace(
+            self,
+            mark=mark,
+            rows=self.rows.changed(*_parted(come)),
+            refused=self.refused.changed(*_parted(refused)),
+            unkeyed=self.unkeyed + unkeyed,
+        )
+        return after, {shape_id for shape_id in come if after.rows.get(shape_id) is not self.rows.get(shape_id)}
+
+    def _read(
+        self, records: Sequence[tuple[bytes | None, bytes | None]]
+    ) -> Iterator[tuple[str | None, Feature | ShapeError | None]]:
+        """The id of each record, None for what is none, and its row, None for one that is removed."""
+        texts = [_text_of(value) for _, value in records]
+        found = iter(features_of([text for text in texts if isinstance(text, str)], self.rules))
+        for (key, _), text in zip(records, texts, strict=True):
+            yield _id_of(key), next(found) if isinstance(text, str) else text
+
+
+def _parted(changes: Mapping[str, _T | None]) -> tuple[dict[str, _T], list[str]]:
+    """What is put, and the keys of what is removed."""
+    puts = {key: value for key, value in changes.items() if value is not None}
+    return puts, [key for key, value in changes.items() if value is None]
+
+
+def _text_of(value: bytes | None) -> str | ShapeError | None:
+    try:
+        return None if value is None else value.decode("utf-8")
+    except UnicodeDecodeError:
+        return ShapeError("Feature", repr(value[:40] if value else b""), "is no UTF-8: write a GeoJSON Feature")
+
+
+def check_shape_id(text: str) -> str:
+    """The id, if it may be a row's; ShapeError."""
+    if not text or len(text) > _ID_CHARS_MAX or not text.isprintable():
+        raise ShapeError("id of a shape", text[:80], f"use 1 to {_ID_CHARS_MAX} printable characters")
+    return text
+
+
+def _id_of(key: bytes | None) -> str | None:
+    """The id that a record's key is; None where it is none: no text, empty, or too long."""
+    try:
+        return check_shape_id((key or b"").decode("utf-8"))
+    except (UnicodeDecodeError, ShapeError):
+        return None
