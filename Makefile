@@ -67,6 +67,7 @@ bench: setup .venv/.dev  ## every benchmark at full size; results in bench/resul
 	@$(BIN)/asc bench spark
 	@$(BIN)/asc bench scale
 	@$(BIN)/asc bench patterns
+	@$(BIN)/asc bench spatial
 	@$(BIN)/asc bench monitor
 	@$(BIN)/asc bench registration
 	@$(BIN)/asc bench judging
@@ -99,7 +100,7 @@ docs: .venv/.dev  ## the documentation as a site, in site: open site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock:  ## resolve the locked versions anew (needs uv)
-	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt --extra protobuf --extra tracing pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt -c requirements.lock --extra dev pyproject.toml -o requirements-dev.lock
 
 clean:  ## remove what was set up and made here (the cache of jars stays)

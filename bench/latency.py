@@ -127,7 +127,6 @@ def histogram(latency: Seconds) -> dict[str, list[float]]:
 
 def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: int = 0) -> dict[str, Any]:
     with receiving(served.bootstrap_servers, served.destinations) as receiver, served.running() as ready_s:
-        start = time.time()
         took: list[float] = []
         with meanwhile(partial(_change, served, changes, seconds, took)):
             sent = send_paced(served.bootstrap_servers, served.source, rate, seconds)
@@ -136,6 +135,8 @@ def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: 
         phases = served.status()["phases"]
     if len(found.sent) < _FEWEST * DELIVERIES * sent:
         raise RuntimeError(f"{len(found.sent):,} deliveries of {sent:,} records have come: some are missing")
+    # A sender takes a while to start.
+    start = float(found.sent.min())
     steady = found.between(start + min(_WARM_S, seconds / 3), start + seconds).latency
     return {
         "queries": queries,
@@ -145,7 +146,7 @@ def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: 
         "sent": sent,
         "deliveries": len(found.sent),
         "ready_s": round(ready_s, 2),
-        "first_worst_s": spread(found.between(0, start + _FIRST_S + _sending(found, start)).latency)["worst_s"],
+        "first_worst_s": spread(found.between(0, start + _FIRST_S).latency)["worst_s"],
         **spread(steady),
         "histogram": histogram(steady),
         "timeline": timeline(found, start, seconds),
@@ -170,8 +171,3 @@ def _use(kafka: EmbeddedKafka, size: Size) -> None:
     with receiving(kafka.bootstrap_servers, ["used"]) as receiver:
         send_paced(kafka.bootstrap_servers, "used", size.changed_rate, size.seconds / 5)
         receiver.settle(1.0)
-
-
-def _sending(found: Received, start: float) -> float:
-    """How long after a time the first record was made: a sender takes a while to start."""
-    return float(found.sent.min() - start) if len(found.sent) else 0.0

@@ -189,6 +189,15 @@ def cluster() -> None:
     """
 
 
+@benchmark("bench.spatial", "asc bench spatial", "asc bench spatial --quick --output /tmp/results")
+def spatial() -> None:
+    """Fences, 1,000 to a million of them, around positions of aircraft, and one star of 100,000 vertices.
+
+    Beside shapely's tree of boxes and its prepared shapes, on one thread. With the recorded positions and shapes in the
+    folder that ASC_DATA_DIR names, or made ones.
+    """
+
+
 @benchmark("bench.patterns", "asc bench patterns", "asc bench patterns --quick --output /tmp/results")
 def patterns() -> None:
     """LIKE patterns, 100 to 100,000 of them, over log lines that are made.

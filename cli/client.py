@@ -10,6 +10,7 @@ import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -170,10 +171,13 @@ class Client:
 
     def query_pages(self, **filters: str | None) -> Iterator[list[Json]]:
         """The same, a page at a time, of which none is kept."""
+        return self._pages("/v1/queries", "queries", filters)
+
+    def _pages(self, path: str, key: str, filters: Mapping[str, str | None]) -> Iterator[list[Json]]:
         params = {"limit": "1000", **{name: value for name, value in filters.items() if value is not None}}
         while True:
-            page = self.request("GET", "/v1/queries", params=params)
-            yield page["queries"]
+            page = self.request("GET", path, params=params)
+            yield page[key]
             if not page.get("cursor"):
                 return
             params["cursor"] = page["cursor"]
@@ -210,9 +214,44 @@ class Client:
         body = {**record, **{name: value for name, value in asked.items() if value is not None}}
         return self.request("POST", "/v1/trace", json=body)
 
+    def block(self, stream: str, number: int) -> Json:
+        """A block of a stream's running plan, by its number from 0 on."""
+        return self.request("GET", f"/v1/plan/{quote(stream, safe='')}/blocks/{number}")
+
     def plan(self) -> Json:
         """The running plan of every stream."""
         return self.request("GET", "/v1/plan")
+
+    def layers(self) -> list[Json]:
+        """The layers of the configuration."""
+        found: list[Json] = self.request("GET", "/v1/layers")["layers"]
+        return found
+
+    def layer(self, name: str) -> Json:
+        """One layer, with what is refused of it."""
+        return self.request("GET", _layer_path(name))
+
+    def shapes(self, name: str, prefix: str = "") -> Iterator[Json]:
+        """The rows of a layer, by id: what is to be said about each shape."""
+        return chain.from_iterable(self._pages(f"{_layer_path(name)}/shapes", "shapes", {"prefix": prefix}))
+
+    def shape(self, name: str, shape_id: str) -> Json:
+        """One row of a layer, as a GeoJSON Feature."""
+        return self.request("GET", f"{_layer_path(name)}/shapes/{quote(shape_id, safe='')}")
+
+    def put_shapes(self, name: str, ndjson: bytes) -> Json:
+        """Put rows of a layer, Features with ids, and remove what ``{"remove": ID}`` lines name: all or none."""
+        return self.request(
+            "POST",
+            f"{_layer_path(name)}/shapes",
+            content=ndjson,
+            headers={"Content-Type": "application/x-ndjson"},
+            timeout=10 * TIMEOUT_S,
+        )
+
+    def remove_shape(self, name: str, shape_id: str) -> Json:
+        """Remove one row of a layer."""
+        return self.request("DELETE", f"{_layer_path(name)}/shapes/{quote(shape_id, safe='')}")
 
     def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         import httpx
@@ -240,6 +279,10 @@ class Client:
         except httpx.HTTPError as error:
             remedy = f"{type(error).__name__}: {error}"
             raise CommandError("the daemon's answer cannot be read, server", self.server, remedy) from None
+
+
+def _layer_path(name: str) -> str:
+    return f"/v1/layers/{quote(name, safe='')}"
 
 
 def query_path(query_id: str) -> str:

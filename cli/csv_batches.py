@@ -34,7 +34,8 @@ _QUOTED_LINES = rf"^(?:{_FIELD}(?:,{_FIELD})*\r?\n)*(?:{_FIELD}(?:,{_FIELD})*)?\
 
 
 def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
-    """The rows of a CSV file with a header as texts, NULL for an empty field; of standard input as they come.
+    """The rows of a CSV file with a header as texts, NULL for an empty field; of standard input as they come. The first
+    batch has no row: it names the columns, also of a file that has nothing else.
 
     What is wrong with a file is a CommandError with the line, after the rows before it.
     """
@@ -45,6 +46,7 @@ def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
     if names is None:
         yield from _by_python(path, chain([first], blocks))
         return
+    yield _batch(names, [])
     line = 1
     for block in chain([first[len(header) :]], blocks):
         if block.strip(b"\r\n"):
@@ -125,7 +127,10 @@ def _by_python(
     """The rows in blocks that come after so many lines; without ``names`` the first row has them."""
     step = 1 if path == STDIN else _ROWS
     found = _rows(path, blocks, names, line)
+    is_begin = not names
     names = next(found)
+    if is_begin:
+        yield _batch(names, [])
     rows: list[Sequence[str]] = []
     fault = None
     try:
@@ -178,5 +183,6 @@ def _lines(blocks: Iterable[bytes]) -> Iterator[str]:
 def _batch(names: Sequence[str], rows: Sequence[Sequence[str]]) -> pa.RecordBatch:
     import pyarrow as pa
 
-    columns = [pa.array([text or None for text in column], pa.string()) for column in zip(*rows, strict=True)]
+    texts = zip(*rows, strict=True) if rows else [[]] * len(names)
+    columns = [pa.array([text or None for text in column], pa.string()) for column in texts]
     return pa.RecordBatch.from_arrays(columns, names=list(names))

@@ -7,11 +7,11 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from broker.time_text import time_text
 from broker.visible_text import visible
 from cli.arguments import stream_option
 from cli.client import Client, Json, kafka_options
@@ -112,7 +112,8 @@ def show(*, client: Client, place: str, stream: str | None, as_json: bool) -> No
     if as_json:
         print_json({**shown, "headers": headers})
         return
-    named = {"place": place, "reason": _why(message), "source": shown["source"], "time": _time(shown)}
+    at = time_text(shown["timestamp_ms"])
+    named = {"place": place, "reason": _why(message), "source": shown["source"], "time": at}
     for name, text in named.items():
         click.echo(f"{name}: {visible(text)}")
     for header in headers:
@@ -234,14 +235,10 @@ def _row(shown: Json) -> list[str]:
     text = _text(shown, "value")
     cut = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
     place = f"{shown['partition']}-{shown['offset']}"
-    return [place, visible(str(shown["source"])), _time(shown), visible(shown.get("error", "")), visible(cut)]
+    at = time_text(shown["timestamp_ms"])
+    return [place, visible(str(shown["source"])), at, visible(shown.get("error", "")), visible(cut)]
 
 
 def _text(shown: Json, name: str) -> str:
     encoded = shown.get(f"{name}_base64")
     return f"base64 {encoded}" if encoded else str(shown.get(name) or "")
-
-
-def _time(shown: Json) -> str:
-    at = datetime.fromtimestamp(shown["timestamp_ms"] / 1000, timezone.utc)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,10 +60,28 @@ def decoding_of(
         config = load_config(config_file)
         own = _stream(config.streams, stream, config_file)
         carried = {**_carried(own, record_format), **options}
-        decoding = Decoding(own.fields(), carried, time_zone or config.spark.time_zone)
+        decoding = Decoding(own.fields().with_crs(own.crs), carried, time_zone or config.spark.time_zone)
     for name, value, remedy in record_format.wrong_options(decoding.options):
         raise CommandError(f"option {name}", value, remedy)
     return decoding
+
+
+def with_layers(decoding: Decoding, layers: Sequence[str], crs: str | None) -> Decoding:
+    """The same with layers, each ``NAME=FILE`` or ``NAME:ID=FILE``, and another ``crs``. Errors: AscError."""
+    from asc.layer_file import read_layer
+
+    schema = decoding.schema if crs is None else decoding.schema.with_crs(crs)
+    found = {}
+    for text in layers:
+        head, equals, file = text.partition("=")
+        name, _, id_property = head.partition(":")
+        if not name or not equals or not file:
+            raise CommandError("--layer", text, "write NAME=FILE, or NAME:PROPERTY=FILE")
+        try:
+            found[name] = read_layer(file, id=id_property or None, crs=schema.crs)
+        except OSError as error:
+            raise CommandError("file of shapes", file, f"cannot be read: {error.strerror or error}") from error
+    return replace(decoding, schema=schema.with_layers(found))
 
 
 def _stream(streams: Mapping[str, StreamConfig], name: str | None, config_file: Path | None) -> StreamConfig:

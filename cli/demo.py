@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from cli.command import Command, examples
@@ -13,23 +15,42 @@ from cli.output import json_option, print_json
     epilog=examples(
         "asc demo",
         "asc demo --json",
+        "asc demo aircraft",
+        "asc demo aircraft --picture map",
     ),
 )
+@click.argument("what", type=click.Choice(["flights", "aircraft"]), default="flights")
+@click.option(
+    "--picture",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Of aircraft: draw a map as PATH.png and PATH.svg; needs matplotlib.",
+)
 @json_option
-def demo(as_json: bool) -> None:
-    """Run the whole path on a packaged sample of flights.
+def demo(what: str, picture: Path | None, as_json: bool) -> None:
+    """Run the whole path on a packaged sample of flights, or on simulated aircraft.
 
     Starts a Kafka broker of its own, registers fourteen predicates through the HTTP API, publishes 20,000
     flights, receives from every topic and compares each with what DataFrame.filter accepts. Then it publishes them
     again and again for some seconds, and says how many records a second went through. Ends with 1 if any topic
     differs.
-    """
-    from cli.demo_run import report_text, run_demo
 
-    report = run_demo()
+    With 'aircraft' the predicates are fences: Natural Earth's countries become a layer, aircraft fly over the Alps,
+    and each topic is compared with what shapely accepts.
+    """
+    if what == "aircraft":
+        from cli import demo_aircraft
+
+        report, text = demo_aircraft.run_aircraft(picture), demo_aircraft.report_text
+    else:
+        if picture is not None:
+            raise click.UsageError("--picture goes with 'asc demo aircraft'")
+        from cli import demo_run
+
+        report, text = demo_run.run_demo(), demo_run.report_text
     if as_json:
         print_json(report)
     else:
-        click.echo(report_text(report))
+        click.echo(text(report))
     if not report["agrees"]:
         click.get_current_context().exit(1)

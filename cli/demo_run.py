@@ -10,13 +10,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from broker.consuming.consume import delivery_of
 from cli.client import Client
+from cli.demo_daemon import demo_daemon, receive, say
 from cli.demo_rate import measured_rate
 from cli.output import counted, table_text
-from cli.received import record_json
 from workloads.flights import QUERIES, SCHEMA, sample_path
 
 if TYPE_CHECKING:
@@ -28,69 +25,33 @@ if TYPE_CHECKING:
 STREAM = "flights"
 SHOWN_QUERY = "made-up-for-it"
 SHOWN_RECORDS = 3
-QUIET_S = 2.0
-"""How long no further record may come before a topic counts as received: a surplus record would be seen."""
-PATIENCE_S = 60.0
-"""How long nothing at all may come before records count as missing."""
-
-Topics = dict[str, list[dict[str, Any]]]
 
 
 def run_demo() -> dict[str, Any]:
     """Run it in a temporary folder; the report, ``agrees`` in it says whether every topic has exactly its records."""
-    from broker.daemon.daemon import Daemon
-    from broker.runtime.spark import spark_session
-
-    _say("starting Spark, an embedded Kafka and the daemon ...")
-    with tempfile.TemporaryDirectory(prefix="asc-demo-") as folder:
-        spark = spark_session(app_name="asc-demo", master="local[2]", time_zone="UTC", progress=_say)
-        config = _config(Path(folder))
-        daemon = Daemon(config, spark=spark)
-        try:
-            daemon.start()
-            client = Client(daemon.url, config.token())
-            try:
-                return _through(client, spark)
-            finally:
-                client.close()
-        finally:
-            daemon.stop()
-            spark.stop()
-
-
-def _config(folder: Path) -> Any:
-    from broker.config.config import parse_config
-
-    return parse_config(
-        {
-            "kafka": {"data_dir": str(folder / "kafka"), "partitions": 1},
-            "api": {"port": 0},
-            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "time_zone": "UTC"},
-            "streams": {
-                STREAM: {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"},
-            },
-        }
-    )
+    flights = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
+    with demo_daemon({"streams": {STREAM: flights}}) as (client, spark):
+        return _through(client, spark)
 
 
 def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
-    _say(f"registering {len(QUERIES)} predicates through {client.server} ...")
+    say(f"registering {len(QUERIES)} predicates through {client.server} ...")
     lines = "\n".join(json.dumps({"id": query_id, "where": where}) for query_id, where in QUERIES.items())
     client.apply(lines.encode(), keep_going=False)
     topics = {query["id"]: query["topic"] for query in client.queries()}
 
-    _say("asking DataFrame.filter what each predicate accepts ...")
+    say("asking DataFrame.filter what each predicate accepts ...")
     expected = filtered_rows(spark, QUERIES)
 
     stream = client.stream(STREAM)
     kafka = client.kafka()
     with kafka.reading(topics.values(), from_beginning=True) as messages:
-        _say(f"publishing {sample_path().name} into topic {stream['topic']} ...")
+        say(f"publishing {sample_path().name} into topic {stream['topic']} ...")
         started = time.monotonic()
         sample = _published(kafka, stream)
         rows, published = sum(len(batch.values) for batch in sample), time.monotonic()
-        _say("receiving from every topic ...")
-        received, last = _receive(messages, topics.values(), sum(map(len, expected.values())))
+        say("receiving from every topic ...")
+        received, last = receive(messages, topics.values(), sum(map(len, expected.values())))
     # One partition, new, and written in order.
     row_of = {f"{stream['topic']}-0-{row}": row for row in range(rows)}
     found = {query_id: compare(received[topic], row_of, expected[query_id]) for query_id, topic in topics.items()}
@@ -99,7 +60,7 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
     agrees = all(counts["agrees"] for counts in found.values())
     throughput = None
     if agrees:
-        _say("publishing it again and again, to see how fast it goes by now ...")
+        say("publishing it again and again, to see how fast it goes by now ...")
         of_a_copy = {topic: len(received[topic]) for topic in topics.values()}
         rate = measured_rate(kafka, stream["topic"], sample, of_a_copy)
         agrees, throughput = rate.agrees, rate.plain()
@@ -178,22 +139,6 @@ def _published(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[RecordBatc
         return sent
 
 
-def _receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics, float]:
-    """The records of every topic, once all are there and a while has passed, or nothing comes any more.
-
-    Returns them in order of arrival, and the time the last one came.
-    """
-    received: Topics = {topic: [] for topic in topics}
-    count, last = 0, time.monotonic()
-    while time.monotonic() - last < (QUIET_S if count >= expected else PATIENCE_S):
-        for batch in messages.poll(timeout_ms=200).values():
-            for message in batch:
-                received[message.topic].append(record_json(delivery_of(message)))
-                count += 1
-                last = time.monotonic()
-    return received, last
-
-
 def report_text(report: Mapping[str, Any]) -> str:
     """The report for people."""
     topics = table_text(
@@ -224,7 +169,3 @@ def _rate_text(throughput: Mapping[str, Any], rows: int) -> str:
         f"Kafka and Spark on {counted(throughput['cores'], 'core')}. 'asc bench stream' measures it with a million "
         "records, beside a bare Spark job."
     )
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)

@@ -75,8 +75,28 @@ def _wrong_use_in_one_line() -> Iterator[None]:
         raise
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "asc"
-        said = one_line(error.format_message()).rstrip(".")
-        raise _WrongUseError(f"{said[:1].lower()}{said[1:]}: '{command} --help' shows how") from error
+        raise _WrongUseError(f"{_wrong_use_text(error)}: '{command} --help' shows how") from error
+
+
+def _wrong_use_text(error: click.UsageError) -> str:
+    """What Click says of wrong use; of a choice or a number in the form of every error, with a remedy in place of what
+    Click has in further lines or as an inequality.
+    """
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    if parameter is not None:
+        kind = parameter.type
+        name = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.opts[0].upper()
+        if isinstance(error, click.MissingParameter) and isinstance(kind, click.Choice):
+            *others, last = map(str, kind.choices)
+            return f"missing {parameter.param_type_name} {name!r}: give {', '.join(others)} or {last}"
+        value, is_told, _ = error.message.rpartition(" is not ")
+        if is_told and isinstance(kind, (click.IntRange, click.FloatRange)) and kind.min is not None:
+            value = value.removeprefix("'").removesuffix("'")
+            noun = "an integer" if isinstance(kind, click.IntRange) else "a number"
+            least = f"above {kind.min:,}" if kind.min_open else f"from {kind.min:,}"
+            return f"{name} {value!r}: give {noun} {least} {'on' if kind.max is None else f'to {kind.max:,}'}"
+    said = one_line(error.format_message()).rstrip(".")
+    return f"{said[:1].lower()}{said[1:]}"
 
 
 def failure_text(error: Exception) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cli.failure import CommandError
 from cli.input_files import file_format, parquet_schema, read_csv, read_lines
 from cli.output import counted
-from cli.type_guess import TypeGuess
+from cli.type_guess import TypeGuess, is_value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +40,8 @@ def schema_of_file(path: Path, rows_max: int) -> FileSchema:
         raise CommandError("no field in file", str(path), "types are guessed from rows: it needs one at least")
     from asc.spark_types import ddl_of_type
 
-    fields, notes = [], []
+    fields: list[tuple[str, pa.DataType]] = []
+    notes = list(_header_doubts(list(guesses))) if name == "csv" else []
     for field, guess in guesses.items():
         if any(unicodedata.category(char) == "Cc" for char in field):
             remedy = f"a column would be named {field[:20]!r}: is it {name.upper()} in UTF-8?"
@@ -65,6 +66,20 @@ def _guesses(rows: Iterable[dict[str, Any]], rows_max: int, *, texts: bool) -> t
         for name, value in row.items():
             guesses.setdefault(name, TypeGuess()).see(value, texts=texts)
     return guesses, count
+
+
+def _header_doubts(names: Sequence[str]) -> Iterator[str]:
+    """What a person should look at in the first line of a CSV file."""
+    values = [name for name in names if is_value(name)]
+    if values:
+        yield f"the first line was taken for names, though {values[0][:30]!r} is a value: put a line of names before it"
+    if len(names) == 1:
+        signs = {";": "semicolons", "\t": "tabs", "|": "bars"}
+        yield from (
+            f"one column, {names[0][:30]!r}: fields are divided by commas, not by {word}"
+            for sign, word in signs.items()
+            if sign in names[0]
+        )
 
 
 def _inner_doubts(guess: TypeGuess, path: str) -> Iterator[str]:

@@ -13,21 +13,24 @@ from cli.output import json_option, print_json, print_table
     epilog=examples(
         "asc functions",
         "asc functions date_trunc",
+        "asc functions ST_Contains",
         "asc functions regexp_replace --json",
     ),
 )
 @click.argument("name", required=False)
 @json_option
 def functions(name: str | None, as_json: bool) -> None:
-    """Print the functions of Spark: those a predicate may call, and why not the others.
+    """Print the functions: those of Spark that a predicate may call, why not the others, and those of shapes.
 
     With a NAME, that one alone, with an example.
     """
     from asc.errors import AscError
     from asc.predicate.builtins import builtins
     from asc.predicate.refusals import refusal
+    from asc.predicate.spatial_builtins import spatial_builtins
 
-    found = [builtin for builtin in builtins() if name is None or builtin.name == name.lower()]
+    every = [*builtins(), *spatial_builtins()]
+    found = [builtin for builtin in every if name is None or builtin.name == name.lower()]
     if not found:
         problem, remedy = refusal(str(name).lower())
         raise AscError(problem, name, remedy)
@@ -38,6 +41,7 @@ def functions(name: str | None, as_json: bool) -> None:
                 "allowed": builtin.allowed,
                 "arguments": builtin.arguments,
                 "verdict": builtin.verdict,
+                "of_null": builtin.of_null,
                 "example": builtin.example,
             }
             for builtin in found
@@ -51,5 +55,7 @@ def functions(name: str | None, as_json: bool) -> None:
         (builtin,) = found
         called = f"{builtin.name}({builtin.arguments})" if builtin.example else builtin.name
         click.echo(f"{called}: {'allowed' if builtin.allowed else 'refused'}, {builtin.verdict}")
+        if builtin.of_null:
+            click.echo(f"where an argument is NULL: {builtin.of_null.replace('`', chr(39))}")
         if builtin.example:
             click.echo(f"for example: {builtin.example}")

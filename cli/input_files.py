@@ -133,14 +133,21 @@ def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
                 yield {name: value or None for name, value in zip(header, row, strict=True)}
             advance(told())
     except (csv.Error, UnicodeDecodeError) as error:
-        raise CommandError("not readable as CSV, file", str(path), f"after line {line}: {why_no_csv(error)}") from None
+        # Text is decoded in pieces: of one that is none, the line is not known.
+        place = "" if isinstance(error, UnicodeDecodeError) else f"after line {line}: "
+        raise CommandError("not readable as CSV, file", str(path), f"{place}{why_no_csv(error)}") from None
     except (gzip.BadGzipFile, EOFError) as error:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
 def why_no_csv(error: Exception) -> str:
     """What is wrong with a text that is to be CSV."""
-    return f"is it CSV in UTF-8? {error}" if isinstance(error, UnicodeDecodeError) else str(error)
+    if not isinstance(error, UnicodeDecodeError):
+        return str(error)
+    byte = error.object[error.start]
+    return (
+        f"is it CSV in UTF-8? Byte 0x{byte:02x} stands where none can; 'iconv -f LATIN1 -t UTF-8' makes it of Latin 1"
+    )
 
 
 def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:

@@ -13,6 +13,7 @@ from cli.demo import demo
 from cli.failure import FailureGroup
 from cli.functions import functions
 from cli.help import help_command
+from cli.layer import layer
 from cli.match import match
 from cli.publish import publish
 from cli.query import query
@@ -47,8 +48,8 @@ def main(debug: bool) -> None:
 
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
-    query, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve' runs, wherever it is. No
-    daemon is needed for demo, match, schema, bench, config, functions, runtime, token, completion, version and
+    query, layer, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve' runs, wherever it
+    is. No daemon is needed for demo, match, schema, bench, config, functions, runtime, token, completion, version and
     'query check --schema'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
@@ -59,6 +60,7 @@ for command in (
     demo,
     serve,
     query,
+    layer,
     publish,
     subscribe,
     dead_letter,

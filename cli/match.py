@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from asc.schema import CRSS
 from cli.arguments import EXISTING_FILE, config_option, decoding_options_option
 from cli.command import Command, examples
 from cli.output import counted, json_option, print_json, print_table
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         "asc match --queries queries.ndjson --config asc.toml --stream flights flights.ndjson",
         "asc match --queries queries.toml --schema flights.ddl --option timestampFormat='dd/MM/yyyy HH:mm' flights.csv",
         "asc match --queries queries.toml --schema flights.ddl --output matched flights.parquet",
+        "asc match --queries low.toml --schema aircraft.ddl --layer countries:ADM0_A3=countries.geojson aircraft.csv",
     ),
 )
 @click.option(
@@ -46,6 +48,14 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="A new folder for the accepted rows, as gzipped NDJSON with their queries; without it, counts are printed.",
 )
+@click.option(
+    "--layer",
+    "layers",
+    metavar="NAME[:ID]=FILE",
+    multiple=True,
+    help="Shapes that predicates name as shape('NAME', ...), ID being the property that names each; repeatable.",
+)
+@click.option("--crs", type=click.Choice(CRSS), help="Of positions and layers; that of --config, or wgs84.")
 @click.option("--time-zone", help="Time zone of the rows and of TIMESTAMP literals; that of --config, or UTC.")
 @click.option("--spark", "by_spark", is_flag=True, help="Start Spark also where the rows can be matched without it.")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
@@ -58,6 +68,8 @@ def match(
     stream: str | None,
     options: dict[str, str],
     output: Path | None,
+    layers: Sequence[str],
+    crs: str | None,
     time_zone: str | None,
     by_spark: bool,
     inputs: Sequence[Path],
@@ -77,7 +89,7 @@ def match(
     in a moment; else Spark is started, and the reason is said.
     """
     from cli.backtest import run_backtest
-    from cli.decoding import decoding_of
+    from cli.decoding import decoding_of, with_layers
     from cli.match_inputs import format_of
     from cli.queries_file import read_queries
 
@@ -91,6 +103,7 @@ def match(
         options=options,
         time_zone=time_zone,
     )
+    decoding = with_layers(decoding, layers, crs)
     backtest = run_backtest(inputs, format_name, decoding, queries, output, by_spark=by_spark)
     _show(backtest, output, as_json=as_json)
 

@@ -25,9 +25,14 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def terminal_width() -> int | None:
+    """The width of the terminal that is printed to; None where it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, fitted: bool = False) -> None:
     """A table in columns: `table_text`, printed; ``fitted`` to the terminal's width where it goes to one."""
-    width = shutil.get_terminal_size().columns if fitted and sys.stdout.isatty() else None
+    width = terminal_width() if fitted else None
     click.echo(table_text(headings, rows, width))
 
 

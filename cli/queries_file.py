@@ -54,7 +54,8 @@ def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
 
 
 def form_of(name: str, content: bytes) -> str:
-    """Which of ``FORMATS`` a file is in: by its name's end or, where that may be wrong or is missing, what it holds.
+    """Which of ``FORMATS`` a file is in: by its name's end or, where that may be wrong or is missing, what it holds;
+    CommandError where neither tells.
 
     >>> form_of("q.toml", b""), form_of("q.json", b'{"late": "delay > 60"}'), form_of("<stdin>", b"[]")
     ('toml', 'json', 'json')
@@ -70,7 +71,14 @@ def form_of(name: str, content: bytes) -> str:
         return "ndjson"
     if suffix == ".json" or _parsed_json(text) is not None:
         return "json"
-    return "toml" if suffix not in (".ndjson", ".jsonl") and _is_toml(text) else "ndjson"
+    if suffix in (".ndjson", ".jsonl"):
+        return "ndjson"
+    if _is_toml(text):
+        return "toml"
+    if not any(line.lstrip().startswith("{") for line in text.split("\n")):
+        # Else the daemon would say of each line that it is no query.
+        raise CommandError("no queries in file", name, f"it is neither NDJSON nor JSON nor TOML; {_REMEDY}")
+    return "ndjson"
 
 
 def bodies(content: bytes, form: str, name: str) -> Iterator[tuple[str, Json]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from broker.visible_text import visible
 from cli.arguments import query_ids_argument, stream_option, where_option
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
@@ -166,12 +167,19 @@ def _print_registered(answer: Json, as_json: bool) -> None:
     registered = answer["query"]
     change = answer.get("change", "registered")
     click.echo(f"{change} {registered['id']} -> {registered['topic']}, {_from_where(answer)}")
+    stood = answer.get("stood") or {}
+    if stood and (stood["where"], stood["topic"]) != (registered["where"], registered["topic"]):
+        click.echo(f"in place of: {visible(' '.join(stood['where'].split()))} -> {stood['topic']}")
     for warning in answer.get("warnings") or []:
         click.echo(f"warning: {warning}", err=True)
 
 
 def _from_where(answer: Json) -> str:
-    """Version and effective offsets of a change in words."""
+    """Version and effective offsets of a change in words.
+
+    >>> _from_where({"version": 7, "effective_offsets": {"0": 121, "1": 5}})
+    'version 7, from offset 121 of partition 0, 5 of partition 1'
+    """
     offsets = answer.get("effective_offsets") or {}
-    places = ", ".join(f"{partition}: {offset}" for partition, offset in offsets.items())
-    return f"version {answer.get('version')}" + (f", from partition: offset {places}" if places else "")
+    places = ", ".join(f"{offset} of partition {partition}" for partition, offset in offsets.items())
+    return f"version {answer.get('version')}" + (f", from offset {places}" if places else "")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-
 import click
 
+from broker.time_text import time_text
 from broker.visible_text import visible
 from cli.arguments import stream_option, where_option
 from cli.client import Client, Json, server_options
@@ -62,9 +61,6 @@ def trial(*, client: Client, where: str, stream: str | None, last: int, show: in
 
 
 def _row(record: Json) -> list[str]:
-    at = "-"
-    if (record["timestamp_ms"] or -1) >= 0:
-        at = datetime.fromtimestamp(record["timestamp_ms"] / 1000, timezone.utc).isoformat(timespec="milliseconds")
     encoded = record.get("value_base64")
     value = f"base64 {encoded}" if encoded else visible(str(record.get("value") or ""))
-    return [f"{record['partition']}-{record['offset']}", at.replace("+00:00", "Z"), value]
+    return [f"{record['partition']}-{record['offset']}", time_text(record["timestamp_ms"]), value]

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import click
 
+from broker.visible_text import visible
 from cli.arguments import EXISTING_FILE, query_id_argument, stream_option, where_option
 from cli.client import Client, Json, address_options, connected, server_options
 from cli.command import Command, examples
-from cli.output import json_option, print_json, print_table
+from cli.output import json_option, print_json, print_table, terminal_width
 from cli.queries_file import FORMATS, queries_text
+from cli.query_list import labels_text, list_text
+from cli.query_page import write_query_page
 from cli.trace import parse_tuple, record_options, tell_trace
 
 
@@ -41,7 +44,8 @@ def list_queries(
     """List the registered predicates.
 
     On a terminal long ones are cut to its width; 'asc query show' and --json have them whole, with all that the daemon
-    knows of them. 'asc query apply' reads what --json and --format print.
+    knows of them. Evaluation errors have a column where there are any and it has room. 'asc query apply' reads what
+    --json and --format print.
     """
     if form is not None and as_json:
         raise click.UsageError("--json and --format exclude each other")
@@ -52,21 +56,10 @@ def list_queries(
     elif as_json:
         print_json(found)
     else:
-        print_table(
-            ["id", "stream", "topic", "state", "delivered", "labels", "where"],
-            [
-                [
-                    *(q["id"], q["stream"], q["topic"], _state(q)),
-                    q.get("delivered", 0),
-                    *(_labels_text(q.get("labels") or {}), q["where"]),
-                ]
-                for q in found
-            ],
-            fitted=True,
-        )
+        click.echo(list_text(found, terminal_width()))
         for listed in found:
             if not listed.get("served", True):
-                click.echo(f"warning: {listed['id']} is not served: {listed.get('reason')}", err=True)
+                click.echo(visible(f"warning: {listed['id']} is not served: {listed.get('reason')}"), err=True)
 
 
 @click.command(
@@ -85,7 +78,8 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        shown = {**found, "labels": _labels_text(found.get("labels") or {})}
+        shown = {**found, "labels": labels_text(found.get("labels") or {})}
+        shown["waits_for"] = ", ".join(found.get("waits_for") or [])
         print_table(["key", "value"], [[name, value] for name, value in shown.items()])
 
 
@@ -93,6 +87,7 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
     cls=Command,
     epilog=examples(
         "asc query explain late",
+        "asc query explain late --html late.html",
         "asc query explain late --tuple '{\"arr_delay\": 75}'",
         "asc query explain late --tuple '{\"arr_delay\": 75}' --all",
         "asc query explain late --source flights-0-1742 --html why.html",
@@ -115,26 +110,31 @@ def explain(
 ) -> None:
     """Show how a registered predicate is evaluated, or why it accepts a record.
 
-    Without a record: its constructs and their sequence. With --tuple, or --source for one of the source topic: whether
-    the record is accepted, and which terms of the predicate hold; --all adds its way through the constructs of all
-    predicates, which --html draws. 'asc trace' asks the same of all queries of a stream.
+    Without a record: its constructs and their sequence; --html draws them, with all of the block that it stands in.
+    With --tuple, or --source for one of the source topic: whether the record is accepted, and which terms of the
+    predicate hold; --all adds its way through the constructs of all predicates, which --html draws. 'asc trace' asks
+    the same of all queries of a stream.
     """
     if tuple_text is not None and source is not None:
         raise click.UsageError("give --tuple or --source, not both")
-    if (whole or page is not None) and tuple_text is None and source is None:
-        raise click.UsageError(f"{'--all' if whole else '--html'} needs --tuple or --source")
+    is_of_record = tuple_text is not None or source is not None
+    if whole and not is_of_record:
+        raise click.UsageError("--all needs --tuple or --source")
     values = None if tuple_text is None else parse_tuple(tuple_text)
-    if source is not None or page is not None:
+    if source is not None or (page is not None and is_of_record):
         answer = client.trace(values=values, source=source, query=query_id)
         tell_trace(answer, page=page, as_json=as_json, way=whole)
         return
-    answer = client.explain(query_id, values, whole=whole)
+    answer = client.explain(query_id, values, whole=whole) if page is None else write_query_page(client, query_id, page)
     for warning in answer["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {visible(warning)}", err=True)
     if as_json:
         print_json(answer)
     else:
-        click.echo(answer["text"])
+        # The sequence names constants of others.
+        click.echo(visible(answer["text"], kept="\n"))
+        if page is not None:
+            click.echo(f"the constructs are drawn in {page}")
 
 
 @click.command(
@@ -188,7 +188,7 @@ def check(
     if as_json:
         print_json(found)
     else:
-        click.echo(found["text"])
+        click.echo(visible(found["text"], kept="\n"))
 
 
 def _checked(where: str, schema_file: Path, time_zone: str) -> Json:
@@ -199,13 +199,3 @@ def _checked(where: str, schema_file: Path, time_zone: str) -> Json:
 
     # The record's own attributes are there in every stream.
     return plain_form(normalise(where, attributes_of(read_schema(schema_file)), time_zone=time_zone))
-
-
-def _state(registered: Json) -> str:
-    if not registered.get("served", True):
-        return "not served"
-    return "paused" if registered["paused"] else "running"
-
-
-def _labels_text(labels: Json) -> str:
-    return " ".join(f"{name}={value}" for name, value in sorted(labels.items()))

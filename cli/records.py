@@ -147,26 +147,23 @@ def _of_texts(
     import pyarrow as pa
 
     schema = target.schema
-    names: list[str] = []
-    for batch in read_csv_batches(path, advance):
-        if not names:
-            names = batch.schema.names
-            on_columns(names, False)
-            rewrites = time_rewrites(schema, target.options, target.time_zone, names, texts=True)
-            encode = RECORD_FORMATS[target.format].encoder_of_columns(schema, names)
-            respelled = spelled(names, schema)
+    batches = read_csv_batches(path, advance)
+    names = next(batches).schema.names
+    on_columns(names, False)
+    if key is not None and key not in names:
+        raise _no_column(key, names)
+    rewrites = time_rewrites(schema, target.options, target.time_zone, names, texts=True)
+    encode = RECORD_FORMATS[target.format].encoder_of_columns(schema, names)
+    respelled = spelled(names, schema)
+    for batch in batches:
         columns = [
             mapped(texts, rewrites[name]) if name in rewrites else texts
             for name, texts in zip(respelled, batch.columns, strict=True)
         ]
         keys = None
         if key is not None:
-            if key not in names:
-                raise _no_column(key, names)
             keys = batch.column(names.index(key)).cast(pa.binary()).to_pylist()
         yield RecordBatch(encode(columns).cast(pa.binary()).to_pylist(), keys)
-    if not names:
-        on_columns([], False)
 
 
 def _of_parquet(

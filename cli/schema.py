@@ -39,7 +39,7 @@ def infer(*, file: Path, rows: int, as_json: bool) -> None:
 
     FILE is CSV with a header, NDJSON or Parquet, by the end of its name; .gz may follow. What was guessed, and from
     how much, is said on stderr. The types are the narrowest common ones that hold every value that was seen: INT, else
-    BIGINT; DATE, else TIMESTAMP; text where nothing else does.
+    BIGINT, else DECIMAL(38,0); DATE, else TIMESTAMP; text where nothing else does.
 
     The output is a stream's schema_file, and the --schema of 'asc match' and 'asc query check'.
     """

@@ -11,10 +11,20 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 
+_OF_RECORDS = (".csv", ".ndjson", ".jsonl", ".parquet")
+
+
 def read_schema(path: Path) -> Schema:
-    """The schema in a file: the JSON of a Spark StructType, or Spark DDL."""
+    """The schema in a file: the JSON of a Spark StructType, or Spark DDL.
+
+    Errors: SchemaError; CommandError for a file of records, by its name, and for what is no text.
+    """
     from asc.schema import Schema
 
+    named = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if named.suffix.lower() in _OF_RECORDS:
+        remedy = f"'asc schema infer {path}' prints their schema: write that to a file, and name it"
+        raise CommandError("records, and no schema, in file", str(path), remedy)
     text = read_text(path).strip()
     return Schema.from_json(text) if text.startswith("{") else Schema.from_ddl(text)
 

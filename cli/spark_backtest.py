@@ -22,6 +22,8 @@ from cli.found_rows import FoundRows
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
+    from asc.schema import Schema
+
 POLL_S = 0.2
 _TEXT_CHARS = 60
 _PLACE = "__asc_place"
@@ -46,7 +48,7 @@ def match_by_spark(
         app_name="asc-match", time_zone=decoding.time_zone, options=_OPTIONS, connector=False, progress=progress
     )
     try:
-        found = _matched(spark, read_rows(spark, inputs, format_name, decoding), queries, output)
+        found = _matched(spark, read_rows(spark, inputs, format_name, decoding), decoding.schema, queries, output)
     except (PySparkException, Py4JError) as error:
         # Spark says in a second line which pattern it refuses.
         reason = one_line(" ".join(str(root_cause(error)).split()))
@@ -56,7 +58,9 @@ def match_by_spark(
     )
 
 
-def _matched(spark: SparkSession, rows: DataFrame, queries: Mapping[str, str], output: Path | None) -> dict[str, Any]:
+def _matched(
+    spark: SparkSession, rows: DataFrame, schema: Schema, queries: Mapping[str, str], output: Path | None
+) -> dict[str, Any]:
     """Counts, and as ``first`` the JSON of the first row that cannot be decoded."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as sf
@@ -72,7 +76,7 @@ def _matched(spark: SparkSession, rows: DataFrame, queries: Mapping[str, str], o
         read, count, sf.count(REASON).alias("undecodable"), first.alias("first")
     )
     decoded = seen.filter(sf.col(REASON).isNull()).drop(REASON, FILE, ROW, _PLACE)
-    matched = broker.match(decoded, queries).observe(accepted, count)
+    matched = broker.match(decoded, queries, crs=schema.crs, layers=schema.layers).observe(accepted, count)
     by_query: dict[str, int] = {}
     with _progress(spark):
         if output is None:

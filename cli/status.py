@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 import textwrap
 import time
 from datetime import datetime, timezone
@@ -14,7 +12,7 @@ import click
 
 from cli.client import Client, NoAnswerError, ServerError, server_options
 from cli.command import Command, examples
-from cli.output import json_option, print_json
+from cli.output import json_option, print_json, terminal_width
 from cli.status_text import status_lines
 from cli.watching import watch
 
@@ -23,6 +21,7 @@ _WATCH_S = 2.0
 _WATCHER_WAITS_S = 5.0
 """For an answer, where the next one is asked for anyway."""
 
+_NO_TOKEN = 401
 _TOO_MANY_REQUESTS = 429
 
 
@@ -62,7 +61,7 @@ def status(client: Client, as_json: bool, wait_s: float, watch_s: float | None) 
     while Kafka does not say). Then its latency, the queries that were given most, those that are not served, what
     became of records that could not be decoded, where the time of a batch goes, and the last rearrangements of its
     sequences. Records and dead letters are counted since the daemon began. "cost" is the number of constructs
-    evaluated for a record, as the executor visits them. On a terminal, lines are cut to its width. Ends with 1 when
+    evaluated for a record, as the executor visits them. On a terminal, what is wider goes on below. Ends with 1 when
     the daemon is not ready.
 
     With --watch it goes on while no daemon answers, as while one is started again: a screen on a terminal, line by
@@ -78,7 +77,7 @@ def status(client: Client, as_json: bool, wait_s: float, watch_s: float | None) 
     if as_json:
         print_json(found)
     else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        width = terminal_width()
         click.echo("\n".join(status_lines(found, width)))
     if not found.get("ready"):
         click.get_current_context().exit(1)
@@ -92,9 +91,9 @@ def _looked(client: Client, ready: dict[str, Any]) -> dict[str, Any]:
         plans = client.plan()["streams"]
         found["kafka"] = answer["kafka"]
         found["streams"] = [{**stream, "plan": plans.get(stream["name"], {})} for stream in answer["streams"]]
-    except ServerError:
+    except ServerError as error:
         # One that starts, or stands by, has no streams yet; one whose stream failed has them all.
-        if ready.get("ready"):
+        if ready.get("ready") or error.status == _NO_TOKEN:
             raise
     return found
 
@@ -120,15 +119,21 @@ def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
 
 
 def _awaited(client: Client, wait_s: float) -> dict[str, Any]:
-    """Whether the daemon is ready, once it is or the time is over; NoAnswerError where none answers till then."""
+    """Whether the daemon is ready, once it is or the time is over; NoAnswerError where none answers till then,
+    ServerError as soon as one does that wants another token.
+    """
     deadline = time.monotonic() + wait_s
+    is_let_in = False
     while True:
         try:
             ready = client.ready()
+            if ready.get("ready") or time.monotonic() >= deadline:
+                return ready
+            if not is_let_in:
+                # Whether it is ready, anybody may ask.
+                _looked(client, ready)
+                is_let_in = True
         except NoAnswerError:
             if time.monotonic() >= deadline:
                 raise
-        else:
-            if ready.get("ready") or time.monotonic() >= deadline:
-                return ready
         time.sleep(_PAUSE_S)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from broker.visible_text import visible
@@ -12,21 +15,42 @@ _EVENTS_SHOWN = 3
 _SHOWN = 4
 _REASONS_SHOWN = 5
 
+_MINUTES_FROM_S = 120
+_TOLD_APART_S = 3600
+"""The last bound of the daemon's histogram: of what took longer, it has no more to say."""
+
 HEADINGS = (
     *("stream", "queries", "not served", "in/s", "out/s", "lag", "records", "dead letters", "topic", "format"),
     *("cost", "rearranged", "conjuncts", "p-attributes", "version"),
 )
-"""A narrow terminal cuts them from the right."""
+"""Those that a narrow terminal has no room for stand in a table below, beside the stream's name."""
 
 
 def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str]:
-    """All lines, cut to a width; but for the first one, which may say why the daemon is not ready."""
+    """All lines, none wider than a width but the first one, which may say why the daemon is not ready."""
     streams: Sequence[Mapping[str, Any]] = found.get("streams", ())
     lines = [_headline(found)]
     if "streams" in found:
-        lines += table_text(HEADINGS, [_row(stream) for stream in streams], width).splitlines()
+        lines += _tables([_row(stream) for stream in streams], width)
     details = (visible(line) for stream in streams for line in _details(stream))
-    return [*lines, *(line if width is None else cut(line, width) for line in details)]
+    if width is None:
+        return [*lines, *details]
+    wrapped = partial(textwrap.wrap, width=width, subsequent_indent="  ", break_on_hyphens=False)
+    return [*lines, *chain.from_iterable(map(wrapped, details))]
+
+
+def _tables(rows: Sequence[Sequence[Any]], width: int | None) -> Iterator[str]:
+    """The lines of a table; of several with the names of the streams in each where one is too wide."""
+    left = list(range(1, len(HEADINGS)))
+    while left:
+        for taken in range(len(left), 0, -1):
+            places = [0, *left[:taken]]
+            parts = [[row[place] for place in places] for row in rows]
+            lines = table_text([HEADINGS[place] for place in places], parts).splitlines()
+            if width is None or max(map(len, lines)) <= width or taken == 1:
+                break
+        yield from lines if width is None else (cut(line, width) for line in lines)
+        del left[:taken]
 
 
 def _headline(found: Mapping[str, Any]) -> str:
@@ -81,8 +105,8 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: {told}"
     flow = plan.get("flow") or {}
     if (half_s := flow.get("latency_p50_s")) is not None:
-        most_s = flow["latency_p99_s"]
-        yield f"{name}: latency of the last minute: half within {_seconds(half_s)}, 99 of 100 within {_seconds(most_s)}"
+        nearly_all = _within("99 of 100", "1 of 100", flow["latency_p99_s"])
+        yield f"{name}: latency of the last minute: {_within('half', 'half', half_s)}, {nearly_all}"
     if most := (plan.get("delivered") or {}).get("most"):
         told = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
         yield f"{name}: {counted(plan['delivered']['total'], 'record')} accepted by queries, the most by {told}"
@@ -93,8 +117,13 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         yield _told(event)
 
 
-def _seconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+def _within(those: str, others: str, seconds: float) -> str:
+    """How long some of the records took at most, or, beyond what is told apart, the others at least."""
+    if seconds >= _TOLD_APART_S:
+        return f"{others} more than 1 h"
+    if seconds >= _MINUTES_FROM_S:
+        return f"{those} within {seconds / 60:.0f} min"
+    return f"{those} within {seconds * 1e3:.0f} ms" if seconds < 1 else f"{those} within {seconds:.1f} s"
 
 
 def _dead_letters(stream: Mapping[str, Any]) -> Mapping[str, Any]:

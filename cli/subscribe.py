@@ -10,6 +10,7 @@ import click
 
 from cli.client import Client, Json, ServerError, kafka_options
 from cli.command import Command, examples
+from cli.patience import Patience
 from cli.suggestions import suggested_query_ids
 
 if TYPE_CHECKING:
@@ -61,9 +62,19 @@ def subscribe(
 
     kafka = client.kafka()
     topic = _topic_of(name, _query_of(client, name), kafka)
-    found = receive(kafka, [topic], group=group, from_beginning=from_beginning or to_end, to_end=to_end, most=limit)
+    patience = Patience(limit, from_beginning=from_beginning)
+    found = receive(
+        kafka,
+        [topic],
+        group=group,
+        from_beginning=from_beginning or to_end,
+        to_end=to_end,
+        most=limit,
+        idle=patience.idle,
+    )
     with contextlib.suppress(KeyboardInterrupt), contextlib.closing(found):
         for delivery in found:
+            patience.came()
             if as_json:
                 click.echo(json.dumps(record_json(delivery), ensure_ascii=False))
             else:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from cli.arguments import stream_option
 from cli.client import Client, Json, server_options
 from cli.command import Command, examples
 from cli.output import json_option, print_json
+from cli.suggestions import suggested_query_ids
 from cli.trace_text import print_trace, write_page
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_DEEPEST = 100
+"""Levels of objects and lists in a tuple: of some hundred, readers and writers of JSON give up."""
 
 
 def record_options(command: _Command) -> _Command:
@@ -36,14 +42,38 @@ def record_options(command: _Command) -> _Command:
 
 
 def parse_tuple(text: str) -> Json:
-    """The object of ``--tuple``."""
+    """The object of ``--tuple``; BadParameter for what could not be sent as JSON, though Python reads it as such."""
     try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint="'--tuple'") from None
+        values = json.loads(text, parse_constant=_finite, parse_float=_finite)
+        is_too_deep = _is_deeper(values, _DEEPEST)
+        json.dumps(values, ensure_ascii=False).encode()
+    except RecursionError:
+        is_too_deep = True
+    except UnicodeEncodeError as error:
+        raise _refused(f"not UTF-8: U+{ord(error.object[error.start]):04X} is no character by itself") from None
+    except ValueError as error:
+        raise _refused(f"not JSON: {error}") from None
+    if is_too_deep:
+        raise _refused(f"nested in more than {_DEEPEST} levels, which no schema is")
     if not isinstance(values, dict):
-        raise click.BadParameter("a JSON object is wanted, like '{\"delay\": 75}'", param_hint="'--tuple'")
+        raise _refused("a JSON object is wanted, like '{\"delay\": 75}'")
     return values
+
+
+def _refused(why: str) -> click.BadParameter:
+    return click.BadParameter(why, param_hint="'--tuple'")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number that it can hold")
+    return number
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return inner is not None and (not levels or any(_is_deeper(one, levels - 1) for one in inner))
 
 
 def tell_trace(answer: Json, *, page: Path | None, as_json: bool, way: bool) -> None:
@@ -67,9 +97,15 @@ def tell_trace(answer: Json, *, page: Path | None, as_json: bool, way: bool) -> 
         "asc trace --stream flights --tuple '{\"arr_delay\": 75}' --blocks 1 --json",
     ),
 )
-@click.option("--stream", help="The stream; may be left out where --source, --query or the daemon has only one.")
+@stream_option("The stream; may be left out where --source, --query or the daemon has only one.")
 @record_options
-@click.option("--query", "query_id", metavar="ID", help="Say of this query why, term by term.")
+@click.option(
+    "--query",
+    "query_id",
+    metavar="ID",
+    help="Say of this query why, term by term.",
+    shell_complete=suggested_query_ids,
+)
 @click.option(
     "--blocks",
     type=click.IntRange(0, 16),
@@ -94,8 +130,8 @@ def trace(
 
     The record is one of a source topic (--source), or made up (--tuple). It is decoded as the stream decodes it, and
     followed through the plan that runs now, which need not be the one that a record was delivered by: who accepts it;
-    step by step the region that its value lies in, how many candidates are left, and what fell out and why. With
-    --query, first of all, which terms of that predicate hold.
+    step by step the region that its value lies in, how many candidates are left, and what fell out and why; who remains
+    after the last construct. With --query, first of all, which terms of that predicate hold.
 
     --html writes a page that needs nothing else, with the way drawn.
     """

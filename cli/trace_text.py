@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from broker.visible_text import visible
 from cli.client import Json
-from cli.output import counted, table_text
+from cli.output import counted, cut, table_text, terminal_width
 
 _TOLD_AT_A_STEP = 2
 """Queries that fell out, of which a step says why; the page and --json have more."""
+
+_BY_ARROW = "*"
+
+_VALUE_CHARS, _REGION_CHARS, _RULED_OUT_CHARS = 24, 40, 24
+"""How long values and regions may be, and what of a line they leave to what was ruled out."""
+
+_LOSSES_CHARS = 400
+
+_LEAST_CHARS = 24
+"""For values and regions together, on however narrow a terminal."""
 
 
 def print_trace(answer: Json, *, way: bool) -> None:
@@ -24,7 +33,7 @@ def print_trace(answer: Json, *, way: bool) -> None:
     """
     for warning in answer["warnings"]:
         click.echo(f"warning: {visible(warning)}", err=True)
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    width = terminal_width()
     for line in trace_lines(answer, way=way, width=width):
         click.echo(line)
 
@@ -79,32 +88,62 @@ def _block(block: Json, blocks: int, width: int | None) -> Iterator[str]:
         f"{counted(len(block['visits']), 'construct')} visited, "
         f"accepted by {counted(block['accepting'], 'query')}"
     )
-    rows: list[list[object]] = []
+    yield from _wrapped(f"sequence: {' -> '.join(block['sequence'])}", width)
+    rows = _rows(block)
+    if rows:
+        headings = ["step", "value", "region", "left", "ruled out"]
+        yield from table_text(headings, _fitted(rows, width), width).splitlines()
+    if any(visit["by_arrow"] for visit in block["visits"]):
+        yield from _wrapped(f"{_BY_ARROW} a micro-arrow led there, not the sequence", width)
+    remaining = block["remaining"]
+    if block["visits"] and remaining["queries"]:
+        more = remaining["queries"] - len(remaining["listed"])
+        ids = ", ".join(remaining["listed"]) + (f" and {more:,} more" if more else "")
+        yield from _wrapped(f"after the last construct remain: {ids}", width)
+
+
+def _rows(block: Json) -> list[list[str]]:
+    rows = []
     if block["patterns"]["conjuncts"]:
         left = f"{block['conjuncts']:,} -> {block['begun']:,}"
         rows.append(["", "its patterns", "", left, _losses(block["patterns"])])
     for step, visit in enumerate(block["visits"], 1):
-        region = (
-            "NULL" if visit["is_null"] else f"{visit['region'] + 1} of {visit['regions']:,}: {visit['region_text']}"
-        )
         left = f"{visit['before']:,} -> {visit['after']:,}"
-        rows.append([str(step), visit["value"], region, left, _losses(visit["fell"])])
+        by = _BY_ARROW if visit["by_arrow"] else ""
+        rows.append([f"{step}{by}", visit["value"], _region(visit), left, _losses(visit["fell"])])
     if block["verification"]["conjuncts"]:
         before = block["holding"] + block["verification"]["conjuncts"]
         left = f"{before:,} -> {block['holding']:,}"
         rows.append(["", "exact constraints", "", left, _losses(block["verification"])])
-    if rows:
-        yield from table_text(
-            ["step", "value", "region", "left", "ruled out"], [_cut(row) for row in rows], width
-        ).splitlines()
+    return rows
 
 
-def _cut(row: list[object]) -> list[object]:
-    """With long cells cut, so that the columns after them stay on the terminal."""
-    longest = (4, 24, 28, 16, 400)
-    return [
-        text if len(text) <= most else f"{text[: most - 1]}…" for text, most in zip(map(str, row), longest, strict=True)
-    ]
+def _region(visit: Json) -> str:
+    if visit["is_null"]:
+        return "NULL"
+    kind = "exact" if visit["exact"] else "bounded"
+    return f"{visit['region'] + 1} of {visit['regions']:,} {kind}: {visit['region_text']}"
+
+
+def _fitted(rows: Sequence[Sequence[str]], width: int | None) -> list[list[str]]:
+    """With values and regions cut, so that of what was ruled out something stays on the terminal, and the name of what
+    is no construct.
+    """
+    cells = [[visible(cell) for cell in row] for row in rows]
+    step, value, region, left, losses = (max(len(row[place]) for row in cells) for place in range(5))
+    room = _VALUE_CHARS + _REGION_CHARS
+    if width is not None:
+        others = max(step, len("step")) + left + min(losses, _RULED_OUT_CHARS) + 4 * len("  ")
+        room = min(room, max(_LEAST_CHARS, width - others))
+    named = max((len(row[1]) for row in cells if not row[0]), default=0)
+    value = min(value, _VALUE_CHARS, max(room // 3, min(named, room // 2), room - region))
+    region = min(region, _REGION_CHARS, room - value)
+    return [[row[0], cut(row[1], value), cut(row[2], region), row[3], cut(row[4], _LOSSES_CHARS)] for row in cells]
+
+
+def _wrapped(line: str, width: int | None) -> list[str]:
+    text = visible(line)
+    return [text] if width is None else textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _losses(losses: Json) -> str:

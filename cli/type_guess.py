@@ -8,18 +8,23 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cli.spellings import DATE, DOUBLE, INTEGER, TIME
+from cli.spellings import DATE, DOUBLE, TIME
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TEXTS = (
-    ("boolean", re.compile("true|false", re.ASCII)),
-    ("integer", re.compile(INTEGER, re.ASCII)),
-    ("double", re.compile(DOUBLE, re.ASCII)),
+_TIMES = (
     ("date", re.compile(DATE, re.ASCII)),
     ("timestamp_ntz", re.compile(DATE + TIME, re.ASCII)),
     ("timestamp", re.compile(f"{DATE}{TIME}(?:Z|[+-][0-9]{{2}}:[0-9]{{2}})", re.ASCII)),
+)
+_TEXTS = (
+    # In any case, as it is published, and as Spark reads it.
+    ("boolean", re.compile("true|false", re.ASCII | re.IGNORECASE)),
+    ("integer", re.compile("-?(?:0|[1-9][0-9]{0,37})", re.ASCII)),
+    ("integer beyond DECIMAL(38,0)", re.compile("-?[1-9][0-9]{38,}", re.ASCII)),
+    ("double", re.compile(DOUBLE, re.ASCII)),
+    *_TIMES,
 )
 _ALIKE = (
     ({"integer", "double"}, "double"),
@@ -107,6 +112,8 @@ class TypeGuess:
             yield f"mixed: {', '.join(shown)}"
         elif self._common() == "struct" and not self.fields:
             yield "objects without fields"
+        elif self._common() == "integer" and (beyond := self._beyond_bigint()) is not None:
+            yield f"beyond BIGINT, as {str(beyond)[:30]!r}"
         if self._common() == "timestamp_ntz":
             yield "times without a zone: of the stream's time zone, or declare it TIMESTAMP_NTZ"
 
@@ -117,6 +124,10 @@ class TypeGuess:
             return next(iter(kinds), "text")
         return next((kind for alike, kind in _ALIKE if kinds <= alike), "mixed")
 
+    def _beyond_bigint(self) -> int | None:
+        """An integer that BIGINT does not hold, if there was one."""
+        return next((seen for seen in (self._highest, self._lowest) if not -_BIGINT <= seen < _BIGINT), None)
+
     def _integer(self) -> pa.DataType:
         import pyarrow as pa
 
@@ -124,6 +135,15 @@ class TypeGuess:
             if -bound <= self._lowest and self._highest < bound:
                 return found
         return pa.string()
+
+
+def is_value(text: str) -> bool:
+    """Whether a text of CSV is a number, a truth value or a time, and so hardly a name.
+
+    >>> [is_value(text) for text in ("delay", "12.5", "2013-01-31", "")]
+    [False, True, True, False]
+    """
+    return _kind(text, texts=True) != "text"
 
 
 def _kind(value: Any, *, texts: bool) -> str:
@@ -138,4 +158,4 @@ def _kind(value: Any, *, texts: bool) -> str:
     if isinstance(value, list):
         return "array"
     # In JSON a text is a text, but for times, for which it has nothing else.
-    return next((kind for kind, text in _TEXTS[0 if texts else 3 :] if text.fullmatch(value)), "text")
+    return next((kind for kind, text in (_TEXTS if texts else _TIMES) if text.fullmatch(value)), "text")

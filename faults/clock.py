@@ -43,8 +43,9 @@ def set_back(after_s: float, by_s: float) -> None:
         for name, module in list(sys.modules.items()):
             if name.startswith("broker.") and vars(module).get("datetime") is _Datetime:
                 module.datetime = _Moved  # type: ignore[attr-defined]
+        # First, and in one piece: who sees the other clock may end the process at once.
+        sys.stderr.write(f"{SAID}\n")
         time.time = lambda: _NOW_S() - by_s
-        print(SAID, file=sys.stderr, flush=True)
 
     timer = threading.Timer(after_s, move)
     timer.daemon = True

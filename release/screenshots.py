@@ -119,7 +119,7 @@ def _with_flights(daemon: Daemon) -> dict[str, str]:
         "overview": "/console/",
         "queries": "/console/queries?text=SFO",
         "query": "/console/queries/late-arrivals",
-        "new-query": "/console/queries/new?stream=flights&where=arr_delay+%3E+120+AND+dest+%3D+%27SFO%27",
+        "new-query": "/console/query/new?stream=flights&where=arr_delay+%3E+120+AND+dest+%3D+%27SFO%27",
         "plan": "/console/plan?stream=flights",
         "block": "/console/plan/flights/0",
         "trace": f"/console/trace?source=flights-0-{place.offset}&query=late-arrivals",

@@ -156,6 +156,26 @@ def test_prometheus_asks_the_broker_with_its_own_token() -> None:
     assert all((DEPLOY / "prometheus" / rules).is_file() for rules in prometheus["rule_files"])
 
 
+def test_a_daemon_that_is_gone_is_known_by_the_job_that_scrapes_it() -> None:
+    groups = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text("utf-8"))["groups"]
+    (expression,) = [rule["expr"] for group in groups for rule in group["rules"] if rule["alert"] == "AscDaemonGone"]
+    job = re.fullmatch(r'up\{job=~"(.+)"\} == 0', expression)[1]  # type: ignore[index]
+    (deployed,) = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    shown = re.findall(r"job_name: (\S+)", (ROOT / "docs" / "metrics.md").read_text("utf-8"))
+    assert [re.fullmatch(job, name) is not None for name in (deployed["job_name"], *shown)] == [True, True]
+
+
+def test_alerts_name_commands_that_have_what_they_say() -> None:
+    rules = (DEPLOY / "prometheus" / "alerts.yml").read_text("utf-8")
+    assert "asc query show has how many" in rules
+    named = set(re.findall(r"\basc ((?:query|dead-letter) \w+|status|trace)\b", rules))
+    assert {"query show", "dead-letter list", "status"} <= named
+    for name in named:
+        command: Any = main
+        for part in name.split():
+            command = command.commands[part]
+
+
 def checked(*command: object) -> str:
     run = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr

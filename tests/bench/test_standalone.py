@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -30,9 +29,5 @@ def test_its_workers_register_can_be_killed_and_end_with_it(tmp_path: Path) -> N
         assert processes(tmp_path) == 2
         cluster.kill_worker(0)
         assert cluster.workers == ()
-        log = tmp_path / "master.log"
-        deadline = time.monotonic() + 150  # a master that missed the end misses the worker after a minute
-        while "Removing worker" not in log.read_text("utf-8"):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        assert processes(tmp_path) == 1  # when the master misses it is Spark's own: at once, or a minute or more later
     assert processes(tmp_path) == 0

@@ -96,6 +96,7 @@ def asc(spark: SparkSession, kafka: EmbeddedKafka, tmp_path_factory: pytest.Temp
                 "options": {"timestampFormat": "dd/MM/yyyy HH:mm:ss", "timeZone": "Europe/Oslo"},
             },
         },
+        "layers": {"zones": {"topic": "cli-zones"}},
     }
     daemon = Daemon(parse_config(config), spark=spark)
     daemon.start()
@@ -170,6 +171,10 @@ class _Answers(BaseHTTPRequestHandler):
             self.send_response(answer[0])
             self.end_headers()
             self.wfile.write(answer[1].encode())
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

@@ -60,10 +60,14 @@ def test_recorded_tuples_come_from_a_folder(run: Run, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["census", "--figure", "8"], ["census", "--queries", "0"], ["adaptation", "--scale", "0"]],
+    ("arguments", "said"),
+    [
+        (["census", "--figure", "8"], "--figure '8': give an integer from 6 to 7"),
+        (["census", "--queries", "0"], "--queries '0': give an integer from 1 on"),
+        (["adaptation", "--scale", "0"], "--scale '0.0': give a number above 0 to 1"),
+    ],
 )
-def test_wrong_use(run: Run, arguments: list[str]) -> None:
+def test_wrong_use(run: Run, arguments: list[str], said: str) -> None:
     found = run("bench", *arguments)
     assert found.exit_code == 2
-    assert "not in the range" in found.output
+    assert said in found.output

@@ -166,9 +166,7 @@ def test_text_that_is_none_is_told_after_the_rows_before_it(tmp_path: Path, cont
     path.write_bytes(content)
     records, refusal = at_once(path, Target("json", SCHEMA), None)
     assert [value for _, value in records] == [b'{"i":1,"s":"a"}', b'{"i":2,"s":"b"}']
-    assert (refusal or "").startswith(
-        f"not readable as CSV, file '{path}': after line 3: is it CSV in UTF-8? 'utf-8' codec can't decode byte"
-    )
+    assert (refusal or "").startswith(f"not readable as CSV, file '{path}': after line 3: is it CSV in UTF-8? Byte 0x")
 
 
 def test_nested_texts_stand_as_they_are(tmp_path: Path) -> None:

@@ -70,6 +70,9 @@ def test_they_are_listed_with_their_reasons_and_counted(asc: Asc, marked: str) -
     reasons = asc.json("dead-letter", "list", "--stream", "flights", "--max", 1)
     assert len(reasons["dead_letters"]) == 1
     assert sum(reasons["reasons"].values()) >= 2
+    some = asc.json("dead-letter", "list", "--stream", "flights", "--reason", "JSON record")
+    assert [place_of(each) in map(place_of, some["dead_letters"]) for each in (first, second)] == [True, False]
+    assert all("JSON record" in reason for reason in some["reasons"])
     none = asc.json("dead-letter", "list", "--stream", "flights", "--reason", "no reason has this text")
     assert none == {"dead_letters": [], "reasons": {}}
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 import cli
 from asc.predicate.functions import FUNCTIONS
 from broker.config.config import Config, StreamConfig, parse_config
+from broker.config.layers import LayerConfig
 from cli.reference import with_functions
 
 if sys.version_info >= (3, 11):
@@ -33,10 +34,12 @@ def documented(section: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `(\w+)` \| ([^|]+?) \|", body, re.MULTILINE))
 
 
-SECTIONS = {name: field.annotation for name, field in Config.model_fields.items() if name != "streams"}
+SECTIONS = {name: field.annotation for name, field in Config.model_fields.items() if name not in ("streams", "layers")}
+
+NAMED = {"streams.NAME": StreamConfig, "layers.NAME": LayerConfig}
 
 
-@pytest.mark.parametrize(("section", "model"), [*SECTIONS.items(), ("streams.NAME", StreamConfig)])
+@pytest.mark.parametrize(("section", "model"), [*SECTIONS.items(), *NAMED.items()])
 def test_every_key_of_the_configuration_is_documented_with_its_default(section: str, model: type[BaseModel]) -> None:
     rows = documented(section)
     assert set(rows) == {field.alias or name for name, field in model.model_fields.items()}

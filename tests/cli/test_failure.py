@@ -41,6 +41,21 @@ def test_wrong_use_ends_with_2(run: Run, arguments: list[str]) -> None:
     assert line.endswith(" --help' shows how")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["completion"], "missing argument 'SHELL': give bash, zsh or fish"),
+        (["status", "--wait", "abc"], "--wait 'abc': give a number from 0 on"),
+        (["status", "--watch", "0.1"], "--watch '0.1': give a number from 0.5 to 86,400"),
+        (["subscribe", "hot", "--max", "0"], "--max '0': give an integer from 1 on"),
+        (["dead-letter", "list", "--max", "many"], "--max 'many': give an integer from 1 to 10,000"),
+        (["status", "--sever", "x"], "no such option '--sever'. Did you mean '--server'?"),
+    ],
+)
+def test_wrong_use_names_value_and_remedy(run: Run, arguments: list[str], said: str) -> None:
+    assert run(*arguments).stderr.startswith(f"error: {said}: '")
+
+
 def test_the_caret_stands_under_the_place(run: Run, schema_file: Path) -> None:
     result = run("query", "check", "--where", "dest = 'SFO' AND arr_dely > 60", "--schema", schema_file)
     _, line, caret = result.stderr.splitlines()

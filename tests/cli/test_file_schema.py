@@ -27,6 +27,29 @@ def test_csv(tmp_path: Path) -> None:
     assert found.notes[-1].startswith("_key: a stream cannot have it")
 
 
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (
+            "5,Oslo,2013-01-31",
+            ["the first line was taken for names, though '5' is a value: put a line of names before it"],
+        ),
+        ("id;name", ["one column, 'id;name': fields are divided by commas, not by semicolons"]),
+        ("id\tname", ["control characters instead of names in file"]),
+        ("id,name2", []),
+    ],
+    ids=["values", "semicolons", "tabs", "names"],
+)
+def test_a_first_line_that_hardly_names_columns_is_told(tmp_path: Path, header: str, said: list[str]) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{header}\n{header}\n", encoding="utf-8")
+    try:
+        notes = [*schema_of_file(path, 100).notes]
+    except CommandError as error:
+        notes = [error.subject]
+    assert [note for note in notes if note.split(":")[0] not in [*header.split(","), header]] == said
+
+
 def test_only_so_many_rows_are_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "rows.ndjson"
     rows = [{"n": 1, "place": {"x": None}}, {"place": {"x": 1.5}, "m": [1]}, {"n": "text"}]
@@ -77,7 +100,7 @@ def test_a_file_without_a_schema_is_one_line(tmp_path: Path, name: str, content:
     ("name", "content", "said"),
     [
         ("rows.csv", b"\x00\x01,b\n1,2\n", "a column would be named '\\x00\\x01': is it CSV in UTF-8?"),
-        ("rows.csv", b"\x89PNG\r\n\x1a\n", "is it CSV in UTF-8? 'utf-8' codec"),
+        ("rows.csv", b"\x89PNG\r\n\x1a\n", "is it CSV in UTF-8? Byte 0x89 stands where none can"),
         ("rows.ndjson", b"\x89PNG\r\n\x1a\n", "record 1 is not; mend or remove it"),
         ("rows.parquet", b"\x89PNG\r\n\x1a\n", "not readable as Parquet"),
     ],

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from asc.predicate.builtins import builtins
+from asc.predicate.spatial_builtins import spatial_builtins
 from cli.main import main
 
 
@@ -19,7 +20,7 @@ def printed(*words: str) -> str:
 
 def test_the_whole_list() -> None:
     lines = printed().splitlines()
-    assert len(lines) == len(builtins()) + 1
+    assert len(lines) == len(builtins()) + len(spatial_builtins()) + 1
     assert "date_trunc                   allowed  string, date or timestamp" in lines
     assert "sum                          refused  aggregate: a predicate sees one record at a time" in lines
 
@@ -27,6 +28,7 @@ def test_the_whole_list() -> None:
 def test_one_function_with_an_example() -> None:
     assert printed("DATE_TRUNC").splitlines() == [
         "date_trunc(string, date or timestamp): allowed, dates and timestamps",
+        "where an argument is NULL: NULL",
         "for example: date_trunc('HOUR', ts)",
     ]
     assert printed("sum") == "sum: refused, aggregate: a predicate sees one record at a time\n"
@@ -34,7 +36,7 @@ def test_one_function_with_an_example() -> None:
 
 def test_as_json() -> None:
     assert json.loads(printed("length", "--json"))["arguments"] == "string"
-    assert len(json.loads(printed("--json"))) == len(builtins())
+    assert len(json.loads(printed("--json"))) == len(builtins()) + len(spatial_builtins())
 
 
 @pytest.mark.parametrize(

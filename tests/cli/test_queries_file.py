@@ -62,6 +62,7 @@ def test_each_form_reads_the_same(tmp_path: Path, name: str, text: str) -> None:
         ("q.json", '{"a": {"topic": "t"}}', 'query 1 needs "id" and "where"'),
         ("q.json", '{"a": {"id": "b", "where": "x > 1"}}', "'a' must be a predicate"),
         ("q.json", '{"a": 1}', "'a' must be a predicate"),
+        ("sensors.csv", "at,celsius\r\n1,20.5\r\n", "no queries in file .*sensors.csv': it is neither NDJSON nor JSON"),
         ("q.toml", "a = ", "not TOML"),
         ("q.toml", 'a = "x > 1"\na = "x > 2"\n', "not TOML"),
     ],

@@ -47,7 +47,9 @@ def test_replacing_is_told_apart_and_can_be_refused(asc: Asc) -> None:
         return asc("query", "add", "standing", "--where", where, "--stream", "flights", *options)
 
     assert add("delay > 1", "--no-replace").stdout.startswith("registered standing -> asc.standing, version ")
-    assert add("delay > 2").stdout.startswith("replaced standing -> asc.standing, version ")
+    replaced = add("delay > 2").stdout.splitlines()
+    assert replaced[0].startswith("replaced standing -> asc.standing, version ")
+    assert replaced[1:] == ["in place of: delay > 1 -> asc.standing"]
     same = asc.json("query", "add", "standing", "--where", "delay > 2", "--stream", "flights")
     assert (same["change"], same["version"]) == ("unchanged", asc.json("query", "show", "standing")["version"])
     refused = add("delay > 3", "--no-replace")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import Result
 
 if TYPE_CHECKING:
-    from conftest import Asc
-
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+    from conftest import Address, Asc
 
 
 def test_a_predicate_is_tried_on_the_last_records(asc: Asc, tmp_path: Path) -> None:
@@ -36,3 +37,18 @@ def test_what_is_no_predicate_has_its_caret(asc: Asc) -> None:
     assert refused.exit_code == 1
     assert "did you mean 'delay'?" in refused.stderr
     assert asc("query", "test", "--where", "delay > 60", "--last", 0).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("timestamp_ms", "said"),
+    [(0, "1970-01-01T00:00:00.000Z"), (10**15, f"{10**15} ms since 1970"), (-1, "none"), (None, "none")],
+)
+def test_a_producer_may_set_any_time(
+    run: Callable[..., Result], address: Address, timestamp_ms: int | None, said: str
+) -> None:
+    shown = [{"partition": 0, "offset": 7, "timestamp_ms": timestamp_ms, "key": None, "value": "{}"}]
+    found = {"records": 1, "accepted": 1, "dead_letters": 0, "shown": shown}
+    address.answers["/v1/test"] = [(200, json.dumps(found))]
+    told = run("query", "test", "--where", "delay > 60", "--server", address.url)
+    assert told.exit_code == 0, told.stderr
+    assert told.stdout.splitlines()[-1].split(maxsplit=1)[1] == f"{said}  {{}}"

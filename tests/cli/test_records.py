@@ -173,7 +173,8 @@ def test_a_pattern_that_cannot_be_written_is_refused_before_the_first_record(tmp
     ("name", "text", "target", "expected"),
     [
         ("rows.csv", "N,extra\n1,2\n", "json", (["N", "extra"], False)),
-        ("rows.csv", "N,extra\n", "json", ([], False)),
+        ("rows.csv", "N,extra\n", "json", (["N", "extra"], False)),
+        ("rows.csv", "N", "json", (["N"], False)),
         ("rows.ndjson", '{"n": 1}\nx\n[1]\n{"m": 2, "n": 3}\n', "json", (["n", "m"], True)),
         ("rows.ndjson", '{"n": 1}\n', "csv", (["n"], False)),
     ],

@@ -39,6 +39,16 @@ def test_a_schema_that_is_none_is_one_line(run: Run, tmp_path: Path) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.CSV.gz", "rows.ndjson", "rows.parquet"])
+def test_a_file_of_records_is_no_schema(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"n\n1\n")
+    remedy = f"'asc schema infer {path}' prints their schema: write that to a file, and name it"
+    with pytest.raises(CommandError) as raised:
+        read_schema(path)
+    assert str(raised.value) == f"records, and no schema, in file '{path}': {remedy}"
+
+
 def test_a_schema_that_is_not_text_is_one_line(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "bad.ddl"
     path.write_bytes(b"\xff\xfe\x00")

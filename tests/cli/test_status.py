@@ -69,8 +69,9 @@ def test_waiting_ends_at_an_address_that_is_no_daemon_s(
     assert len(address.asked) == 1
 
 
-def test_waiting_ends_at_a_token_that_is_refused(run: Run, address: Address) -> None:
-    address.answers["/readyz"] = [READY]
+@pytest.mark.parametrize("ready", [READY, NOT_READY])
+def test_waiting_ends_at_a_token_that_is_refused(run: Run, address: Address, ready: tuple[int, str]) -> None:
+    address.answers["/readyz"] = [ready]
     address.answers["/v1/streams"] = [(401, json.dumps({"error": {"message": "bearer token: give it"}}))]
     result = run("status", "--wait", 600, "--server", address.url)
     assert (result.exit_code, result.stderr) == (1, "error: bearer token: give it\n")

@@ -61,6 +61,21 @@ def test_a_stream_is_told_in_full() -> None:
 
 
 @pytest.mark.parametrize(
+    ("half_s", "most_s", "said"),
+    [
+        (0.0004, 0.9994, "half within 0 ms, 99 of 100 within 999 ms"),
+        (59.96, 119.9, "half within 60.0 s, 99 of 100 within 119.9 s"),
+        (121.0, 3_599.0, "half within 2 min, 99 of 100 within 60 min"),
+        (300.0, 3_600.0, "half within 5 min, 1 of 100 more than 1 h"),
+        (3_600.0, 1e7, "half more than 1 h, 1 of 100 more than 1 h"),
+    ],
+)
+def test_latency_is_told_in_the_unit_that_suits_it(half_s: float, most_s: float, said: str) -> None:
+    lines = status_lines(found({"flow": {"latency_p50_s": half_s, "latency_p99_s": most_s}}))
+    assert lines[-1] == f"s: latency of the last minute: {said}"
+
+
+@pytest.mark.parametrize(
     ("plan", "cells"),
     [({}, list("----0--")), ({"monitor": {"enabled": False, "tuples": 0}}, [*"---", *"00-", "off"])],
     ids=["unseen", "off"],
@@ -70,12 +85,24 @@ def test_what_is_not_known_is_a_dash(plan: dict[str, Any], cells: list[str]) -> 
     assert [*row[3:8], row[10], row[11]] == cells
 
 
-def test_on_a_narrow_terminal_each_line_is_cut_and_the_first_columns_stay() -> None:
+def test_on_a_narrow_terminal_what_is_wider_goes_on_below() -> None:
     plan = {**PLAN, "dead_letters": {"total": 1, "reasons": [{"reason": "\x1b[31mred", "column": None, "count": 1}]}}
-    lines = status_lines(found(plan), 50)
-    assert max(map(len, lines)) <= 50
-    assert lines[1] == "stream  queries  not served   in/s  out/s    lag…"
-    assert lines[4] == "s: 1 dead letter: ·[31mred"
+    lines = status_lines(found(plan), 80)
+    assert max(map(len, lines)) <= 80
+    assert [" ".join(line.split()) for line in lines[1:5]] == [
+        "stream queries not served in/s out/s lag records dead letters topic",
+        "s 7 2 1,235 0.2 1,700 5,000 1 t",
+        "stream format cost rearranged conjuncts p-attributes version",
+        "s json 1.00 2 9 2 12,345",
+    ]
+    assert lines[6] == "s: 1 dead letter: ·[31mred"
+    assert lines[-2:] == [
+        "2026-01-31T12:00:00Z  s block 0: cost, dropping ratio - -> 0.500, cost 4.00 ->",
+        "  2.00, a, b, c, d, ... -> macro b, a (3 micro-arrows), 0.25 s",
+    ]
+    narrow = status_lines(found(PLAN), 20)
+    assert max(map(len, narrow[1:])) <= 20
+    assert "12,345" in "".join(narrow)
 
 
 def test_why_it_is_not_ready_is_never_cut() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 from click.shell_completion import ShellComplete
 
 from cli.main import main
+from cli.suggestions import suggested_streams
 
 if TYPE_CHECKING:
     from conftest import Address
@@ -94,3 +97,23 @@ def test_a_daemon_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.Mon
 )
 def test_commands_and_options_are_suggested(words: str, found: list[str]) -> None:
     assert list(suggested(words)) == found
+
+
+def test_every_option_that_names_a_stream_of_the_daemon_suggests_them() -> None:
+    def commands(of: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+        if not isinstance(of, click.Group):
+            yield name, of
+            return
+        for inner, command in of.commands.items():
+            yield from commands(command, f"{name} {inner}".strip())
+
+    found = {
+        name: {param.name: param for param in command.params}
+        for name, command in commands(main, "")
+        if {"server", "stream"} <= {param.name for param in command.params}
+    }
+    assert {"trace", "publish", "query add"} <= found.keys()
+    silent = [
+        name for name, params in found.items() if params["stream"]._custom_shell_complete is not suggested_streams
+    ]
+    assert silent == []

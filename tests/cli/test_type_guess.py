@@ -24,10 +24,13 @@ def guessed(values: list[Any], *, texts: bool) -> TypeGuess:
         (["2147483648"], "BIGINT"),
         (["-2147483649"], "BIGINT"),
         (["9223372036854775808"], "DECIMAL(38,0)"),
+        (["99999999999999999999", "-1"], "DECIMAL(38,0)"),
+        (["1" * 39], "STRING"),
         (["1", "1.5"], "DOUBLE"),
         (["007"], "STRING"),
         (["1", "NA"], "STRING"),
         (["true", "false"], "BOOLEAN"),
+        (["True", "FALSE", "true"], "BOOLEAN"),
         (["true", "1"], "STRING"),
         (["2013-01-31"], "DATE"),
         (["2013-01-31", "2013-01-31T10:00:00Z"], "TIMESTAMP"),
@@ -76,3 +79,16 @@ def test_doubts() -> None:
     assert list(guessed([None], texts=True).doubts()) == ["no value was seen"]
     (without_zone,) = guessed(["2013-01-31 10:00:00"], texts=True).doubts()
     assert "without a zone" in without_zone
+
+
+@pytest.mark.parametrize(
+    ("values", "texts", "said"),
+    [
+        (["1", "9223372036854775808"], True, "beyond BIGINT, as '9223372036854775808'"),
+        (["-99999999999999999999"], True, "beyond BIGINT, as '-99999999999999999999'"),
+        (["1", "1" * 39], True, f"mixed: integer as '1' (1), integer beyond DECIMAL(38,0) as '{'1' * 30}' (1)"),
+        ([10**38, 1], False, f"beyond BIGINT, as '1{'0' * 29}'"),
+    ],
+)
+def test_an_integer_that_is_too_large_is_called_so(values: list[Any], texts: bool, said: str) -> None:
+    assert list(guessed(values, texts=texts).doubts()) == [said]

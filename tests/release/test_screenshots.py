@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from release.errors import ReleaseError
-from release.screenshots import SCHEMES, shoot
+from release.screenshots import IMAGES, ROOT, SCHEMES, shoot
 
 PAGE = b"""<!doctype html><html lang="en"><title>x</title>
 <style>body{background:white}@media (prefers-color-scheme:dark){body{background:black}}</style><body>text"""
@@ -51,3 +51,9 @@ def test_without_a_chromium_it_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ReleaseError, match=r"Chromium.*apt-get install chromium"):
         shoot("http://127.0.0.1:1", {}, tmp_path)
+
+
+def test_every_picture_of_the_documentation_is_shown_by_a_page() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    shown = "".join(page.read_text("utf-8") for page in pages)
+    assert [picture.name for picture in IMAGES.iterdir() if f"images/{picture.name}" not in shown] == []

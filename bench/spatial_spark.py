@@ -1,0 +1,54 @@
+"""Fences through ``broker.match``, beside one plain predicate over the same records."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan, Query
+from asc.predicate import normalise
+from bench.paired import ratio_of
+from bench.parquet_input import parquet_frame
+from bench.spark_contender import Contender, run_in_turns
+from broker.matching.dataframe import match_plan, schema_of
+from broker.matching.shipped_plan import ShippedPlan
+from broker.runtime.spark import spark_session
+
+FENCES, PLAIN = "fences", "one plain predicate"
+
+
+def through_spark(plan: Plan, positions: npt.NDArray[np.float64], rows: int, repetitions: int) -> dict[str, Any]:
+    """Seconds of both over so many records, the positions again and again; the plain predicate accepts half of them."""
+    spark = spark_session(app_name="asc-bench-spatial", driver_memory="4g")
+    spark.sparkContext.setLogLevel("ERROR")
+    places = positions[np.arange(rows) % len(positions)]
+    tuples = pa.table({name: places[:, place] for place, name in enumerate(("longitude", "latitude"))})
+    middle = float(np.median(places[:, 1]))
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
+        frame = parquet_frame(spark, Path(folder), tuples)
+        plain = compile_plan([Query("north", normalise(f"latitude > {middle!r}D", schema_of(frame)))])
+        shipped = {name: ShippedPlan.of(frame, own) for name, own in ((FENCES, plan), (PLAIN, plain))}
+        matched = {name: match_plan(frame, own) for name, own in shipped.items()}
+        contenders = [
+            Contender(name, lambda found=found: found, None, in_python=True)  # type: ignore[misc]
+            for name, found in matched.items()
+        ]
+        run_in_turns(spark, contenders, repetitions, f"{len(plan):,} fences through Spark")
+        accepted = {name: found.count() for name, found in matched.items()}
+    seconds = {contender.name: contender.seconds for contender in contenders}
+    return {
+        "rows": rows,
+        "fences": len(plan),
+        "accepted": accepted,
+        "median_s": {name: statistics.median(own) for name, own in seconds.items()},
+        "runs_s": seconds,
+        "ratio": asdict(ratio_of(seconds[FENCES], seconds[PLAIN])),
+    }

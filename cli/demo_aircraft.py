@@ -1,0 +1,199 @@
+"""Fences over simulated aircraft: what ``asc demo aircraft`` does, and how it says what it saw."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+from shapely.geometry.base import BaseGeometry
+
+from asc.errors import ShapeError
+from asc.layer_file import file_rows
+from asc.spatial.feature import feature_document
+from asc.spatial.reading import Rules
+from cli.client import Client
+from cli.demo_daemon import demo_daemon, receive, say
+from cli.demo_run import compare
+from cli.output import table_text
+from workloads.aircraft import SCHEMA, Aircraft, Reports, rows, simulated
+from workloads.natural_earth import countries_path
+
+Mask = npt.NDArray[np.bool_]
+
+STREAM, LAYER = "aircraft", "countries"
+AIRCRAFT, HOURS = 250, 2
+SHOWN = ("CHE", "AUT", "DEU", "FRA", "ITA")
+"""The countries that have a predicate each."""
+
+AIRPORT = ("zurich", 8.5481, 47.4515, 20_000.0)
+"""Name, degrees, and how near, in metres, is near."""
+
+LOW_FT = 30_000
+_HIGH_FT = 38_000
+_EARTH_M = 6_371_008
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A predicate, and which reports it accepts by shapely, or by a plain loop: what the topic has to hold."""
+
+    where: str
+    oracle: Callable[[Mapping[str, BaseGeometry], Reports], Mask]
+
+
+def fences() -> Mapping[str, Fence]:
+    """The predicates of the demonstration, by id."""
+    position = "ST_Point(longitude, latitude)"
+    name, x, y, near_m = AIRPORT
+    found = {
+        f"over-{code.lower()}": Fence(
+            f"ST_Contains(shape('{LAYER}', '{code}'), {position})",
+            lambda shapes, reports, code=code: _within(shapes[code], reports),  # type: ignore[misc]
+        )
+        for code in SHOWN
+    }
+    found["low-over-che"] = Fence(
+        f"ST_Contains(shape('{LAYER}', 'CHE'), {position}) AND altitude < {LOW_FT}",
+        lambda shapes, reports: _within(shapes["CHE"], reports) & (reports.altitude_ft < LOW_FT),
+    )
+    found["high-elsewhere"] = Fence(
+        f"NOT ST_Covers(shape('{LAYER}', 'CHE'), {position}) AND altitude >= {_HIGH_FT}",
+        lambda shapes, reports: ~_covered(shapes["CHE"], reports) & (reports.altitude_ft >= _HIGH_FT),
+    )
+    found[f"near-{name}"] = Fence(
+        f"ST_DistanceSphere(ST_Point({x}, {y}), {position}) <= {near_m:.0f}",
+        lambda _, reports: _near(x, y, near_m, reports),
+    )
+    return MappingProxyType(found)
+
+
+def run_aircraft(picture: Path | None = None) -> dict[str, Any]:
+    """Run it in a temporary folder; the report, ``agrees`` in it says whether every topic has exactly its reports.
+
+    ``picture``: where a map of it is drawn, as .png and .svg, if matplotlib is installed.
+    """
+    stream = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
+    tables = {"streams": {STREAM: stream}, "layers": {LAYER: {"topic": LAYER}}}
+    aircraft, reports = simulated(AIRCRAFT, duration_s=HOURS * 3_600)
+    with demo_daemon(tables) as (client, _):
+        found = flown_through(client, aircraft, reports)
+    if picture is not None:
+        from cli.demo_map import draw_map
+
+        found["picture"] = str(picture) if draw_map(picture, aircraft, reports, found["accepted"]) else None
+    del found["accepted"]
+    return found
+
+
+def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) -> dict[str, Any]:
+    """Send the reports through a daemon with the stream and the layer and nothing else, and compare what comes out;
+    ``accepted`` is what each predicate should accept, a mask.
+    """
+    from broker.kafka.batch_sender import BatchSender
+
+    shapes, refused = _put_countries(client)
+    wanted = fences()
+    say(f"registering {len(wanted)} predicates through {client.server} ...")
+    lines = "\n".join(json.dumps({"id": query_id, "where": fence.where}) for query_id, fence in wanted.items())
+    client.apply(lines.encode(), keep_going=False)
+    topics = {query["id"]: query["topic"] for query in client.queries()}
+    say("asking shapely what each predicate accepts ...")
+    accepted = {query_id: fence.oracle(shapes, reports) for query_id, fence in wanted.items()}
+    expected = {query_id: Counter(mask.nonzero()[0].tolist()) for query_id, mask in accepted.items()}
+    topic, kafka = client.stream(STREAM)["topic"], client.kafka()
+    with kafka.reading(topics.values(), from_beginning=True) as messages:
+        say(f"publishing {len(reports):,} reports of {len(aircraft)} aircraft into topic {topic} ...")
+        started = time.monotonic()
+        with BatchSender(kafka, topic) as sender:
+            content = [(json.dumps(row).encode(), row["icao24"].encode()) for row in rows(aircraft, reports)]
+            sender.send([value for value, _ in content], [key for _, key in content])
+            sender.flush()
+        say("receiving from every topic ...")
+        received, last = receive(messages, topics.values(), sum(map(len, expected.values())))
+    # One partition, new, and written in order.
+    row_of = {f"{topic}-0-{row}": row for row in range(len(reports))}
+    compared = {query_id: compare(received[name], row_of, expected[query_id]) for query_id, name in topics.items()}
+    return {
+        "agrees": all(one["agrees"] for one in compared.values()),
+        "countries": {"shapes": len(shapes), "refused": refused},
+        "topics": [
+            {"query": query_id, "where": wanted[query_id].where, "topic": name, **compared[query_id]}
+            for query_id, name in topics.items()
+        ],
+        "reports": len(reports),
+        "aircraft": len(aircraft),
+        "deliveries": sum(map(len, received.values())),
+        "until_last_delivery_s": round(last - started, 3),
+        "accepted": accepted,
+    }
+
+
+def _put_countries(client: Client) -> tuple[dict[str, BaseGeometry], dict[str, str]]:
+    """Put the packaged countries into the layer; the shapes that are there, and why one is not."""
+    shapes: dict[str, BaseGeometry] = {}
+    refused: dict[str, str] = {}
+    lines = []
+    for one in file_rows(countries_path(), Rules(), "ADM0_A3"):
+        if isinstance(one.row, ShapeError):
+            refused[one.id] = str(one.row.value)
+        elif one.row.shape is not None:
+            shapes[one.id] = one.row.shape
+            lines.append(json.dumps({"id": one.id, **feature_document(one.row)}))
+    client.put_shapes(LAYER, "\n".join(lines).encode())
+    return shapes, refused
+
+
+def _within(shape: BaseGeometry, reports: Reports) -> Mask:
+    return np.asarray(shapely.contains(shape, _positions(reports)), dtype=np.bool_)
+
+
+def _covered(shape: BaseGeometry, reports: Reports) -> Mask:
+    return np.asarray(shapely.covers(shape, _positions(reports)), dtype=np.bool_)
+
+
+def _positions(reports: Reports) -> Any:
+    return shapely.points(reports.longitude, reports.latitude)
+
+
+def _near(x: float, y: float, near_m: float, reports: Reports) -> Mask:
+    places = zip(reports.longitude.tolist(), reports.latitude.tolist(), strict=True)
+    return np.array([_haversine_m(x, y, *place) <= near_m for place in places])
+
+
+def _haversine_m(x1: float, y1: float, x2: float, y2: float) -> float:
+    """Metres on the sphere between two places in degrees."""
+    across, up = math.radians(x2 - x1) / 2, math.radians(y2 - y1) / 2
+    chord = math.sin(up) ** 2 + math.cos(math.radians(y1)) * math.cos(math.radians(y2)) * math.sin(across) ** 2
+    return 2 * _EARTH_M * math.asin(math.sqrt(chord))
+
+
+def report_text(report: Mapping[str, Any]) -> str:
+    """The report for people."""
+    refused = [f"{code} {reason} (--repair mends it)" for code, reason in report["countries"]["refused"].items()]
+    topics = table_text(
+        ["topic", "received", "shapely", "agrees", "predicate"],
+        [[topic[name] for name in ("topic", "received", "expected", "agrees", "where")] for topic in report["topics"]],
+    )
+    verdict = "every topic holds exactly the reports that shapely, and plain loops, accept"
+    lines = [
+        f"countries: {report['countries']['shapes']} shapes, {len(refused)} refused: {', '.join(refused)}",
+        topics,
+        f"{report['reports']:,} reports of {report['aircraft']} aircraft, {report['deliveries']:,} deliveries "
+        f"received: the last one {report['until_last_delivery_s']} s after the first report was sent, into a stream "
+        "that had just begun.",
+    ]
+    if report.get("picture"):
+        lines.append(f"A map of it: {report['picture']}.png and .svg")
+    elif "picture" in report:
+        lines.append("No map is drawn, for matplotlib is not installed.")
+    return "\n\n".join([*lines, f"OK: {verdict}." if report["agrees"] else f"FAILED: not {verdict}."])

@@ -1,0 +1,205 @@
+"""``asc layer``: the shapes that predicates name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from asc.spatial.reading import Rules
+from broker.visible_text import visible
+from cli.arguments import EXISTING_FILE
+from cli.client import Client, Json, server_options
+from cli.command import Command, Group, examples
+from cli.failure import CommandError
+from cli.output import counted, json_option, print_json, print_table
+
+_SENT_BYTES = 4 << 20
+"""Of rows that are put together; one row may be larger."""
+
+_SENT_ROWS = 5_000
+_TOLD = 20
+
+
+@click.group(
+    cls=Group,
+    epilog=examples(
+        "asc layer put countries countries.geojson --id ADM0_A3",
+        "asc layer list",
+        "asc layer show countries CHE",
+        "asc layer remove countries CHE",
+    ),
+)
+def layer() -> None:
+    """Shapes that predicates name as shape('layer', 'id').
+
+    A layer is a compacted Kafka topic of GeoJSON Features that [layers.NAME] of the configuration names. What is put
+    holds from the next batch on, for every predicate that names it.
+    """
+
+
+@layer.command(
+    cls=Command,
+    epilog=examples(
+        "asc layer put countries countries.geojson --id ADM0_A3",
+        "asc layer put zones zones.csv --id zone --repair",
+        "asc layer put zones zones.ndjson --prune",
+    ),
+)
+@click.argument("name")
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--id", "id_property", metavar="NAME", help="The property, or column, that names a shape.")
+@click.option("--repair", is_flag=True, help="Mend what GEOS calls invalid, and say what changed.")
+@click.option("--prune", is_flag=True, help="Remove what the layer has and the file has not.")
+@server_options
+@json_option
+def put(
+    *, client: Client, name: str, file: Path, id_property: str | None, repair: bool, prune: bool, as_json: bool
+) -> None:
+    """Put the shapes of a file into a layer, each in place of the one of its id.
+
+    FILE is GeoJSON (.geojson, .json), a Feature a line (.ndjson), or CSV with a column of WKT (.csv); also with .gz.
+    Without --id a shape has the Feature's own id, else its property 'id'. What is refused is named and left out: the
+    exit code is 1 then.
+    """
+    there = client.layer(name)
+    found = _Put(file, Rules(there["crs"] == "planar", there["wide_edges"], repair), id_property)
+    offsets: Json = {}
+    with tqdm(unit=" shapes", desc=name, leave=False, disable=None) as bar:
+        for piece in _pieces(found.lines()):
+            offsets = client.put_shapes(name, "\n".join(piece).encode())["effective_offsets"]
+            bar.update(len(piece))
+    gone = sorted({one["id"] for one in client.shapes(name)} - set(found.ids)) if prune else []
+    for piece in _pieces(json.dumps({"remove": shape_id}) for shape_id in gone):
+        offsets = client.put_shapes(name, "\n".join(piece).encode())["effective_offsets"]
+    if as_json:
+        counts = {"put": len(found.ids), "removed": len(gone)}
+        print_json({**counts, "refused": found.refused, "warnings": found.warnings, "effective_offsets": offsets})
+    else:
+        removed = f", {len(gone):,} removed" if prune else ""
+        refused = f", {len(found.refused):,} refused" if found.refused else ""
+        click.echo(f"{name}: {counted(len(found.ids), 'shape')}{removed}{refused}")
+        _say(found.warnings, "warning")
+    if found.refused:
+        _say(found.refused, "refused")
+        raise CommandError("shapes that are refused:", len(found.refused), f"the others are in layer '{name}'")
+
+
+class _Put:
+    """The rows of a file as lines to be sent, and what is found out while they are read."""
+
+    def __init__(self, file: Path, rules: Rules, id_property: str | None) -> None:
+        self._file, self._rules, self._id_property = file, rules, id_property
+        self.ids: list[str] = []
+        self.refused: dict[str, str] = {}
+        self.warnings: dict[str, str] = {}
+
+    def lines(self) -> Iterator[str]:
+        """Each row that is not refused. Errors: AscError."""
+        from asc.errors import ShapeError
+        from asc.layer_file import file_rows
+        from asc.spatial.feature import feature_document
+
+        for one in file_rows(self._file, self._rules, self._id_property):
+            if isinstance(one.row, ShapeError):
+                is_invalid = one.row.subject == "invalid shape" and not self._rules.repairs
+                self.refused[one.id] = f"{one.row.value} (--repair mends it)" if is_invalid else str(one.row)
+                continue
+            if one.row.warnings:
+                self.warnings[one.id] = "; ".join(one.row.warnings)
+            self.ids.append(one.id)
+            yield json.dumps({"id": one.id, **feature_document(one.row)}, separators=(",", ":"))
+
+
+@layer.command("list", cls=Command, epilog=examples("asc layer list", "asc layer list --json"))
+@server_options
+@json_option
+def list_layers(*, client: Client, as_json: bool) -> None:
+    """List the layers of the daemon's configuration."""
+    found = client.layers()
+    if as_json:
+        print_json(found)
+        return
+    rows = [[one["name"], one["topic"], one["crs"], f"{one['rows']:,}", one["refused"]] for one in found]
+    print_table(["layer", "topic", "crs", "shapes", "refused"], rows)
+
+
+@layer.command(
+    cls=Command,
+    epilog=examples("asc layer show countries", "asc layer show countries CHE", "asc layer show zones --prefix north-"),
+)
+@click.argument("name")
+@click.argument("shape_id", metavar="[ID]", required=False)
+@click.option("--prefix", default="", metavar="TEXT", help="Only shapes whose id begins so.")
+@click.option(
+    "--max", "limit", type=click.IntRange(1, 100_000), default=100, show_default=True, help="At most so many."
+)
+@server_options
+@json_option
+def show(*, client: Client, name: str, shape_id: str | None, prefix: str, limit: int, as_json: bool) -> None:
+    """Show a layer: its shapes, and the Features that are refused. With ID, one shape as a GeoJSON Feature."""
+    if shape_id is not None:
+        print_json(client.shape(name, shape_id))
+        return
+    found = client.layer(name)
+    shapes: list[Json] = []
+    for one in client.shapes(name, prefix):
+        shapes.append(one)
+        if len(shapes) == limit:
+            break
+    if as_json:
+        print_json({**found, "shapes": shapes})
+        return
+    click.echo(f"{name}: {counted(found['rows'], 'shape')} in topic {found['topic']}, {found['crs']}")
+    print_table(["id", "kind", "vertices", "bounds"], [_row(one) for one in shapes])
+    if found["rows"] > len(shapes) and not prefix:
+        click.echo(f"... and {found['rows'] - len(shapes):,} more (--max, --prefix)")
+    if found["unkeyed"]:
+        click.echo(f"{counted(found['unkeyed'], 'record')} without a key that is an id")
+    _say({one["id"]: one["reason"] for one in found["refusals"]}, "refused")
+
+
+@layer.command(cls=Command, epilog=examples("asc layer remove zones old-town", "asc layer remove zones a b c"))
+@click.argument("name")
+@click.argument("shape_ids", metavar="ID...", nargs=-1, required=True)
+@server_options
+@json_option
+def remove(*, client: Client, name: str, shape_ids: Sequence[str], as_json: bool) -> None:
+    """Remove shapes. A predicate that names one is NULL there from then on, until it is put again."""
+    for shape_id in shape_ids:
+        answer = client.remove_shape(name, shape_id)
+        if as_json:
+            print_json({"id": shape_id, **answer})
+        else:
+            click.echo(f"removed {name}/{visible(shape_id)}, version {answer['version']}")
+
+
+def _pieces(lines: Iterator[str]) -> Iterator[list[str]]:
+    piece: list[str] = []
+    size = 0
+    for line in lines:
+        if piece and (size + len(line) > _SENT_BYTES or len(piece) >= _SENT_ROWS):
+            yield piece
+            piece, size = [], 0
+        piece.append(line)
+        size += len(line) + 1
+    if piece:
+        yield piece
+
+
+def _row(shape: Json) -> list[Any]:
+    bounds = "" if shape["bounds"] is None else " ".join(f"{value:.6g}" for value in shape["bounds"])
+    return [visible(shape["id"]), shape["kind"] or "none", f"{shape['vertices']:,}", bounds]
+
+
+def _say(found: Mapping[str, str], what: str) -> None:
+    """What is to be said of shapes, by id, of many the first."""
+    for shape_id, text in islice(found.items(), _TOLD):
+        click.echo(f"{what}: {visible(shape_id)} {visible(text)}", err=True)
+    if len(found) > _TOLD:
+        click.echo(f"{what}: ... and {len(found) - _TOLD:,} more", err=True)

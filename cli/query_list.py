@@ -1,0 +1,48 @@
+"""The registered predicates as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cli.client import Json
+from cli.output import table_text
+
+_ERRORS = "errors"
+_WHERE_CHARS = 20
+"""Of each predicate: where less would be seen, evaluation errors have no column."""
+
+
+def list_text(queries: Sequence[Json], width: int | None) -> str:
+    """The table, cut to the width of a terminal; evaluation errors where there are any, and there is room for them."""
+    columns: dict[str, list[object]] = {
+        "id": [query["id"] for query in queries],
+        "stream": [query["stream"] for query in queries],
+        "topic": [query["topic"] for query in queries],
+        "state": [_state(query) for query in queries],
+        "delivered": [query.get("delivered", 0) for query in queries],
+        _ERRORS: [query.get("evaluation_errors", 0) for query in queries],
+        "labels": [labels_text(query.get("labels") or {}) for query in queries],
+    }
+    if not any(columns[_ERRORS]) or (width is not None and _widest(columns) + 2 + _WHERE_CHARS > width):
+        del columns[_ERRORS]
+    columns["where"] = [query["where"] for query in queries]
+    return table_text(list(columns), list(zip(*columns.values(), strict=True)), width)
+
+
+def labels_text(labels: Json) -> str:
+    """Labels in a line."""
+    return " ".join(f"{name}={value}" for name, value in sorted(labels.items()))
+
+
+def _widest(columns: dict[str, list[object]]) -> int:
+    """Of the longest line; what would be blank at its end counts as well."""
+    marked = {**columns, ".": ["."] * len(columns["id"])}
+    return max(map(len, table_text(list(marked), list(zip(*marked.values(), strict=True))).splitlines())) - 3
+
+
+def _state(registered: Json) -> str:
+    if not registered.get("served", True):
+        return "not served"
+    if registered.get("waits_for") and not registered["paused"]:
+        return "waits"
+    return "paused" if registered["paused"] else "running"

@@ -1,0 +1,27 @@
+"""A registered predicate with the block of the plan that it stands in, as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli.client import Client, Json
+from cli.failure import CommandError
+
+_TRIES = 5
+
+
+def write_query_page(client: Client, query_id: str, path: Path) -> Json:
+    """Write the page of a query, and return what the daemon answers of its constructs; OSError where it cannot be
+    written, CommandError where the plan is another one each time it is asked for.
+    """
+    from broker.pages.query_page import query_page
+
+    for _ in range(_TRIES):
+        answer = client.explain(query_id, None)
+        stream = answer["query"]["stream"]
+        block = None if answer["block"] is None else client.block(stream, answer["block"])
+        # Two requests: a query that was added or removed between them has the blocks numbered anew.
+        if block is None or block["version"] == answer["version"]:
+            path.write_text(query_page(answer, block), encoding="utf-8")
+            return answer
+    raise CommandError("plan of stream", stream, "changes while it is read: try again when fewer queries change")

@@ -1,0 +1,94 @@
+"""Fences and positions: shapes of Berlin at the places of aircraft, or made ones where none were recorded."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+POSITIONS_FILE = Path("adsb", "adsb_switzerland.csv.gz")
+SHAPES_FILE = Path("osm_berlin", "sf_green.geojson.gz")
+
+Reals = npt.NDArray[np.float64]
+
+_METRES_A_DEGREE = 111_195.0
+_LEAST_M, _GREATEST_M = 200.0, 2_000.0
+_MADE_SHAPES = 500
+_MADE_POSITIONS = 20_000
+_SEED = 20_180_801
+
+
+@dataclass(frozen=True, slots=True)
+class Fences:
+    """Polygons, .2 to 2 km wide, near positions; both in degrees, longitude first.
+
+    ``recorded``: whether the positions are those of aircraft and the shapes those of a town's green areas.
+    """
+
+    shapes: npt.NDArray[Any]
+    positions: Reals
+    recorded: bool
+
+
+def fences(count: int, data_dir: Path | None, seed: int = _SEED) -> Fences:
+    """So many fences and all positions, in an order that is drawn. Without the files in the folder, made ones.
+
+    Each fence is a shape drawn from those there are, scaled to a width that is drawn and moved to where an aircraft
+    was.
+    """
+    import shapely
+
+    random = np.random.default_rng(seed)
+    recorded = data_dir is not None and all((data_dir / name).exists() for name in (POSITIONS_FILE, SHAPES_FILE))
+    if recorded and data_dir is not None:
+        outlines, positions = _recorded_shapes(data_dir / SHAPES_FILE), _recorded_positions(data_dir / POSITIONS_FILE)
+    else:
+        outlines, positions = _made_shapes(random), random.uniform((6.0, 45.5), (10.5, 48.0), (_MADE_POSITIONS, 2))
+    positions = positions[random.permutation(len(positions))]
+    drawn = random.integers(0, len(outlines), count)
+    middle = positions[random.integers(0, len(positions), count)]
+    width = np.exp(random.uniform(np.log(_LEAST_M), np.log(_GREATEST_M), count)) / _METRES_A_DEGREE
+    bounds = shapely.bounds(outlines[drawn])
+    extent = np.maximum(bounds[:, 2] - bounds[:, 0], bounds[:, 3] - bounds[:, 1])
+    vertices, owner = shapely.get_coordinates(outlines[drawn], return_index=True)
+    centre = (bounds[:, :2] + bounds[:, 2:]) / 2
+    moved = (vertices - centre[owner]) * (width / extent)[owner, None] + middle[owner]
+    shapes = shapely.set_coordinates(outlines[drawn].copy(), moved)
+    # What is scaled is rounded, and a few shapes cross themselves then.
+    return Fences(shapes[shapely.is_valid(shapes)], positions, recorded)
+
+
+def _recorded_shapes(path: Path) -> npt.NDArray[Any]:
+    import shapely
+
+    features = json.loads(gzip.decompress(path.read_bytes()))["features"]
+    found = shapely.from_geojson([json.dumps(one["geometry"]) for one in features if one["geometry"]])
+    parts = shapely.get_parts(shapely.force_2d(found))
+    is_area = (shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & ~shapely.is_empty(parts)
+    areas: npt.NDArray[Any] = parts[is_area & shapely.is_valid(parts)]
+    return areas
+
+
+def _recorded_positions(path: Path) -> Reals:
+    import pyarrow.csv as pv
+
+    table = pv.read_csv(path).select(["longitude", "latitude"]).drop_null()
+    return np.column_stack([table[name].to_numpy() for name in table.column_names]).astype(np.float64)
+
+
+def _made_shapes(random: np.random.Generator) -> npt.NDArray[Any]:
+    import shapely
+
+    found = []
+    for count in random.integers(4, 40, _MADE_SHAPES).tolist():
+        angle = np.sort(random.random(count)) * 2 * np.pi
+        reach = random.uniform(0.3, 1.0, count)
+        found.append(shapely.Polygon(np.column_stack([reach * np.cos(angle), reach * np.sin(angle)])))
+    shapes = np.array(found, dtype=object)
+    areas: npt.NDArray[Any] = shapes[shapely.is_valid(shapes)]
+    return areas
