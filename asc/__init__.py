@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from asc.errors import AscError, PlanError, PredicateError, SchemaError, ShapeError
     from asc.layer_file import read_layer
     from asc.matcher import Matcher
+    from asc.predicate.join import Join
     from asc.schema import Schema
     from asc.spatial.layer import Layer
 
 __all__ = [
     "AscError",
+    "Join",
     "Layer",
     "Matcher",
     "PlanError",
@@ -33,6 +35,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     modules = {
+        "Join": "asc.predicate.join",
         "Layer": "asc.spatial.layer",
         "Matcher": "asc.matcher",
         "Schema": "asc.schema",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from asc.errors import ShapeError
-from asc.schema import CRSS, PLANAR, WGS84
+from asc.schema import CRSS, PLANAR, WGS84, properties_of_ddl
 from asc.spatial.feature import Feature, feature_of_document
 from asc.spatial.layer import Layer
 from asc.spatial.reading import Rules, of_wkt
@@ -44,17 +44,19 @@ def read_layer(
     crs: str = WGS84,
     repair: bool = False,
     wide_edges: bool = False,
+    properties: str = "",
 ) -> Layer:
     """The layer in a file, for :class:`asc.Matcher` and ``broker.match``: GeoJSON (``.geojson``, ``.json``), a Feature
     a line (``.ndjson``, ``.jsonl``) or CSV with a column of WKT; also with ``.gz``.
 
     ``id``: the property, or column, that names a shape; without it a Feature's own ``id``, else its property ``id``.
-    ``repair``: what GEOS calls invalid is mended. ``wide_edges``: edges may be longer than half a turn. Raises
-    ShapeError, with the place, for a row that is refused or an id that is there twice, and OSError.
+    ``repair``: what GEOS calls invalid is mended. ``wide_edges``: edges may be longer than half a turn.
+    ``properties``: those that joins name, as Spark DDL. Raises ShapeError, with the place, for a row that is refused or
+    an id that is there twice, SchemaError for what is no DDL, and OSError.
     """
     if crs not in CRSS:
         raise ShapeError("crs", crs, f"write {' or '.join(CRSS)}")
-    rules = Rules(crs == PLANAR, wide_edges, repair)
+    rules = Rules(crs == PLANAR, wide_edges, repair, properties=properties_of_ddl(properties))
     rows: dict[str, Feature] = {}
     for one in file_rows(Path(path), rules, id):
         if isinstance(one.row, ShapeError):
@@ -62,7 +64,7 @@ def read_layer(
                 f"{Path(path).name}, {one.place} ({one.id}): {one.row.subject}", one.row.value, one.row.remedy
             )
         rows[one.id] = one.row
-    return Layer(rows, rules.is_planar)
+    return Layer(rows, rules.is_planar, rules.properties)
 
 
 def layers_of(given: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
@@ -94,6 +96,7 @@ def _row(document: Mapping[str, Any], rules: Rules) -> Feature | ShapeError:
         if wkt is None:
             return feature_of_document(document, rules)
         read = of_wkt(wkt, rules)
+        rules.properties.values(document["properties"])
         return Feature(read.geometry, document["properties"], read.warnings)
     except ShapeError as error:
         return error

@@ -17,6 +17,10 @@ from asc.errors import SchemaError
 from asc.keys.spaces import space_of
 from asc.spark_types import ddl_of_type, fields_of_ddl, folded, normalised_arrow_type, quoted_name, type_of_json
 from asc.spatial.layer import Layer
+from asc.spatial.properties import Properties, is_property_type
+
+GEOMETRY = "geometry"
+"""What predicates of joins call the shape of a row, beside its properties."""
 
 WGS84, PLANAR = "wgs84", "planar"
 CRSS = (WGS84, PLANAR)
@@ -174,6 +178,23 @@ class Schema:
 
     def __hash__(self) -> int:
         return hash(self.arrow)
+
+
+def properties_of_ddl(text: str) -> Properties:
+    """The properties of a layer, as Spark DDL has them; none for an empty text. SchemaError for what is no DDL, and for
+    a type that JSON has no plain value of.
+
+    >>> list(properties_of_ddl("name STRING, ceiling INT").types)
+    ['name', 'ceiling']
+    """
+    fields = Schema.from_ddl(text).arrow if text.strip() else []
+    for one in fields:
+        if not is_property_type(one.type):
+            remedy = "use a number, STRING, BOOLEAN, DATE, TIMESTAMP or TIMESTAMP_NTZ"
+            raise SchemaError(f"property {one.name} of type", ddl_of_type(one.type), remedy)
+        if folded(one.name) == GEOMETRY:
+            raise SchemaError("property", one.name, "is what predicates call the shape: leave it out")
+    return Properties({one.name: one.type for one in fields})
 
 
 def _walk(fields: Iterable[pa.Field], prefix: tuple[str, ...], nullable: bool) -> Iterable[Attribute]:

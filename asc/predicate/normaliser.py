@@ -10,11 +10,12 @@ from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
 from asc.predicate.parser import parse
-from asc.predicate.syntax import shortened
+from asc.predicate.syntax import Node, shortened
 from asc.predicate.time_words import check_time_words
 from asc.schema import Schema
 
 _DEFAULT_LIMITS = Limits()
+TAUTOLOGY, CONTRADICTION = "a tautology: it accepts every record", "a contradiction: it accepts no record"
 
 
 def normalise(
@@ -37,12 +38,19 @@ def normalise(
     >>> [[(str(a), c.intervals) for a, c in conjunct] for conjunct in predicate.conjuncts]
     [[('delay', (((30, 1), None),)), ('city', (((b'Oslo', 0), (b'Oslo', 1)),))]]
     """
-    _check_time_zone(time_zone)
+    check_time_zone(time_zone)
     tree, source = parse(text, limits, time_zone)
+    builder = FormulaBuilder(source, schema, time_zone, may_wait=may_wait)
+    return normalised(tree, builder, limits)
+
+
+def normalised(tree: Node, builder: FormulaBuilder, limits: Limits) -> Predicate:
+    """As :func:`normalise`, of a tree that was parsed, and what makes formulas of it."""
+    source = builder.typer.source
+    text = source.text
     if tree.weight > limits.length_chars:
         # Only what repeats its operands weighs more than it has characters; to type it would take as long.
         raise PredicateError("predicate that repeats its parts:", shortened(text), "nest fewer of them in each other")
-    builder = FormulaBuilder(source, schema, time_zone, may_wait=may_wait)
     formula = builder.formula(tree)
     check_time_words(builder.typer, tree)
     if isinstance(formula, Const) and builder.typer.of(tree).type == pa.null():
@@ -67,9 +75,9 @@ def normalise(
     match_all = conjuncts == [{}]
     if match_all:
         conjuncts = []
-        builder.warnings["a tautology: it accepts every record"] = None
+        builder.warnings[TAUTOLOGY] = None
     elif not conjuncts:
-        builder.warnings["a contradiction: it accepts no record"] = None
+        builder.warnings[CONTRADICTION] = None
     return Predicate(
         text,
         _frozen(conjuncts),
@@ -90,7 +98,8 @@ def _frozen(conjuncts: list[Conjunction]) -> tuple[Conjunct, ...]:
     return tuple(tuple(conjunct.items()) for conjunct in conjuncts)
 
 
-def _check_time_zone(time_zone: str) -> None:
+def check_time_zone(time_zone: str) -> None:
+    """AscError for a time zone that is not known."""
     if time_zone == "UTC":
         return
     from zoneinfo import ZoneInfo

@@ -89,6 +89,9 @@ def refuse_in_spark(typer: Typer, node: Node) -> None:
     waiting = [node]
     while waiting:
         one = waiting.pop()
+        if one.op == "geometry":
+            remedy = "a shape is an argument of ST_Contains and its kin, which the engine evaluates"
+            raise typer.source.error_at(one, "shape within an expression that Spark computes:", remedy)
         if one.op == "call" and one.value in SPATIAL_FUNCTIONS:
             name = SPELLED[one.value]
             if one.value in SHAPES:

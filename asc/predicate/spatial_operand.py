@@ -65,6 +65,8 @@ class OperandReader:
 
     def read(self, node: Node) -> Operand | None:
         """A shape or a position; None for NULL."""
+        if node.op == "geometry":
+            return None if node.value is None else Operand(shape=node.value)
         if node.op != "call" or node.value not in SHAPES:
             literal = self._typer.of(node).literal
             if literal is not None and literal.value is None:

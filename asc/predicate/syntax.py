@@ -71,6 +71,7 @@ class Node:
     field               struct                                     name
     column                                                         the parts of its name
     literal                                                        asc.predicate.literal.Literal
+    geometry                                                       the shape of a layer's row, or None
     star                                                           (refused: ``*`` as an argument)
     ==================  =========================================  =================================
 

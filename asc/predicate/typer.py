@@ -167,6 +167,8 @@ class Typer:
             return Expression(sql, pa.bool_(), node, atomic=False)
         if op == "in":
             return self._in(node)
+        if op == "geometry":
+            return Expression("a shape", None, node)
         if op in ("is", "is_unknown"):
             return Expression(f"{self.check_is(node).argument} IS {node.value}", pa.bool_(), node, atomic=False)
         if op in ("like", "rlike"):

@@ -15,7 +15,17 @@ import numpy.typing as npt
 
 from asc.compiled import compiled
 from asc.spatial.cells import SIDE, cell_of, z_order
-from asc.spatial.location import INSIDE, OUTSIDE, UNTOLD, place_in_polygons, side_of
+from asc.spatial.location import (
+    INSIDE,
+    LEAST_DISTANCE,
+    OUTSIDE,
+    UNTOLD,
+    crosses,
+    is_short,
+    place_in_polygons,
+    sphere_distance_m,
+    squared_distance,
+)
 from asc.spatial.shape import (
     DISTANCE_WORD,
     EARTH_RADIUS_M,
@@ -47,6 +57,9 @@ NEAR = 24
 
 STORED = 8
 """Near edges that a shape may have, times its vertices."""
+
+LOOKED = 512
+"""Edges that may be looked at while its cells are cut, times its vertices: a second or two of a million."""
 
 
 @compiled
@@ -84,15 +97,35 @@ def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
         angle = distance / EARTH_RADIUS_M * (1 + 1e-9) + 1e-9
         up = math.degrees(angle)
         low, high = box[2] - up, box[3] + up
-        if low <= -90.0 or high >= 90.0 or angle >= math.pi / 2:
+        wide = math.sin(angle) / math.cos(math.radians(box[2]))
+        # Where it is about 1, of a cap that next to touches a pole or is half the earth, its arc is not told.
+        if low <= -90.0 or high >= 90.0 or angle >= math.pi / 2 or wide >= 1 - 1e-9:
             box[0], box[1] = -180.0, 180.0
         else:
-            across = math.degrees(math.asin(min(1.0, math.sin(angle) / math.cos(math.radians(box[2]))))) + 1e-9
+            across = math.degrees(math.asin(wide)) + 1e-9
             box[0], box[1] = box[0] - across, box[1] + across
             if box[1] - box[0] >= 360.0:
                 box[0], box[1] = -180.0, 180.0
         box[2], box[3] = low, high
     return True
+
+
+@compiled
+def rectangle(square: Array, shift: int, column: int, row: int, moved: float) -> tuple[float, float, float, float]:
+    """Least x, least y, greatest x, greatest y of a cell's positions, as they are after ``moved``; a little more."""
+    x0 = square[4] + (column << shift) / square[5] - square[8]
+    x1 = square[4] + ((column + 1) << shift) / square[5] + square[8]
+    y0 = square[6] + (row << shift) / square[7] - square[9]
+    y1 = square[6] + ((row + 1) << shift) / square[7] + square[9]
+    if column == 0:
+        x0 = min(x0, square[0])
+    if (column + 1) << shift == SIDE:
+        x1 = max(x1, square[1])
+    if row == 0:
+        y0 = min(y0, square[2])
+    if (row + 1) << shift == SIDE:
+        y1 = max(y1, square[3])
+    return x0 + moved, y0, x1 + moved, y1
 
 
 @compiled
@@ -114,8 +147,9 @@ def cover_shape(
     there are then, or -1 where there is no room for as many as may come.
 
     ``square`` float64[10]: least and greatest x, least and greatest y that are looked at, origin and scale of columns,
-    of rows, and what is added to a cell on either side. For each cell: where it starts along the Z-order, how many
-    times it is halved less than the smallest ones, the shape, and what is told of it.
+    of rows, and what is added to a cell on either side. The outermost cells go on to the ends of what is looked at. For
+    each cell: where it starts along the Z-order, how many times it is halved less than the smallest ones, the shape,
+    and what is told of it.
     """
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
         return -1
@@ -135,14 +169,21 @@ def cover_shape(
     is_area = words[base + KIND_WORD] & 0xFF == POLYGONS
     is_points = words[base + KIND_WORD] & 0xFF == POINTS
     is_region = words[base + RELATION_WORD] < WITHIN_DISTANCE
+    is_cap, metres = words[base + RELATION_WORD] > WITHIN_DISTANCE, reals[base + DISTANCE_WORD]
     for column in range(first >> shift, (last >> shift) + 1):
         for row in range(low >> shift, (high >> shift) + 1):
-            x0 = square[4] + (column << shift) / square[5] - square[8] + moved
-            x1 = square[4] + ((column + 1) << shift) / square[5] + square[8] + moved
-            y0 = square[6] + (row << shift) / square[7] - square[9]
-            y1 = square[6] + ((row + 1) << shift) / square[7] + square[9]
+            x0, y0, x1, y1 = rectangle(square, shift, column, row, moved)
             full = False
-            if is_region and not is_points and not _has_edge(words, reals, base, x0, y0, x1, y1):
+            if is_cap:
+                x, y = (x0 + x1) / 2, (y0 + y1) / 2
+                far, _ = sphere_distance_m(reals[base + HEAD_WORDS + 1], reals[base + HEAD_WORDS + 2], x, y)
+                # No position in the cell is farther from its middle than along the degrees of a plane. At the antipode
+                # half a metre is rounded off, of what is small next to nothing.
+                reach = EARTH_RADIUS_M * math.radians(math.hypot(x1 - x, y1 - y)) + 1e-6 * metres + 1e-5
+                if far > metres + reach:
+                    continue
+                full = far + reach < metres
+            elif is_region and not is_points and not _has_edge(words, reals, base, x0, y0, x1, y1):
                 middle = place_in_polygons(words, reals, base, (x0 + x1) / 2, (y0 + y1) / 2) if is_area else 0
                 if middle != INSIDE:
                     continue
@@ -213,35 +254,75 @@ def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
 
 
 @compiled
-def near_edges(words: Array, reals: Array, base: int, x0: float, y0: float, x1: float, y1: float, edges: Array) -> int:
-    """Write the edges of a shape that may have a point in a rectangle, by the place of the vertex at their end; how
-    many there are.
-    """
+def edges_of(words: Array, base: int) -> Array:
+    """The edges of a shape, each by the place of the vertex at its end after the shape's key; of points each point."""
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
-    begin, count = vertices, 0
+    count = words[base + HEAD_WORDS + rings - 1] >> 1
+    edges = np.empty(count, dtype=np.int32)
+    found, begin = 0, vertices
+    own = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
     for ring in range(rings):
         end = vertices + 2 * (words[base + HEAD_WORDS + ring] >> 1)
-        for place in range(begin + 2, end, 2):
-            if is_near(reals[place - 2], reals[place - 1], reals[place], reals[place + 1], x0, y0, x1, y1):
-                edges[count] = place - base
-                count += 1
+        for place in range(begin + own, end, 2):
+            edges[found] = place - base
+            found += 1
         begin = end
-    return count
+    return edges[:found]
 
 
 @compiled
-def nearer_edges(
-    reals: Array, base: int, among: Array, x0: float, y0: float, x1: float, y1: float, edges: Array
-) -> int:
-    """As :func:`near_edges`, of some edges."""
+def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
+    """Whether a distance is asked from an edge of which GEOS cannot tell it: where it lies then says nothing."""
+    if words[base + RELATION_WORD] != WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF == POINTS:
+        return False
+    for number in range(edges.size):
+        end = base + edges[number]
+        if is_short(reals[end - 2], reals[end - 1], reals[end], reals[end + 1]):
+            return True
+    return False
+
+
+@compiled
+def near_edges(
+    words: Array, reals: Array, base: int, among: Array, x0: float, y0: float, x1: float, y1: float, edges: Array
+) -> tuple[int, bool]:
+    """Write those of some edges that tell whether a position in a rectangle meets what is asked; how many they are, and
+    whether every such position meets it.
+
+    Where a distance is asked, they are those that may be the nearest one to a position and near enough, and all that
+    have a point in the rectangle; otherwise these alone.
+    """
     count = 0
+    own = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
+    if words[base + RELATION_WORD] != WITHIN_DISTANCE:
+        for number in range(among.size):
+            end = base + among[number]
+            if is_near(reals[end - own], reals[end - own + 1], reals[end], reals[end + 1], x0, y0, x1, y1):
+                edges[count] = among[number]
+                count += 1
+        return count, False
+    distance = reals[base + DISTANCE_WORD]
+    x, y = x0 / 2 + x1 / 2, y0 / 2 + y1 / 2
+    half = math.hypot(x1 - x, y1 - y) * (1 + 1e-9)
+    slack = 1e-9 * distance + 1e-11 * max(abs(x0), abs(y0), abs(x1), abs(y1)) + LEAST_DISTANCE
+    far = np.empty(among.size)
+    nearest = np.inf
     for number in range(among.size):
-        place = base + among[number]
-        if is_near(reals[place - 2], reals[place - 1], reals[place], reals[place + 1], x0, y0, x1, y1):
+        end = base + among[number]
+        ax, ay, bx, by = reals[end - own], reals[end - own + 1], reals[end], reals[end + 1]
+        far[number] = math.sqrt(squared_distance(ax, ay, bx, by, x, y))
+        rounded = 1e-11 * max(abs(ax), abs(ay), abs(bx), abs(by))
+        nearest = min(nearest, far[number] + rounded)
+        far[number] -= rounded
+    if nearest + half + slack < distance:
+        return 0, True
+    most = min(distance, nearest + half) + half + slack
+    for number in range(among.size):
+        if far[number] <= most:
             edges[count] = among[number]
             count += 1
-    return count
+    return count, False
 
 
 @compiled
@@ -259,21 +340,3 @@ def place_from(
             return UNTOLD
         found ^= crossed == 1
     return INSIDE if found else OUTSIDE
-
-
-@compiled
-def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x: float, to_y: float) -> int:
-    """Whether an edge crosses the way from a position to another one: 0 no, 1 yes, 2 where that cannot be told, or
-    where one touches the other.
-    """
-    if max(ax, bx) < min(x, to_x) or min(ax, bx) > max(x, to_x):
-        return 0
-    if max(ay, by) < min(y, to_y) or min(ay, by) > max(y, to_y):
-        return 0
-    first, second = side_of(ax, ay, bx, by, x, y), side_of(ax, ay, bx, by, to_x, to_y)
-    if first * second == 1:
-        return 0
-    third, fourth = side_of(x, y, to_x, to_y, ax, ay), side_of(x, y, to_x, to_y, bx, by)
-    if third * fourth == 1:
-        return 0
-    return 1 if first * second == -1 and third * fourth == -1 else 2

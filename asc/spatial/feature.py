@@ -40,7 +40,7 @@ def feature_of_document(document: object, rules: Rules) -> Feature:
         kind = document.get("type") if isinstance(document, dict) else type(document).__name__
         remedy = 'write {"type": "Feature", "geometry": {...}, "properties": {...}}'
         raise ShapeError("GeoJSON of type", str(kind)[:80], remedy)
-    properties, geometry = _properties(document), document.get("geometry")
+    properties, geometry = _properties(document, rules), document.get("geometry")
     if geometry is None:
         return Feature(None, properties)
     try:
@@ -62,10 +62,11 @@ def _is_feature(document: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(document, dict) and document.get("type") == "Feature"
 
 
-def _properties(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _properties(document: Mapping[str, Any], rules: Rules) -> Mapping[str, Any]:
     properties = document.get("properties")
     if properties is not None and not isinstance(properties, dict):
         raise ShapeError("properties of a Feature", str(properties)[:80], "write an object, or null")
+    rules.properties.values(properties or {})  # raises for one that is of no type that predicates name
     return properties or {}
 
 
@@ -82,7 +83,7 @@ def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError
         try:
             document = _parsed(text)
             if is_good and _is_feature(document) and document.get("geometry") is not None:
-                found.append(Feature(shape, _properties(document)))
+                found.append(Feature(shape, _properties(document, rules)))
             else:
                 found.append(feature_of_document(document, rules))
         except ShapeError as error:

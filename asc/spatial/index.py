@@ -13,8 +13,8 @@ import numpy.typing as npt
 from asc.compiled import compiled, inlined
 from asc.frozen import arrays_of, frozen
 from asc.spatial.cells import LEVELS, SIDE, cell_of, z_order
-from asc.spatial.cover import ACROSS, FULL, LARGE, NEAR_BITS, TURN_BITS, box_of, cover_shapes, crosses, find_parents
-from asc.spatial.location import NO, YES, holds_in_plane
+from asc.spatial.cover import ACROSS, FULL, LARGE, NEAR_BITS, TURN_BITS, box_of, cover_shapes, find_parents
+from asc.spatial.location import NO, YES, crosses, holds_by_edges, holds_in_plane
 from asc.spatial.refined import LargeShape, NearEdges
 from asc.spatial.shape import HEAD_WORDS, KIND_WORD, PLANAR, POLYGONS, RELATION_WORD, RINGS_WORD, WITHIN_DISTANCE
 
@@ -30,6 +30,9 @@ _CELLS_A_SHAPE = 9
 
 _LEAST_WIDTH = 1e-250
 """Of the square around shapes in the plane."""
+
+_USUAL_SIDES = SIDE / 16
+"""Times that a side of it may be as long as most shapes are, which then have sixteen of the smallest cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,18 +172,37 @@ def _degrees() -> Reals:
 
 
 def _square(shapes: Shapes, wanted: Integers) -> Reals:
-    """What is around some shapes."""
+    """What is around most of some shapes; all are looked at, those beside it in the outermost cells."""
     boxes = np.empty((len(wanted), 4))
     some = [box_of(shapes.words, shapes.reals, shapes.bases[n], box) for n, box in zip(wanted, boxes, strict=True)]
     boxes = boxes[np.array(some, dtype=np.bool_)]
     if not len(boxes):
         return _degrees()
-    x0, x1, y0, y1 = boxes[:, 0].min(), boxes[:, 1].max(), boxes[:, 2].min(), boxes[:, 3].max()
-    far = max(abs(x0), abs(x1)), max(abs(y0), abs(y1))
+    sides = [_side(boxes[:, 2 * axis], boxes[:, 2 * axis + 1]) for axis in (0, 1)]
+    far = [max(abs(start), abs(start + width)) for start, width in sides]
     # Of what has next to no extent the cells are no smaller than what is rounded, nor their scale beyond a double.
-    widths = [max(x1 - x0, 1e-12 * far[0], _LEAST_WIDTH), max(y1 - y0, 1e-12 * far[1], _LEAST_WIDTH)]
-    scales = [SIDE / width for width in widths]
-    return np.array([x0, x1, y0, y1, x0, scales[0], y0, scales[1], *_slack(scales, *far)])
+    scales = [SIDE / max(width, 1e-12 * own, _LEAST_WIDTH) for (_, width), own in zip(sides, far, strict=True)]
+    ends = boxes[:, 0].min(), boxes[:, 1].max(), boxes[:, 2].min(), boxes[:, 3].max()
+    return np.array([*ends, sides[0][0], scales[0], sides[1][0], scales[1], *_slack(scales, *far)])
+
+
+def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
+    """Where a side of the square starts, and how long it is, by the ends of all shapes along it: all of them, but no
+    longer than so many times what most of them are long that their cells could not tell them apart any more; then what
+    has most of their middles.
+    """
+    start, width = float(least.min()), float(greatest.max() - least.min())
+    middles = np.sort(least / 2 + greatest / 2)
+    quarter, rest = middles[[len(middles) // 4, 3 * len(middles) // 4]].tolist()
+    # Of points, how far they are apart says how far they are to be told apart.
+    usual = max(float(np.median(greatest - least)), (rest - quarter) / len(middles))
+    longest = usual * _USUAL_SIDES
+    if width <= longest:
+        return start, width
+    counts = np.searchsorted(middles, middles + longest, side="right") - np.arange(len(middles))
+    first = int(np.argmax(counts))
+    middle = float(middles[first] / 2 + middles[first + counts[first] - 1] / 2)
+    return middle - longest / 2, longest
 
 
 def _slack(scales: Sequence[float], far_x: float, far_y: float) -> list[float]:
@@ -211,8 +233,7 @@ def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges
     words, bases = shapes.words, shapes.bases[places]
     rings = words[bases + RINGS_WORD]
     ends = words[np.maximum(bases + HEAD_WORDS + rings - 1, 0)] >> 1
-    is_large = (ends >= LARGE) & (words[bases + KIND_WORD] & 0xFF == POLYGONS) & (told & FULL == 0)
-    is_large &= words[bases + RELATION_WORD] < WITHIN_DISTANCE
+    is_large = (ends >= LARGE) & (told & FULL == 0) & (words[bases + RELATION_WORD] <= WITHIN_DISTANCE)
     if not is_large.any():
         return entries
     which = np.flatnonzero(is_large)
@@ -221,8 +242,7 @@ def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges
     for own in np.split(which, np.flatnonzero(np.diff(places[which])) + 1):
         number = int(places[own[0]])
         cells = list(_cells(starts[own], shifts[own], told[own]))
-        base, vertices = int(shapes.bases[number]), int(ends[own[0]])
-        large = LargeShape(words, shapes.reals, base, vertices, square)
+        large = LargeShape(words, shapes.reals, int(shapes.bases[number]), square)
         for start, shift, says in large.cells(cells, near):
             made.append((start, shift, number, says))
     others = ~is_large
@@ -305,6 +325,9 @@ def entry_holds(
     near -= 1
     found = inside[near]
     to_x, to_y = spots[near, 0], spots[near, 1]
+    if words[base + RELATION_WORD] == WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF != POLYGONS:
+        own = edges[near_first[near] : near_first[near + 1]]
+        return holds_by_edges(words, reals, base, own, found, to_x, to_y, x, y)
     for place in range(near_first[near], near_first[near + 1]):
         end = base + edges[place]
         crossed = crosses(reals[end - 2], reals[end - 1], reals[end], reals[end + 1], x, y, to_x, to_y)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from asc.spatial.properties import NO_PROPERTIES, Properties
+
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
@@ -20,7 +22,8 @@ class Layer:
     """Rows by id, as the names in predicates mean them: in degrees, or of a plane. Source: spatial.md, section 2.
 
     Invariant: immutable, with its mapping; a change makes another layer. Every shape passed
-    :func:`asc.spatial.reading.checked` as such. To look one up costs what the mapping costs.
+    :func:`asc.spatial.reading.checked` as such, and the properties of every row fit ``properties``, which joins name.
+    To look one up costs what the mapping costs.
 
     >>> import shapely
     >>> from asc.spatial.feature import Feature
@@ -31,6 +34,7 @@ class Layer:
 
     features: Mapping[str, Feature]
     is_planar: bool = False
+    properties: Properties = NO_PROPERTIES
 
     def shape(self, shape_id: str) -> BaseGeometry | None:
         """The shape of a row; None where there is none."""

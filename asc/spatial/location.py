@@ -39,14 +39,17 @@ _FILTER = 1e-15
 _LEAST_PRODUCT = 1e-290
 """Of smaller ones the last digits are lost."""
 
-_LEAST_SQUARE, _LEAST_DISTANCE = 1e-300, 1e-140
+_LEAST_SQUARE, LEAST_DISTANCE = 1e-300, 1e-140
 """Of smaller distances the squares are lost."""
+
+_LEAST_EDGE = 1e-145
+"""Of shorter edges the squares are lost, and GEOS, which divides by them, may be wrong by half of a distance."""
 
 _RELATIVE = 1e-9
 """Of a distance: nearer to it than that, somebody else decides. What is rounded here is a millionth of it."""
 
-_FAR_HALF = 0.99
-"""Of the haversine: beyond it, near the antipode, the distance is not told so well any more."""
+_FAR_HALF, _AT_ANTIPODE_M = 0.99, 10.0
+"""Of the haversine: beyond it, near the antipode, what is rounded comes to as much as half a metre."""
 
 
 @inlined
@@ -76,6 +79,16 @@ def side_of(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> i
 
 
 @inlined
+def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
+    """Whether a position is on an edge, or is a point that is an edge to itself: NO, YES or UNSURE."""
+    if max(ax, bx) < x or min(ax, bx) > x or max(ay, by) < y or min(ay, by) > y:
+        return NO
+    if ax == bx or ay == by or (ax == x and ay == y) or (bx == x and by == y):
+        return YES
+    return NO if abs(side_of(ax, ay, bx, by, x, y)) == 1 else UNSURE
+
+
+@inlined
 def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
     """Of a ring, whose vertices are ``reals[begin:end]``: BOUNDARY, UNTOLD, or INSIDE and OUTSIDE by the parity of the
     edges that a ray to the right crosses.
@@ -94,6 +107,8 @@ def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int
         if is_above == was_above:
             if before_y == y and min(before_x, next_x) <= x <= max(before_x, next_x):
                 return BOUNDARY
+        elif before_x == x and next_x == x:
+            return BOUNDARY
         elif before_x >= x or next_x >= x:
             side = side_of(before_x, before_y, next_x, next_y, x, y)
             if side == 0:
@@ -122,8 +137,33 @@ def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float)
     return INSIDE if inside else OUTSIDE
 
 
-@compiled
-def _squared_distance(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> float:
+@inlined
+def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x: float, to_y: float) -> int:
+    """Whether an edge crosses the way from a position to another one: 0 no, 1 yes, 2 where that cannot be told, or
+    where one touches the other.
+    """
+    if max(ax, bx) < min(x, to_x) or min(ax, bx) > max(x, to_x):
+        return 0
+    if max(ay, by) < min(y, to_y) or min(ay, by) > max(y, to_y):
+        return 0
+    first, second = side_of(ax, ay, bx, by, x, y), side_of(ax, ay, bx, by, to_x, to_y)
+    if first * second == 1:
+        return 0
+    third, fourth = side_of(x, y, to_x, to_y, ax, ay), side_of(x, y, to_x, to_y, bx, by)
+    if third * fourth == 1:
+        return 0
+    return 1 if first * second == -1 and third * fourth == -1 else 2
+
+
+@inlined
+def is_short(ax: float, ay: float, bx: float, by: float) -> bool:
+    """Whether an edge is too short to be squared; none between equal vertices is."""
+    return 0.0 < max(abs(bx - ax), abs(by - ay)) < _LEAST_EDGE
+
+
+@inlined
+def squared_distance(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> float:
+    """Of a position from an edge."""
     across, up = bx - ax, by - ay
     length = across * across + up * up
     along = ((x - ax) * across + (y - ay) * up) / length if length > 0.0 else 0.0
@@ -137,40 +177,58 @@ def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) 
     """At most so far away in the plane; inside a polygon that is nowhere."""
     distance = reals[base + DISTANCE_WORD]
     kind, rings = words[base + KIND_WORD] & 0xFF, words[base + RINGS_WORD]
+    is_unclear = False
     if kind == POLYGONS:
         place = place_in_polygons(words, reals, base, x, y)
         if place in (INSIDE, BOUNDARY):
             return YES
+        is_unclear = place == UNTOLD
     vertices = base + HEAD_WORDS + rings
     begin, least, size = vertices, np.inf, 0.0
     for ring in range(rings):
         end = vertices + 2 * (words[base + HEAD_WORDS + ring] >> 1)
-        for place in range(begin, end, 2):
+        # A point is an edge to itself; of a line are asked its edges alone, as GEOS does.
+        for place in range(min(begin + 2, end - 2), end, 2):
             last = max(begin, place - 2)
-            size = max(size, abs(reals[place]), abs(reals[place + 1]))
-            found = _squared_distance(reals[last], reals[last + 1], reals[place], reals[place + 1], x, y)
-            least = min(least, found)
+            ax, ay, bx, by = reals[last], reals[last + 1], reals[place], reals[place + 1]
+            size = max(size, abs(ax), abs(ay), abs(bx), abs(by))
+            if is_short(ax, ay, bx, by):
+                is_unclear = True
+            else:
+                least = min(least, squared_distance(ax, ay, bx, by, x, y))
         begin = end
+    return _told_by_distance(least, distance, max(size, abs(x), abs(y)), is_unclear)
+
+
+@inlined
+def _told_by_distance(least: float, distance: float, size: float, is_unclear: bool) -> int:
+    """What the square of the least distance tells, of coordinates up to a size."""
     far = math.sqrt(least)
-    if least < _LEAST_SQUARE and distance < _LEAST_DISTANCE:
+    if least < _LEAST_SQUARE and distance < LEAST_DISTANCE:
         return UNSURE
-    if abs(far - distance) <= _RELATIVE * distance + 1e-12 * max(size, abs(x), abs(y)):
+    if abs(far - distance) <= _RELATIVE * distance + 1e-12 * size:
         return UNSURE
-    return YES if far < distance else NO
+    if far < distance:
+        return YES
+    return UNSURE if is_unclear else NO
+
+
+@inlined
+def sphere_distance_m(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float]:
+    """The distance in metres of two positions in degrees, and of how many metres it is certain."""
+    low, high = math.radians(y1), math.radians(y2)
+    across, up = math.sin(math.radians(x2 - x1) / 2), math.sin((high - low) / 2)
+    half = up * up + math.cos(low) * math.cos(high) * across * across
+    far = 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(half)))
+    # A micrometre: of two places that are one the distance is as good as rounded.
+    return far, _AT_ANTIPODE_M if half > _FAR_HALF else 1e-6
 
 
 @compiled
 def _within_sphere(words: Array, reals: Array, base: int, x: float, y: float) -> int:
     metres = reals[base + DISTANCE_WORD]
-    own_x, own_y = reals[base + HEAD_WORDS + 1], reals[base + HEAD_WORDS + 2]
-    low, high = math.radians(own_y), math.radians(y)
-    across, up = math.sin(math.radians(x - own_x) / 2), math.sin((high - low) / 2)
-    half = up * up + math.cos(low) * math.cos(high) * across * across
-    if half > _FAR_HALF:
-        return UNSURE
-    far = 2 * EARTH_RADIUS_M * math.asin(math.sqrt(half))
-    # A micrometre, beside what is relative: of two places that are one the distance is as good as rounded.
-    if abs(far - metres) <= _RELATIVE * metres + 1e-6:
+    far, sure = sphere_distance_m(reals[base + HEAD_WORDS + 1], reals[base + HEAD_WORDS + 2], x, y)
+    if abs(far - metres) <= _RELATIVE * metres + sure:
         return UNSURE
     return YES if far < metres else NO
 
@@ -193,12 +251,66 @@ def holds_in_plane(words: Array, reals: Array, base: int, x: float, y: float) ->
             return UNSURE
         return YES if place == INSIDE or (place == BOUNDARY and relation == INTERSECTS) else NO
     rings = words[base + RINGS_WORD]
+    vertices = base + HEAD_WORDS + rings
     if kind == POINTS:
-        for place in range(base + HEAD_WORDS + rings, base + HEAD_WORDS + 3 * rings, 2):
+        for place in range(vertices, vertices + 2 * rings, 2):
             if reals[place] == x and reals[place + 1] == y:
                 return YES
         return NO
-    return UNSURE if rings > 0 else NO
+    begin = vertices
+    for ring in range(rings):
+        end = vertices + 2 * (words[base + HEAD_WORDS + ring] >> 1)
+        for place in range(begin + 2, end, 2):
+            found = is_on(reals[place - 2], reals[place - 1], reals[place], reals[place + 1], x, y)
+            if found != NO:
+                return YES if found == YES and relation == INTERSECTS else UNSURE
+        begin = end
+    return NO
+
+
+@compiled
+def holds_by_edges(
+    words: Array,
+    reals: Array,
+    base: int,
+    edges: Array,
+    inside: bool,
+    to_x: float,
+    to_y: float,
+    x: float,
+    y: float,
+) -> int:
+    """As :func:`holds_in_plane`, by the edges that tell it, each by the place of the vertex at its end after the key.
+    ``inside``: whether the spot ``to_x``, ``to_y`` is inside the shape, from which no other edge parts the position.
+    """
+    kind = words[base + KIND_WORD] & 0xFF
+    own = 0 if kind == POINTS else 2
+    relation = words[base + RELATION_WORD]
+    if relation != WITHIN_DISTANCE:
+        for number in range(edges.size):
+            end = base + edges[number]
+            on = is_on(reals[end - own], reals[end - own + 1], reals[end], reals[end + 1], x, y)
+            if on != NO:
+                # Which points of a line are its boundary, GEOS says.
+                return YES if on == YES and (kind == POINTS or relation == INTERSECTS) else UNSURE
+        return NO
+    least, size, is_unclear, found = np.inf, max(abs(x), abs(y)), False, inside
+    for number in range(edges.size):
+        end = base + edges[number]
+        ax, ay, bx, by = reals[end - own], reals[end - own + 1], reals[end], reals[end + 1]
+        size = max(size, abs(ax), abs(ay), abs(bx), abs(by))
+        least = min(least, squared_distance(ax, ay, bx, by, x, y))
+        if kind == POLYGONS:
+            crossed = crosses(ax, ay, bx, by, x, y, to_x, to_y)
+            is_unclear |= crossed == 2
+            found ^= crossed == 1
+    told = _told_by_distance(least, reals[base + DISTANCE_WORD], size, False)
+    if told == YES or kind != POLYGONS:
+        return told
+    # Where an edge is touched on the way, all of the rings tell more.
+    if is_unclear:
+        return _within_distance(words, reals, base, x, y)
+    return YES if found else told
 
 
 @compiled

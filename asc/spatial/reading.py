@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asc.errors import ShapeError
+from asc.spatial.properties import NO_PROPERTIES, Properties
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,11 +18,17 @@ if TYPE_CHECKING:
 VERTICES_MAX = 1_000_000
 """Of a shape."""
 
+VALIDITY_EFFORT_MAX = 1 << 25
+"""Of GEOS's test whether a shape is valid, in pairs of edges: some seconds."""
+
 COORDINATE_MAX = 1e100
 """In the plane: of larger ones no product is left."""
 
 _REASON = re.compile(r"(.*)\[(.*)\]")
 _WIDE, _AROUND, _POLE = 180.0, 360.0, 90.0
+
+_PLAIN_VERTICES = 1_024
+"""Of a shape of so many vertices the test takes less than a tenth of a second, whatever they are."""
 
 _KINDS = (0, 1, 3, 4, 5, 6)
 """Of GEOS: points, lines and polygons, one or several; no rings, no collections."""
@@ -38,13 +45,15 @@ class Read:
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What shapes are held to: the crs, and what may be passed over. ``wide_edges``: edges may be longer than half a
-    turn; ``repairs``: what GEOS calls invalid is mended, with a warning.
+    turn; ``repairs``: what GEOS calls invalid is mended, with a warning. ``properties``: what those of Features must
+    be.
     """
 
     is_planar: bool = False
     wide_edges: bool = False
     repairs: bool = False
     vertices_max: int = VERTICES_MAX
+    properties: Properties = NO_PROPERTIES
 
 
 _RULES = Rules()
@@ -93,7 +102,8 @@ def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
 def checked(found: BaseGeometry | None, rules: Rules = _RULES) -> Read:
     """A shape if it may be asked for: without Z, with a warning where it had one or is empty.
 
-    Raises ShapeError for a collection, for coordinates that are none, and for what GEOS calls invalid.
+    Raises ShapeError for a collection, for coordinates that are none, for what GEOS calls invalid, and for what it
+    would take too long to find out about.
     """
     import shapely
 
@@ -112,6 +122,7 @@ def checked(found: BaseGeometry | None, rules: Rules = _RULES) -> Read:
         warnings.append("the shape is empty: no position is in it, and none is near it")
         return Read(found, tuple(warnings))
     _check_coordinates(found, rules)
+    _check_effort(found, count)
     if not found.is_valid:
         reason = shapely.is_valid_reason(found)
         match = _REASON.fullmatch(reason)
@@ -131,7 +142,7 @@ def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[n
     import shapely
 
     good = np.isin(shapely.get_type_id(shapes), _KINDS) & ~shapely.is_empty(shapes) & ~shapely.has_z(shapes)
-    good &= shapely.get_num_coordinates(shapes) <= rules.vertices_max
+    good &= shapely.get_num_coordinates(shapes) <= min(rules.vertices_max, _PLAIN_VERTICES)
     x1, y1, x2, y2 = shapely.bounds(shapes).T
     if rules.is_planar:
         good &= np.abs([x1, y1, x2, y2]).max(axis=0) <= COORDINATE_MAX
@@ -172,6 +183,20 @@ def _check_coordinates(found: BaseGeometry, rules: Rules) -> None:
             if len(wide):
                 remedy = "write 190 for -170 where it crosses the antimeridian; else put a vertex between"
                 raise ShapeError("edge over 180 degrees of longitude", float(wide[0]), remedy)
+
+
+def _check_effort(found: BaseGeometry, count: int) -> None:
+    if count <= _PLAIN_VERTICES or found.geom_type not in ("Polygon", "MultiPolygon"):
+        return
+    # Compiled loops, which few need who parse alone.
+    from asc.spatial.validity_effort import validity_effort
+
+    effort = validity_effort(found)
+    if effort > VALIDITY_EFFORT_MAX:
+        remedy = (
+            f"at most {VALIDITY_EFFORT_MAX:,}, to know whether it is valid: cut it into several shapes, or simplify it"
+        )
+        raise ShapeError("pairs of edges of a shape", effort, remedy)
 
 
 def _said(error: Exception) -> str:

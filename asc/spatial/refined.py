@@ -1,20 +1,39 @@
-"""The cells of large shapes, cut further, with the edges near each."""
+"""The cells of large shapes, cut further, with the edges that tell of each whether a position in it is met."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from asc.spatial.cells import z_order
-from asc.spatial.cover import FULL, NEAR, NEAR_BITS, STORED, TURN_BITS, near_edges, nearer_edges, place_from
+from asc.spatial.cover import (
+    FULL,
+    LOOKED,
+    NEAR,
+    NEAR_BITS,
+    STORED,
+    TURN_BITS,
+    edges_of,
+    has_short_edge,
+    near_edges,
+    place_from,
+    rectangle,
+)
 from asc.spatial.location import INSIDE, OUTSIDE, place_in_polygons
+from asc.spatial.shape import KIND_WORD, POLYGONS
 
 Array = npt.NDArray[Any]
+
+_BLINDLY = 2
+"""Times that cells which all edges are near are cut whatever that gives: where a distance is asked, the first cells are
+as large as it, and nearly all of what they are cut into is full, or empty.
+"""
 
 _SPOTS = (0.5, 0.37, 0.61)
 """Where in a cell a position is looked for that is certainly inside or outside."""
@@ -26,7 +45,8 @@ class NearEdges:
     the edges, by the place of the vertex at their end after the shape's key.
 
     A position of the cell is inside where the way to the spot crosses an even number of these edges and the spot is
-    inside, or an odd one and it is not. Cost: 4 bytes an edge, 25 a list.
+    inside, or an odd one and it is not. Where a distance is asked, one of them is the nearest edge, if any is near
+    enough. Cost: 4 bytes an edge, 25 a list.
     """
 
     edges: list[npt.NDArray[np.int32]] = field(default_factory=list)
@@ -45,18 +65,24 @@ Spot = tuple[float, float, bool]
 """A position that is certainly inside or outside of a shape, and which."""
 
 
+Edges = npt.NDArray[np.int32]
+"""Each by the place of the vertex at its end after the shape's key."""
+
+Place = tuple[int, int, int, int]
+"""Of a cell: how many times it is halved less than the smallest ones, its column, its row, and the turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    shift: int
-    column: int
-    row: int
-    edges: npt.NDArray[np.int32]
+    place: Place
+    edges: Edges
     spot: Spot | None
+    is_full: bool
 
 
 @dataclass(frozen=True, slots=True)
 class LargeShape:
-    """A shape of many vertices, at ``base`` in the memory of keys, at a turn of the earth, in a square.
+    """A shape of many vertices, at ``base`` in the memory of keys, in a square.
 
     Cost of its cells: of each that is cut a look at the edges near it; a look at all edges of the shape for those that
     it begins with.
@@ -65,61 +91,74 @@ class LargeShape:
     words: Array
     reals: Array
     base: int
-    vertices: int
     square: Array
 
-    def cells(self, begun: Iterable[tuple[int, int, int, int]], near: NearEdges) -> Iterator[tuple[int, int, int]]:
-        """The cells that take the place of partial ones, (shift, column, row, turn) each: where each starts, its shift,
-        and what is told of it.
+    def cells(self, begun: Iterable[Place], near: NearEdges) -> Iterator[tuple[int, int, int]]:
+        """The cells that take the place of partial ones: where each starts, its shift, and what is told of it.
 
-        They are cut while more than NEAR edges are near them, larger ones first, until all lists together have STORED
-        times as many edges as the shape has vertices.
+        They are cut while more than NEAR edges are near them, larger ones first, as long as all lists together have no
+        more than STORED times as many edges as the shape, or than they began with, and no more than LOOKED times as
+        many were looked at. Of a cell that half of all edges are near no list is kept: there all are looked at.
         """
-        room = np.empty(self.vertices, dtype=np.int32)
-        stored, most = 0, STORED * self.vertices
-        for shift, column, row, turn in begun:
-            moved = (0.0, 360.0, -360.0)[turn]
-            where = self._rectangle(shift, column, row, moved)
-            first = near_edges(self.words, self.reals, self.base, *where, room)
-            waiting = deque([_Cell(shift, column, row, room[:first].copy(), self._spot(where, None))])
-            stored += first
-            while waiting:
-                cell = waiting.popleft()
-                if not len(cell.edges) and cell.spot is not None:
-                    if cell.spot[2]:
-                        yield (*_place(cell), FULL | turn << TURN_BITS)
+        every = edges_of(self.words, self.base)
+        if has_short_edge(self.words, self.reals, self.base, every):
+            yield from ((_start(place), place[0], place[3] << TURN_BITS) for place in begun)
+            return
+        room = np.empty(len(every), dtype=np.int32)
+        first = [self._cell(place, every, every, room, None) for place in begun]
+        for _ in range(_BLINDLY):
+            parts = [self._quarters(cell, every, room) if _is_wide(cell, every) else (cell,) for cell in first]
+            first = list(chain.from_iterable(parts))
+        waiting = deque(first)
+        stored = sum(len(cell.edges) for cell in waiting if cell.edges is not every)
+        most, left, put_off = max(stored, STORED * len(every)), LOOKED * len(every), 0
+        while waiting:
+            cell = waiting.popleft()
+            shift, turn, is_stored = cell.place[0], cell.place[3], cell.edges is not every
+            if not len(cell.edges) and cell.spot is not None:
+                if cell.is_full:
+                    yield _start(cell.place), shift, FULL | turn << TURN_BITS
+                continue
+            if len(cell.edges) > NEAR and shift > 0 and left > 0:
+                left -= 4 * len(cell.edges)
+                quarters = list(self._quarters(cell, every, room))
+                more = sum(len(part.edges) for part in quarters if part.edges is not every)
+                more -= len(cell.edges) if is_stored else 0
+                if stored + more <= most:
+                    stored, put_off = stored + more, 0
+                    waiting.extend(quarters)
                     continue
-                parts = []
-                if len(cell.edges) > NEAR and cell.shift > 0:
-                    parts = list(self._quarters(cell, moved, room))
-                more = sum(len(part.edges) for part in parts) - len(cell.edges)
-                if parts and stored + more <= most:
-                    stored += more
-                    waiting.extend(parts)
+                # The lists of others become shorter, as these are cut.
+                if put_off < len(waiting):
+                    put_off += 1
+                    waiting.append(cell)
                     continue
-                told = 0 if cell.spot is None else near.add(cell.edges, cell.spot[:2], inside=cell.spot[2])
-                yield (*_place(cell), told | turn << TURN_BITS)
+            told = 0
+            if is_stored and cell.spot is not None:
+                told = near.add(cell.edges, cell.spot[:2], inside=cell.spot[2])
+            yield _start(cell.place), shift, told | turn << TURN_BITS
 
-    def _quarters(self, cell: _Cell, moved: float, room: npt.NDArray[np.int32]) -> Iterator[_Cell]:
-        shift = cell.shift - 1
-        for column in (2 * cell.column, 2 * cell.column + 1):
-            for row in (2 * cell.row, 2 * cell.row + 1):
-                where = self._rectangle(shift, column, row, moved)
-                count = nearer_edges(self.reals, self.base, cell.edges, *where, room)
-                yield _Cell(shift, column, row, room[:count].copy(), self._spot(where, cell))
+    def _quarters(self, cell: _Cell, every: Edges, room: Edges) -> Iterator[_Cell]:
+        shift, first, low, turn = cell.place
+        for column in (2 * first, 2 * first + 1):
+            for row in (2 * low, 2 * low + 1):
+                yield self._cell((shift - 1, column, row, turn), cell.edges, every, room, cell)
 
-    def _rectangle(self, shift: int, column: int, row: int, moved: float) -> tuple[float, float, float, float]:
-        square = self.square
-        return (
-            square[4] + (column << shift) / square[5] - square[8] + moved,
-            square[6] + (row << shift) / square[7] - square[9],
-            square[4] + ((column + 1) << shift) / square[5] + square[8] + moved,
-            square[6] + ((row + 1) << shift) / square[7] + square[9],
-        )
+    def _cell(self, place: Place, among: Edges, every: Edges, room: Edges, around: _Cell | None) -> _Cell:
+        """A cell with those of some edges that are near it: of all, or of those near the cell around it."""
+        shift, column, row, turn = place
+        where = rectangle(self.square, shift, column, row, (0.0, 360.0, -360.0)[turn])
+        count, is_full = near_edges(self.words, self.reals, self.base, among, *where, room)
+        spot = self._spot(where, around)
+        edges = every if 2 * count > len(every) else room[:count].copy()
+        return _Cell(place, edges, spot, is_full or (spot is not None and spot[2]))
 
     def _spot(self, where: tuple[float, float, float, float], around: _Cell | None) -> Spot | None:
         """A spot in a rectangle, found from that of the cell around it where that tells; None where none was found."""
         x0, y0, x1, y1 = where
+        if self.words[self.base + KIND_WORD] & 0xFF != POLYGONS:
+            # Nothing is inside of lines and points.
+            return x0, y0, False
         places = [(x0 + share * (x1 - x0), y0 + (1 - share) * (y1 - y0)) for share in _SPOTS]
         if around is not None and around.spot is not None:
             to_x, to_y, inside = around.spot
@@ -134,5 +173,10 @@ class LargeShape:
         return None
 
 
-def _place(cell: _Cell) -> tuple[int, int]:
-    return int(z_order(cell.column, cell.row)) << (2 * cell.shift), cell.shift
+def _is_wide(cell: _Cell, every: Edges) -> bool:
+    return cell.edges is every and cell.place[0] > 0
+
+
+def _start(place: Place) -> int:
+    shift, column, row, _ = place
+    return int(z_order(column, row)) << (2 * shift)

@@ -114,7 +114,8 @@ class Asked:
                 elif shapely.intersects(self.geometry, box):
                     return False
             elif self.relation == WITHIN_DISTANCE:
-                found |= bool(shapely.dwithin(self.geometry, box, self.distance))
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    found |= bool(shapely.dwithin(self.geometry, box, self.distance))
             else:
                 asks = {CONTAINS: shapely.contains, COVERS: shapely.covers, INTERSECTS: shapely.intersects}
                 found |= bool(asks[self.relation](self.geometry, box))
@@ -138,8 +139,8 @@ class Asked:
         elif self.relation == INTERSECTS:
             found = shapely.intersects(self.geometry, points)
         else:
-            # What is too far to be squared is infinitely far.
-            with np.errstate(over="ignore"):
+            # What is too far to be squared is infinitely far; of an edge too short to be squared there is no distance.
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 found = shapely.dwithin(self.geometry, points, self.distance)
         return np.asarray(found, dtype=np.bool_)
 

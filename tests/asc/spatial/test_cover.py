@@ -7,8 +7,9 @@ import pytest
 import shapely
 
 from asc.keys.dictionary import Dictionary
-from asc.spatial.cover import FULL, LARGE, crosses, is_near
+from asc.spatial.cover import FULL, LARGE, is_near
 from asc.spatial.index import ShapeIndex, Shapes
+from asc.spatial.location import crosses
 from asc.spatial.shape import CONTAINS, INTERSECTS, WITHIN_DISTANCE, WITHIN_SPHERE, Asked
 
 

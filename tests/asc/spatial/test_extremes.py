@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from shapely import from_wkt
 
 from asc.matcher import Matcher
 from asc.spatial.shape import Asked, asked_text, box_of
@@ -56,6 +57,17 @@ def test_products_that_underflow_are_left_to_geos() -> None:
         places = [(1e-190, 0.0), (1e-170, 0.0), (0.0, 0.0)]
         expected = [i for i, place in enumerate(places) if near.accepts(*place)]
         assert accepted(f"ST_DWithin(ST_Point(0, 0), {P}, {distance})", places, "planar") == expected
+
+
+def test_a_distance_to_an_edge_that_is_too_short_to_be_squared_is_that_of_geos() -> None:
+    # Both are 1 away. GEOS finds .87 for the first and nothing for the second.
+    for line, place in (("0 0,2.75e-162 0,5 -5", (1.8e-162, 1.0)), ("0 0,1e-170 0", (0.0, 1.0))):
+        for distance in (0.5, 0.9, 1.0, 1.5):
+            asked = Asked.of(Asked(from_wkt(f"LINESTRING({line})"), 2, distance, 0).key)
+            where = f"ST_DWithin(ST_GeomFromText('LINESTRING({line})'), {P}, {distance})"
+            places = [(0.1, -0.2), place]
+            expected = [i for i, own in enumerate(places) if asked.accepts(*own)]
+            assert accepted(where, places, "planar") == expected
 
 
 def test_a_cap_around_a_pole_is_met_once_and_one_beyond_180_from_everywhere() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from asc.keys.dictionary import Dictionary
 from asc.keys.shapes import found_shapes
+from asc.spatial.cover import FULL
 from asc.spatial.index import ShapeIndex, Shapes
 from asc.spatial.shape import (
     BELOW_SPHERE,
@@ -111,6 +112,75 @@ def test_large_shapes_keep_the_edges_near_each_cell() -> None:
     assert_as_shapely(asked, *positions(random, shapes, 2_000))
 
 
+def test_of_long_lines_many_points_and_distances_edges_are_kept_as_well() -> None:
+    random = np.random.default_rng(6)
+    walk = np.cumsum(random.normal(size=(1_500, 2)), axis=0)
+    walk *= 20 / np.abs(walk).max()
+    line = shapely.LineString(np.add(walk, (165, 10)))
+    lines = shapely.MultiLineString([walk[:600], np.add(walk[600:], (5, 5))])
+    points = shapely.MultiPoint(random.uniform(-20, 20, (900, 2)))
+    spiky, holed = star(random, 700, -165, -20, 25), shapely.buffer(shapely.MultiPoint(walk[::3]), 0.4)
+    shapes = [line, lines, points, spiky, holed]
+    asked = [Asked(shape, relation) for shape in shapes for relation in (CONTAINS, INTERSECTS)]
+    asked += [Asked(shape, WITHIN_DISTANCE, far) for shape in shapes for far in (0.0, 1e-3, 0.3, 7.0, 200.0)]
+    x, y = positions(random, shapes, 500)
+    assert_as_shapely(asked, x, y)
+    # As far as is asked, and an ulp more or less.
+    corners = shapely.get_coordinates(points)[:300]
+    for far in (0.3, 7.0):
+        beside = corners + np.array([far, 0.0])
+        x, y = np.concatenate([beside, np.nextafter(beside, 0), np.nextafter(beside, 99)]).T.copy()
+        assert_as_shapely([Asked(shape, WITHIN_DISTANCE, far) for shape in shapes], x, y)
+
+
+def test_caps_of_every_size_at_every_place_are_what_python_computes() -> None:
+    random = np.random.default_rng(8)
+    quarter = math.pi / 2 * 6_371_008.0
+    middles = [(0.0, 0.0), (0.0, 1e-9), (30.0, -1e-7), (180.0, 0.0), (-180.0, 45.0), (7.0, 90.0), (7.0, -90.0)]
+    middles += [(12.0, 89.999999), *((x, y) for x, y in random.uniform((-180, -90), (180, 90), (6, 2)).tolist())]
+    asked: list[Asked] = []
+    places: list[tuple[float, float]] = []
+    for x, y in middles:
+        to_pole = math.radians(90 - abs(y)) * 6_371_008.0
+        sizes = [0.0, 1e-3, 40.0, 1e6, quarter, 2 * quarter, 2 * quarter - 0.2, 2 * quarter - 1e4, to_pole]
+        # Next to half the earth, or up to a pole: the arc in longitude is all but told.
+        sizes += [size - less for size in (quarter, to_pole) for less in (1e-3, 0.03, 0.3, 10.0) if size > less]
+        asked += [Asked(shapely.Point(x, y), relation, m) for m in sizes for relation in (WITHIN_SPHERE, BELOW_SPHERE)]
+        turns = [
+            (x + turn + more, y + up) for turn in (0, 90, -90, 180) for more in (0, 1e-6, -1e-6) for up in (0, 1e-7)
+        ]
+        places += [((lon + 180) % 360 - 180, lat) for lon, lat in turns]
+        places += [(x, -y), ((x + 360) % 360 - 180, -y), (x, 90.0), (-x, -90.0), (180.0, y), (-180.0, y)]
+    every = np.array([*places, *random.uniform((-180, -90), (180, 90), (300, 2)).tolist()])
+    every = every[np.abs(every[:, 1]) <= 90]
+    assert_as_shapely(asked, *every.T.copy())
+    # By the rounded arc it ends before 90 degrees, where a cell begins, and it does not.
+    next_to_half = Asked(shapely.Point(math.degrees(1.42e-8), 0), WITHIN_SPHERE, 6_371_008.0 * (math.pi / 2 - 1.35e-8))
+    x = 90 + np.array([-1e-6, 0.0, 1e-8, 2e-8, 4e-8, 1e-6])
+    assert next_to_half.decide(x, np.zeros(6)).tolist() == [True, True, True, True, True, False]
+    assert_as_shapely([next_to_half], x, np.zeros(6))
+
+
+def test_a_cap_of_all_of_the_earth_has_full_cells_and_one_of_half_of_it_some() -> None:
+    for metres, least in ((2.001e7, 0.75), (1e7, 0.2)):
+        dictionary = Dictionary.of([Asked(shapely.Point(10, 50), WITHIN_SPHERE, metres).key])
+        index = ShapeIndex.of(Shapes.of(dictionary.offsets, dictionary.data), np.zeros(1, dtype=np.int32))
+        assert (index.told & FULL).mean() >= least
+
+
+def test_large_shapes_with_edges_too_short_to_be_squared_are_what_geos_makes_of_them() -> None:
+    random = np.random.default_rng(7)
+    walk = np.cumsum(random.normal(size=(600, 2)), axis=0)
+    walk[300:303] = [(0, 0), (1.8e-162, 0), (2.75e-162, 0)]
+    shapes = [shapely.LineString(walk), shapely.LineString(walk[:303] * 1e-165), shapely.MultiPoint(walk * 1e-160)]
+    shapes += [shapely.MultiPoint(np.vstack([walk, random.normal(size=(600, 2)) * 1e-170]))]
+    asked = [Asked(shape, WITHIN_DISTANCE, far, PLANAR) for shape in shapes for far in (0.0, 1e-163, 0.9, 1.0, 3.0)]
+    asked += [Asked(shape, INTERSECTS, crs=PLANAR) for shape in shapes]
+    near = random.normal(size=(200, 2))
+    x, y = np.concatenate([near, near * 1e-160, near * 1e-163, walk[298:304], [(1.8e-162, 1), (0, 1)]]).T.copy()
+    assert_as_shapely(asked, x, y)
+
+
 def test_the_plane_has_no_turns_and_no_end() -> None:
     random = np.random.default_rng(3)
     shapes = [star(random, 9, *random.uniform(-2e6, 2e6, 2), 1e5) for _ in range(30)]
@@ -119,6 +189,43 @@ def test_the_plane_has_no_turns_and_no_end() -> None:
     anywhere = random.uniform(-3e6, 3e6, (500, 2))
     x, y = np.concatenate([vertices, anywhere, [[1e300, -1e300]]]).T.copy()
     assert_as_shapely(asked, x, y)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e9, 1e99])
+def test_shapes_that_lie_far_out_leave_the_cells_of_the_others_as_small_as_they_are(far: float) -> None:
+    random = np.random.default_rng(4)
+    most = [star(random, 7, *random.uniform(-100, 100, 2), 1.0) for _ in range(100)]
+    beside = [
+        star(random, 7, far, -far, far / 10),
+        star(random, 9, -far, 0.0, 2.0 * max(1.0, far * 1e-12)),
+        shapely.box(-far, -far, 0.5, 0.5),
+        shapely.box(-3, -3, far, 2 * far),
+        shapely.LineString([(-far, 0), (far, 1)]),
+        shapely.Point(50, far),
+    ]
+    shapes = most + beside
+    asked = [Asked(shape, relation, crs=PLANAR) for shape in shapes for relation in (CONTAINS, INTERSECTS)]
+    asked += [Asked(shape, WITHIN_DISTANCE, 1.5, PLANAR) for shape in [*most[:20], *beside]]
+    vertices = np.concatenate([shapely.get_coordinates(shape) for shape in shapes])
+    near = vertices + random.normal(size=vertices.shape)
+    anywhere = np.concatenate([random.uniform(-110, 110, (300, 2)), random.uniform(-2 * far, 2 * far, (100, 2))])
+    x, y = np.concatenate([vertices, np.nextafter(vertices, np.inf), near, anywhere]).T.copy()
+    assert_as_shapely(asked, x, y)
+    listed = []
+    for some in (most, most + [shape for shape in beside if not shape.intersects(shapely.box(-101, -101, 101, 101))]):
+        dictionary = Dictionary.of([Asked(shape, CONTAINS, crs=PLANAR).key for shape in some])
+        own = Shapes.of(dictionary.offsets, dictionary.data)
+        index = ShapeIndex.of(own, np.arange(len(dictionary), dtype=np.int32))
+        keys = index.cell_keys(*random.uniform(-100, 100, (2, 500)))
+        listed.append(sum(len(index.shapes_around(key)) for key in keys.tolist()) / len(keys))
+    assert listed[1] < 2 * listed[0] + 0.1
+
+
+def test_points_in_one_place_and_one_far_out_have_cells() -> None:
+    for places in ([(5, 5)] * 4 + [(1e9, 5)], [(0, 0), (1e-9, 0), (1e12, 1e12)], [(1e99, 1e99)] * 2 + [(0, 0)]):
+        asked = [Asked(shapely.Point(place), WITHIN_DISTANCE, 1e-9, PLANAR) for place in dict.fromkeys(places)]
+        x, y = np.array([*places, (7, 7), (1e99, -1e99)], dtype=float).T.copy()
+        assert_as_shapely(asked, x, y)
 
 
 coordinate = st.integers(-24, 24).map(lambda eighths: eighths / 8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import shapely
@@ -9,7 +11,17 @@ import shapely
 from asc.keys.dictionary import Dictionary
 from asc.spatial.index import Shapes
 from asc.spatial.location import NO, UNSURE, YES, holds, side_of
-from asc.spatial.shape import CONTAINS, INTERSECTS, WITHIN_DISTANCE, WITHIN_SPHERE, Asked
+from asc.spatial.shape import (
+    BELOW_SPHERE,
+    CONTAINS,
+    EARTH_RADIUS_M,
+    INTERSECTS,
+    PLANAR,
+    WITHIN_DISTANCE,
+    WITHIN_SPHERE,
+    Asked,
+    distance_sphere_m,
+)
 
 
 def test_sides_are_told_where_rounding_cannot_turn_them() -> None:
@@ -45,7 +57,69 @@ def test_what_is_told_is_what_shapely_says(relation: int) -> None:
     assert {YES, NO} <= told
 
 
-def test_the_sphere_is_left_open_at_the_limit_and_at_the_antipode() -> None:
-    asked = Asked(shapely.Point(0, 0), WITHIN_SPHERE, 1_000_000.0)
-    own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
-    assert [holds(own.words, own.reals, 0, x, 0.0) for x in (1.0, 20.0, 180.0)] == [YES, NO, UNSURE]
+@pytest.mark.parametrize("relation", [CONTAINS, INTERSECTS])
+def test_edges_along_an_axis_and_vertices_are_told_without_geos(relation: int) -> None:
+    ring = [(0, 0), (0.3, 0), (0.3, 0.7), (0.1, 0.7), (0.1, 0.9), (0, 0.9)]
+    shapes = [shapely.Polygon(ring), shapely.Polygon(ring, [[(0.1, 0.1), (0.2, 0.1), (0.2, 0.2), (0.1, 0.2)]])]
+    shapes += [shapely.LineString([*ring, (5, 5)]), shapely.MultiPoint(ring)]
+    places = [*ring, *((x / 10, y / 10) for x in range(-1, 5) for y in range(-1, 11)), (0.3, 0.123), (0.123, 0.7)]
+    for shape in shapes:
+        asked = Asked(shape, relation)
+        own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
+        for x, y in places:
+            found = holds(own.words, own.reals, 0, x, y)
+            is_open = shape.geom_type == "LineString" and relation == CONTAINS and shape.intersects(shapely.Point(x, y))
+            assert found == (UNSURE if is_open else YES if asked.accepts(x, y) else NO), (shape, x, y)
+
+
+def test_a_distance_to_edges_whose_squares_are_lost_is_what_geos_makes_of_it() -> None:
+    random = np.random.default_rng(5)
+    told = set()
+    for number in range(400):
+        size, far = 10.0 ** random.uniform(-200, -130), 10.0 ** random.choice([0.0, random.uniform(-200, -130)])
+        vertices = random.integers(-3, 4, (3, 2)) * size
+        if number % 3 == 0:
+            vertices = np.vstack([vertices, random.uniform(-3, 3, (1, 2))])
+        shape = shapely.LineString(vertices) if number % 2 else shapely.MultiPoint(vertices).convex_hull
+        places = np.add(vertices[:3], [[0.0, far], [far, 0.0], [far, far]])
+        for distance in (0.0, far, far * 0.8, far * 1.2, size):
+            asked = Asked(shape, WITHIN_DISTANCE, distance, PLANAR)
+            own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
+            for x, y in places.tolist():
+                found = holds(own.words, own.reals, 0, x, y)
+                told.add(found)
+                if found != UNSURE:
+                    assert found == (YES if asked.accepts(x, y) else NO), (shape, distance, x, y)
+    assert told == {YES, NO, UNSURE}
+
+
+def test_the_sphere_is_left_open_at_the_limit_alone_at_the_antipode_a_little_more() -> None:
+    def told(metres: float, *places: tuple[float, float]) -> list[int]:
+        asked = Asked(shapely.Point(0, 0), WITHIN_SPHERE, metres)
+        own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
+        return [holds(own.words, own.reals, 0, x, y) for x, y in places]
+
+    assert told(1_000_000.0, (1, 0), (20, 0), (180, 0), (179, 1)) == [YES, NO, NO, NO]
+    half = math.pi * EARTH_RADIUS_M
+    assert told(half - 100, (180, 0), (-180, 1e-9), (179.99, 0), (0, 90)) == [NO, NO, YES, YES]
+    assert told(half - 0.1, (180, 0), (180, 1e-6), (179, 0)) == [UNSURE, UNSURE, YES]
+
+
+def test_near_the_antipode_what_is_told_is_what_python_computes() -> None:
+    random = np.random.default_rng(3)
+    half = math.pi * EARTH_RADIUS_M
+    told = set()
+    for _ in range(300):
+        x, y = random.uniform((-180, -90), (180, 90)).tolist()
+        beside = 10.0 ** random.uniform(-12, 1)
+        to_x, to_y = (x + 360) % 360 - 180 + random.normal() * beside, -y + random.normal() * beside
+        place = min(180.0, max(-180.0, to_x)), min(90.0, max(-90.0, to_y))
+        far = distance_sphere_m(x, y, *place)
+        for metres in (far, far * (1 - 1e-8), far + 1, far - 1, far + 50, far - 50, half, half - random.random()):
+            for relation in (WITHIN_SPHERE, BELOW_SPHERE):
+                asked = Asked(shapely.Point(x, y), relation, metres)
+                own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
+                found = holds(own.words, own.reals, 0, *place)
+                told.add(found)
+                assert found in (UNSURE, YES if asked.accepts(*place) else NO)
+    assert told == {YES, NO, UNSURE}

@@ -1,0 +1,173 @@
+"""Properties of Features as typed values: those that predicates of joins name."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta, timezone
+from decimal import Context, Decimal, InvalidOperation
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from asc.errors import ShapeError
+
+_TIMESTAMP, _TIMESTAMP_NTZ = pa.timestamp("us", tz="UTC"), pa.timestamp("us")
+_BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
+_EPOCH = datetime(1970, 1, 1)
+_MICROSECOND = timedelta(microseconds=1)
+_SHOWN_CHARS = 80
+_DIGITS_MAX = 20
+"""Of an integer of 64 bits."""
+
+
+@dataclass(frozen=True)
+class Properties:
+    """The properties of a layer's Features that predicates may name, each with its type.
+
+    Values are as the engine has them: bool, int, float (rounded to float32 where that is the type), Decimal, str, days
+    for a date, microseconds for a timestamp; None where a Feature has none, or null. Invariant: every type is one of
+    these. Cost: a look-up and a check a property. Source: spatial.md, section 2.
+
+    >>> zones = Properties({"name": pa.string(), "ceiling": pa.int32()})
+    >>> zones.values({"name": "old town", "ceiling": 4500.0, "more": []}), zones.values({})
+    ({'name': 'old town', 'ceiling': 4500}, {'name': None, 'ceiling': None})
+    """
+
+    types: Mapping[str, pa.DataType] = field(default_factory=lambda: MappingProxyType({}))
+
+    def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The values among the properties of a Feature, as JSON has them. A text that spells a value of another type is
+        taken for it, as files of CSV have it, and an empty one for NULL. Raises ShapeError where one does not fit.
+        """
+        return {name: self._value(name, kind, given.get(name)) for name, kind in self.types.items()}
+
+    @staticmethod
+    def _value(name: str, kind: pa.DataType, given: Any) -> Any:
+        if given is None or (given == "" and kind != pa.string()):
+            return None
+        try:
+            return _reader_of(kind)(given)
+        except (ValueError, OverflowError, InvalidOperation):
+            shown = given if isinstance(given, (str, int, float)) else type(given).__name__
+            remedy = f"is none of its type, {kind}, which the configuration of the layer has (properties)"
+            raise ShapeError(f"property {name[:_SHOWN_CHARS]}", str(shown)[:_SHOWN_CHARS], remedy) from None
+
+
+NO_PROPERTIES = Properties()
+
+
+def is_property_type(kind: pa.DataType) -> bool:
+    """Whether a property may be of a type: scalar, and no binary, which JSON does not have."""
+    return kind in _READERS or kind in _BITS or pa.types.is_decimal128(kind)
+
+
+def _reader_of(kind: pa.DataType) -> Callable[[Any], Any]:
+    """How a value of a type is read from JSON; what it raises says that there is none."""
+    if kind in _BITS:
+        return lambda given: _integer(given, _BITS[kind])
+    if pa.types.is_decimal128(kind):
+        return lambda given: _decimal(given, kind.precision, kind.scale)
+    return _READERS[kind]
+
+
+def _number(given: Any) -> int | float | Decimal:
+    if isinstance(given, bool):
+        raise ValueError
+    if isinstance(given, str):
+        # Python reads digits of other scripts, and underscores, as well.
+        if not given.isascii() or "_" in given:
+            raise ValueError
+        return Decimal(given.strip())
+    if not isinstance(given, (int, float)) or not math.isfinite(given):
+        raise ValueError
+    return given
+
+
+def _integer(given: Any, bits: int) -> int:
+    number = _number(given)
+    if isinstance(number, Decimal) and number.adjusted() > _DIGITS_MAX:
+        # Python would write out all of its digits.
+        raise ValueError
+    found = int(number)
+    if found != number or not -(1 << (bits - 1)) <= found < 1 << (bits - 1):
+        raise ValueError
+    return found
+
+
+def _double(given: Any) -> float:
+    found = float(_number(given))
+    if not math.isfinite(found):
+        raise ValueError
+    return found
+
+
+def _single(given: Any) -> float:
+    # What is beyond the range raises OverflowError.
+    return float(struct.unpack("<f", struct.pack("<f", _double(given)))[0])
+
+
+def _decimal(given: Any, precision: int, scale: int) -> Decimal:
+    number = _number(given)
+    # The shortest text of a double is what the JSON had, if that had up to fifteen digits.
+    exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    if not exact.is_finite() or abs(exact) >= Decimal(10) ** (precision - scale):
+        raise ValueError
+    found = exact.quantize(Decimal(1).scaleb(-scale), context=Context(prec=2 * precision))
+    if found != exact:
+        raise ValueError
+    return found
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ValueError
+    # JSON can spell half of a surrogate pair, which no value of a record equals: UnicodeEncodeError is a ValueError.
+    given.encode()
+    return given
+
+
+def _boolean(given: Any) -> bool:
+    if given not in (True, False, "true", "false") or isinstance(given, (int, float)) is not isinstance(given, bool):
+        raise ValueError
+    return given in (True, "true")
+
+
+def _days(given: Any) -> int:
+    return date.fromisoformat(_text(given)).toordinal() - _EPOCH.toordinal()
+
+
+def _micros(given: Any) -> int:
+    at = datetime.fromisoformat(_iso(given))
+    if at.tzinfo is None:
+        raise ValueError
+    return (at.astimezone(timezone.utc).replace(tzinfo=None) - _EPOCH) // _MICROSECOND
+
+
+def _local_micros(given: Any) -> int:
+    at = datetime.fromisoformat(_iso(given))
+    if at.tzinfo is not None:
+        raise ValueError
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def _iso(given: Any) -> str:
+    text = _text(given)
+    # Python 3.10 knows no Z.
+    return text[:-1] + "+00:00" if text.endswith(("Z", "z")) else text
+
+
+_READERS: Mapping[pa.DataType, Callable[[Any], Any]] = MappingProxyType(
+    {
+        pa.bool_(): _boolean,
+        pa.float32(): _single,
+        pa.float64(): _double,
+        pa.string(): _text,
+        pa.date32(): _days,
+        _TIMESTAMP: _micros,
+        _TIMESTAMP_NTZ: _local_micros,
+    }
+)
