@@ -61,6 +61,10 @@ class Config(Section):
     def dead_letter_topic(self, stream: str) -> str:
         return f"{stream}.dead-letter"
 
+    def feed_topic(self, stream: str) -> str:
+        """Where the job of a stream writes what operators with a state read."""
+        return f"asc.feed.{stream}"
+
     @property
     def source_topics(self) -> frozenset[str]:
         """The topics that streams read."""
@@ -140,6 +144,8 @@ class Config(Section):
                 yield ConfigError(
                     f"{where}.topic", stream.topic, "is the registry or an internal topic: name the source topic"
                 )
+            if stream.topic in {self.feed_topic(each) for each in self.streams}:
+                yield ConfigError(f"{where}.topic", stream.topic, "is the feed of a stream: name the source topic")
             if stream.topic in dead_letters:
                 yield ConfigError(f"{where}.topic", stream.topic, "takes undecodable records: name the source topic")
             yield from stream.faults(where, self.schema_registry.registry())

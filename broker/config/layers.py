@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from asc.schema import PLANAR
+from asc.errors import SchemaError
+from asc.schema import PLANAR, properties_of_ddl
 from asc.spatial.reading import Rules
 from broker.config.sections import LimitsConfig, Section, TopicName
 from broker.errors import ConfigError
@@ -16,12 +17,13 @@ from broker.errors import ConfigError
 
 class LayerConfig(Section):
     """A compacted topic of GeoJSON Features. ``crs``: what its coordinates are; ``wide_edges``: edges may be longer
-    than half a turn of longitude.
+    than half a turn of longitude; ``properties``: those of the Features that joins name, as Spark DDL.
     """
 
     topic: TopicName
     crs: Literal["wgs84", "planar"] = "wgs84"
     wide_edges: bool = Field(default=False, strict=True)
+    properties: str | None = Field(default=None, strict=True)
 
     @property
     def is_planar(self) -> bool:
@@ -29,7 +31,8 @@ class LayerConfig(Section):
 
     def rules(self, limits: LimitsConfig) -> Rules:
         """What its shapes are held to."""
-        return Rules(self.is_planar, self.wide_edges, vertices_max=limits.shape_vertices)
+        properties = properties_of_ddl(self.properties or "")
+        return Rules(self.is_planar, self.wide_edges, vertices_max=limits.shape_vertices, properties=properties)
 
 
 def layer_faults(name: str, layer: LayerConfig, taken: dict[str, str]) -> Iterator[ConfigError]:
@@ -40,3 +43,7 @@ def layer_faults(name: str, layer: LayerConfig, taken: dict[str, str]) -> Iterat
     if other is not None or layer.topic.startswith("__"):
         remedy = f"is {other or 'an internal topic'}: name a topic of its own, compacted"
         yield ConfigError(f"layers.{name}.topic", layer.topic, remedy)
+    try:
+        properties_of_ddl(layer.properties or "")
+    except SchemaError as error:
+        yield ConfigError(f"layers.{name}.properties: {error.subject}", error.value, error.remedy)

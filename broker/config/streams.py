@@ -38,6 +38,9 @@ def _known_format(name: str) -> str:
 class StreamConfig(Section):
     """A source topic with a record format and a schema (Spark DDL here, or a file of DDL, of Spark's JSON form, or of
     what the format has for schemas).
+
+    ``lateness_s``: how far event time stays behind the newest record. ``ahead_s``: how far past its record's timestamp
+    an event time may be; what is further is none.
     """
 
     topic: TopicName
@@ -46,6 +49,8 @@ class StreamConfig(Section):
     schema_file: Path | None = None
     starting_offsets: Literal["earliest", "latest"] = "latest"
     crs: Literal["wgs84", "planar"] = "wgs84"
+    lateness_s: float = Field(default=10, ge=0, le=2_592_000, allow_inf_nan=False, strict=True)
+    ahead_s: float = Field(default=3600, ge=0, le=2_592_000, allow_inf_nan=False, strict=True)
     options: Options = Field(default_factory=dict)
 
     @property

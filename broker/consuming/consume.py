@@ -14,7 +14,7 @@ from typing import Any
 from broker.errors import KafkaError
 from broker.kafka.client import SHARED_OPTIONS, KafkaClient
 from broker.kafka.reading import polled
-from broker.operators.headers import delivered_by, source_timestamp_ms
+from broker.operators.headers import delivered_by, shapes_of, source_timestamp_ms
 
 WINDOW = 100_000
 """Deliveries that are remembered, to know the next ones by; some twenty megabytes."""
@@ -26,7 +26,8 @@ _COMMITTED_EACH_S = 1.0
 class Delivery:
     """A record as it was delivered. ``queries``: the ids of those that accepted it, sorted; ``source``: its identity,
     ``<topic>-<partition>-<offset>`` of the source record, None of a record that no broker delivered. ``timestamp_ms``:
-    when it was delivered; ``source_timestamp_ms``: the source record's own.
+    when it was delivered; ``source_timestamp_ms``: the source record's own. ``shapes``: as ``<query>/<shape>``, those
+    for which joins among the queries accepted it.
     """
 
     topic: str
@@ -39,6 +40,7 @@ class Delivery:
     queries: Sequence[str]
     source: str | None
     source_timestamp_ms: int | None = None
+    shapes: Sequence[str] = ()
 
 
 def consume(
@@ -58,10 +60,11 @@ def consume(
     takes longer than five minutes for a single delivery is taken for dead, and another one gets that delivery as well.
     A group that is new begins with the oldest record.
 
-    A fault makes the broker deliver a record twice. What has the ``asc-source``, the queries, the key and the value of
-    one of the last ``window`` deliveries of its topic to this consumer is passed over; records without ``asc-source``
-    never are. ``options`` are Kafka's own, by the names that ``[kafka.options]`` has: TLS and SASL. Raises KafkaError
-    where Kafka does not answer at the start for ``timeout_s``, refuses, or has no such topic; later it is waited for.
+    A fault makes the broker deliver a record twice. What has the ``asc-source``, the queries, the shapes, the key and
+    the value of one of the last ``window`` deliveries of its topic to this consumer is passed over; records without
+    ``asc-source`` never are. ``options`` are Kafka's own, by the names that ``[kafka.options]`` has: TLS and SASL.
+    Raises KafkaError where Kafka does not answer at the start for ``timeout_s``, refuses, or has no such topic; later
+    it is waited for.
 
     ::
 
@@ -149,6 +152,7 @@ def delivery_of(message: Any) -> Delivery:
         tuple(queries),
         source,
         source_timestamp_ms(headers),
+        tuple(shapes_of(headers)),
     )
 
 
@@ -166,7 +170,7 @@ class _Seen:
 
     def is_new(self, delivery: Delivery) -> bool:
         digest = hashlib.blake2b(digest_size=16)
-        for part in (delivery.key, delivery.value, *(query.encode() for query in delivery.queries)):
+        for part in (delivery.key, delivery.value, *(one.encode() for one in (*delivery.queries, *delivery.shapes))):
             digest.update(b"-" if part is None else b"%d:" % len(part) + part)
         known = delivery.topic, delivery.source, digest.digest()
         if known in self._sources:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, FastAPI, Header, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
@@ -19,10 +19,12 @@ from broker.errors import BrokerError, BulkRefusedError, QueryError, http_status
 from broker.failure import one_line
 from broker.http.blocks import described_block
 from broker.http.bulk import load_lines
+from broker.http.conditional import replaces
 from broker.http.console.pages import Pages
 from broker.http.console.routes import console_routes
 from broker.http.flow import described_deliveries, described_timeline
 from broker.http.guards import NDJSON, Caller, Guards, content_type, is_console
+from broker.http.joins import join_routes
 from broker.http.layers import layer_routes
 from broker.http.metrics import METRICS_TYPE, permitted_exposition
 from broker.http.models import (
@@ -97,8 +99,8 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
     metrics = _metrics(permitted, requests, api.metrics_queries)
-    layers = layer_routes(permitted)
-    for router in (_query_changes(permitted), _query_views(permitted), layers, _views(permitted), metrics):
+    layers, joins = layer_routes(permitted), join_routes(permitted)
+    for router in (_query_changes(permitted), _query_views(permitted), joins, layers, _views(permitted), metrics):
         app.include_router(router, responses=refusals)
     app.include_router(console)
     _describe_no_422(app)
@@ -152,16 +154,9 @@ async def _posted(request: Request) -> tuple[bool, bytes]:
     return content_type(request) == NDJSON, await request.body()
 
 
-def _replaces(if_none_match: Annotated[str | None, Header()] = None) -> bool:
-    """Whether a query may be put in place of another; QueryError for a header that means something else."""
-    if if_none_match is not None and if_none_match.strip() != "*":
-        raise QueryError("header If-None-Match", if_none_match[:200], "send * so that no query is replaced")
-    return if_none_match is None
-
-
 _PermittedOf = Callable[[Request], Permitted]
 _POSTED = Depends(_posted)
-_REPLACES = Depends(_replaces)
+_REPLACES = Depends(replaces)
 _POST_SCHEMA = {
     "requestBody": {
         "required": True,
@@ -287,12 +282,13 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
         """How many records a query was given since the daemon began, and in which minutes of the last hour."""
         return described_deliveries(permitted, permitted.get(query_id))
 
-    @router.post("/{query_id}/explain")
+    # Of a join a shape is named as well, which may have any character.
+    @router.post("/{query_id:path}/explain")
     def explain(query_id: str, body: ExplainBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """The constructs a query uses and their place in the sequence; of a tuple, whether the query accepts it and
         which of its terms hold, with ``whole`` also its way through the sequence.
         """
-        return explained(permitted, permitted.get(query_id), body.tuple, whole=body.whole)
+        return explained(permitted, query_id, body.tuple, whole=body.whole)
 
     return router
 
@@ -303,8 +299,10 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
 
     @router.post("/check")
     def check(body: CheckBody, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """A predicate's normal form and what is to be said about it, without registering it."""
-        return checked(permitted, permitted.stream_of(body.stream), body.where)
+        """A predicate's normal form and what is to be said about it, without registering it; with ``layer`` that of a
+        join, for the first of its shapes.
+        """
+        return checked(permitted, permitted.stream_of(body.stream), body.where, body.layer)
 
     @router.post("/test")
     def test(body: TrialBody, permitted: Permitted = of_caller) -> dict[str, Any]:

@@ -24,6 +24,21 @@ def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
     return {"lag_records": stream.figures.lag.records(), **told}
 
 
+def described_events(stream: Stream) -> dict[str, Any] | None:
+    """What the events of a stream came to since the daemon began; None where it has had none."""
+    tally = stream.events.tally
+    if tally is None:
+        return None
+    return {
+        "objects": sum(tally.objects.values()),
+        "observations": tally.observations,
+        "left_out": dict(tally.left_out),
+        "events": dict(tally.events),
+        "lag_records": stream.feed_lag,
+        "failures": stream.events.failures,
+    }
+
+
 def described_delivered(stream: Stream) -> dict[str, Any]:
     """How many records the queries of a stream were given since the daemon began, and which were given most."""
     counts = stream.figures.delivered

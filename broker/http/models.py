@@ -23,8 +23,10 @@ from pydantic_core import PydanticCustomError
 
 from asc.errors import AscError, PredicateError
 from broker.errors import QueryError
+from broker.operators.events_operator import EventsOperator
 from broker.plans.offsets import Offsets
 from broker.queries.change import Became, Registered
+from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery, default_topic, parse_time
 
 
@@ -67,12 +69,27 @@ class _Body(BaseModel):
         return {name: value for name, value in plain.items() if name in cls.model_fields}
 
 
-_ADDED = ("version", "served", "reason", "waits_for", "delivered", "evaluation_errors")
+_ADDED = ("version", "served", "reason", "waits_for", "shapes", "left_out", "delivered", "evaluation_errors")
 """What the answers have of a query beside what can be set."""
 
 
+class JoinBody(_Body):
+    """Over which layer a query is a join; ``pairs``: what it accepts is written once a record and shape."""
+
+    layer: Text
+    pairs: StrictBool = False
+
+
+_OPERATOR = (
+    'What becomes of what it accepts; null: it is routed. {"name": "events", "key": an expression, "time": a TIMESTAMP '
+    'expression, "events": of enter, exit, lost, "dwell_s": seconds, "lost_after_s": seconds}'
+)
+
+
 class QueryBody(_Body):
-    """A query to register. Left out, ``stream`` is the only one that is configured, ``topic`` is ``asc.<id>``."""
+    """A query to register. Left out, ``stream`` is the only one that is configured, ``topic`` is ``asc.<id>``. With
+    ``join`` its predicate names columns of a layer, and it stands for a query a shape.
+    """
 
     answered_too = _ADDED
 
@@ -83,6 +100,28 @@ class QueryBody(_Body):
     labels: dict[Text, Text] = Field(default_factory=dict)
     paused: StrictBool = False
     expires_at: Text | None = Field(default=None, description="ISO 8601 with an offset, as 2030-01-31T12:00:00Z")
+    join: JoinBody | None = None
+    operator: dict[Text, Any] | None = Field(default=None, description=_OPERATOR)
+
+
+class JoinQueryBody(_Body):
+    """A join to register, as a :class:`QueryBody` has it: ``layer`` and ``pairs`` beside the others."""
+
+    id: Text
+    layer: Text
+    where: Text
+    pairs: StrictBool = False
+    stream: Text | None = None
+    topic: Text | None = None
+    labels: dict[Text, Text] = Field(default_factory=dict)
+    paused: StrictBool = False
+    expires_at: Text | None = None
+    operator: dict[Text, Any] | None = Field(default=None, description=_OPERATOR)
+
+    def query(self) -> QueryBody:
+        """It as a query."""
+        plain = self.model_dump(exclude={"layer", "pairs"})
+        return QueryBody(**plain, join=JoinBody(layer=self.layer, pairs=self.pairs))
 
 
 class QueryChange(_Body):
@@ -97,13 +136,16 @@ class QueryChange(_Body):
     labels: dict[Text, Text] | None = None
     paused: StrictBool | None = None
     expires_at: Text | None = None
+    join: JoinBody | None = None
+    operator: dict[Text, Any] | None = None
 
 
 class CheckBody(_Body):
-    """A predicate to check without registering it."""
+    """A predicate to check without registering it; with ``layer`` that of a join."""
 
     stream: Text | None = None
     where: Text
+    layer: Text | None = None
 
 
 class TrialBody(_Body):
@@ -143,6 +185,8 @@ class QueryModel(_Body):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 
     ``waits_for``: shapes that it names, as ``layer/id``, and that their layers do not have: NULL where it names them.
+    ``join``: over which layer it is one; ``shapes``: for how many of its shapes a plan holds a member, ``left_out``:
+    for how many not, being refused with the values of their rows; null of other queries, and in the answer to a change.
     ``delivered``: records that it was given since the daemon began; null in the answer to a change.
     ``evaluation_errors``: records on which an expression of it could not be evaluated, since the daemon began.
     """
@@ -155,9 +199,13 @@ class QueryModel(_Body):
     paused: bool
     expires_at: str | None
     version: int
+    operator: dict[str, Any] | None = None
     served: bool = True
     reason: str | None = None
     waits_for: list[str] = Field(default_factory=list)
+    join: JoinBody | None = None
+    shapes: int | None = None
+    left_out: int | None = None
     delivered: int | None = None
     evaluation_errors: int = 0
 
@@ -232,6 +280,8 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
         labels=body.labels,
         paused=body.paused,
         expires_at=None if body.expires_at is None else parse_time(body.expires_at),
+        join=None if body.join is None else Join(body.join.layer, body.join.pairs),
+        operator=None if body.operator is None else EventsOperator.of_plain(body.operator),
     )
 
 
@@ -243,7 +293,10 @@ def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody
 
 
 _NEW: Mapping[str, Any] = MappingProxyType(
-    {"served": True, "reason": None, "waits_for": [], "delivered": None, "evaluation_errors": 0}
+    {
+        **{"served": True, "reason": None, "waits_for": [], "delivered": None, "evaluation_errors": 0},
+        **{"shapes": None, "left_out": None},
+    }
 )
 """What answers say of a query that was just registered."""
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from asc.errors import AscError
 from asc.plan.plan import Plan
 from asc.predicate.named_shapes import named_shapes
 from asc.predicate.normal_form import Predicate
+from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.access.audit import Audit
 from broker.access.scope import Scope
 from broker.config.layers import LayerConfig
-from broker.errors import BrokerError, ForbiddenError
+from broker.errors import BrokerError, ForbiddenError, NotThereError, QueryError
 from broker.http.audited import audited
 from broker.layers.layers import check_layer
 from broker.layers.stored_layer import StoredLayer
+from broker.matching.plan_ids import member_count, members_in, registered_id, shape_of
 from broker.plans.offsets import Offsets
+from broker.queries.candidate import Members
 from broker.queries.change import Change, Outcome
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import unknown_query
@@ -127,6 +131,20 @@ class Permitted:
             raise unknown_query(query_id)
         return query
 
+    def planned(self, query_id: str) -> tuple[RegisteredQuery, str | None]:
+        """The standing query that is asked about, and the shape of one that is a join, of which plans hold a query a
+        shape: ``over/CHE``. As :meth:`get`; QueryError for a join without a shape.
+        """
+        standing = self._service.registrar().standing
+        join_id = registered_id(query_id)
+        if query_id not in standing and join_id in standing and (query := self.get(join_id)).join is not None:
+            return query, shape_of(query_id, join_id)
+        query = self.get(query_id)
+        if query.join is not None:
+            remedy = f"is a join, of which plans hold a query a shape: name one as well, as {query.id}/SHAPE"
+            raise QueryError("query", query.id, remedy)
+        return query, None
+
     def page(
         self, prefix: str, label: tuple[str, str] | None, stream: str | None, after: str | None, limit: int
     ) -> tuple[list[RegisteredQuery], bool]:
@@ -203,15 +221,57 @@ class Permitted:
         """The layers that predicates may name."""
         return self._service.registrar().standing.shapes
 
-    def predicate_of(self, query: RegisteredQuery, stream: Stream) -> Predicate:
-        """What a query that stands means now; a shape that its layer has no longer is NULL."""
-        return stream.analyser.normalise(query.where, self.shapes, may_wait=True)
+    def predicate_of(self, query: RegisteredQuery, stream: Stream, shape_id: str | None) -> Predicate:
+        """What a query that stands, or a join for a shape, means now; a shape that its layer has no longer is NULL.
+        NotThereError for a shape that a join is not asked for.
+        """
+        if query.join is None:
+            return stream.analyser.normalise(query.where, self.shapes, may_wait=True)
+        layer = query.join.layer
+        row = self.shapes[layer].features.get(shape_id or "")
+        if row is None:
+            raise NotThereError("shape", f"{layer}/{shape_id}"[:300], "its layer has none of that id")
+        return stream.analyser.join(query.where, layer, self.shapes, may_wait=True).of(row)
 
     def waited_for(self, query: RegisteredQuery) -> list[str]:
         """The shapes that a query names and that are not there, as ``layer/id``."""
         shapes = self.shapes
         missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
         return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
+
+    def joins(self, after: str | None, limit: int) -> list[RegisteredQuery]:
+        """The first joins that are seen, by id, after one."""
+        standing = self._service.registrar().standing
+        found = (query for query in standing.joins(after) if self._scope.owns(query.id, query.stream))
+        return list(islice(found, limit))
+
+    def shape_counts(self, query: RegisteredQuery) -> tuple[int | None, int | None]:
+        """For how many shapes of its layer a join that is served has a member in the plan, and for how many it has
+        none; None for both where it is no join or not served.
+        """
+        rows, plan = self._planned(query)
+        if rows is None or plan is None:
+            return None, None
+        served = member_count(plan, query.id)
+        return served, max(0, len(rows) - served)
+
+    def left_out(self, query: RegisteredQuery, limit: int) -> dict[str, str]:
+        """The first shapes of its layer, by id, that a join has no member for, and why."""
+        rows, plan = self._planned(query)
+        if rows is None or plan is None or query.join is None:
+            return {}
+        has = {shape_of(plan_id, query.id) for plan_id in members_in(plan, query.id)}
+        missing = dict(islice(((shape_id, rows[shape_id]) for shape_id in rows if shape_id not in has), limit))
+        stream = self._service.streams()[query.stream]
+        join = stream.analyser.join(query.where, query.join.layer, self.shapes, may_wait=True)
+        return {shape_id: str(error) for shape_id, error in Members.of(join, missing).refused.items()}
+
+    def _planned(self, query: RegisteredQuery) -> tuple[Mapping[str, Feature] | None, Plan | None]:
+        """The rows of a join's layer and the plan that has its members; None where it is no join or not served."""
+        registrar = self._service.registrar()
+        if query.join is None or registrar.standing.planned_on(query.id) is None:
+            return None, None
+        return registrar.standing.shapes[query.join.layer].features, registrar.plan_of(query)
 
     def counts(self, stream: str) -> tuple[int, int]:
         """How many queries of a stream are seen, and how many of these are not served."""

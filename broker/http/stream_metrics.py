@@ -9,6 +9,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from broker.http.metric_form import MetricForm
+from broker.operators.events_task import EventsTally
 from broker.stream.latency import BOUNDS_S, Latency
 from broker.stream.phases import PHASES
 from broker.stream.stream import Stream
@@ -18,6 +19,13 @@ BLOCKS_MAX = 64
 
 _BY_STREAM = ("stream",)
 _Value = Callable[[Stream], float | None]
+
+
+def _of_events(stream: Stream, figure: Callable[[EventsTally], float]) -> float | None:
+    """A figure of a stream's events; None where it has had none."""
+    tally = stream.events.tally
+    return None if tally is None else figure(tally)
+
 
 _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
     (
@@ -99,7 +107,7 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         lambda stream: stream.evaluation_errors.total,
     ),
     (
-        MetricForm("asc_queries", "gauge", "Queries in the running plan", _BY_STREAM),
+        MetricForm("asc_queries", "gauge", "Queries in the running plan, of a join one for each shape", _BY_STREAM),
         lambda stream: len(stream.running.plan),
     ),
     (
@@ -128,12 +136,55 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         lambda stream: len(stream.running.plan.blocks),
     ),
     (
+        MetricForm(
+            "asc_event_objects",
+            "gauge",
+            "Objects that are held for events; absent while the stream has none",
+            _BY_STREAM,
+        ),
+        lambda stream: _of_events(stream, lambda tally: sum(tally.objects.values())),
+    ),
+    (
+        MetricForm(
+            "asc_event_observations_total",
+            "counter",
+            "Records, by each way that tells objects apart, that were an observation of one",
+            _BY_STREAM,
+        ),
+        lambda stream: _of_events(stream, lambda tally: tally.observations),
+    ),
+    (
+        MetricForm(
+            "asc_event_lag_records",
+            "gauge",
+            "Records of the stream's feed that are not done; absent while that is not known",
+            _BY_STREAM,
+        ),
+        lambda stream: stream.feed_lag,
+    ),
+    (
+        MetricForm(
+            "asc_event_failures_total",
+            "counter",
+            "Times that the query which makes events ended with an error and was started again",
+            _BY_STREAM,
+        ),
+        lambda stream: stream.events.failures,
+    ),
+    (
         MetricForm("asc_micro_arrows", "gauge", "Micro-arrows in the running plan", _BY_STREAM),
         lambda stream: sum(block.order.arrow_count for block in stream.running.plan.blocks),
     ),
 )
 """One value a stream each; a value of None is no sample."""
 
+_EVENTS = MetricForm("asc_events_total", "counter", "Events told to queries, by what they are of", ("stream", "event"))
+_LEFT_OUT = MetricForm(
+    "asc_event_left_out_total",
+    "counter",
+    "Records, by each way that tells objects apart, that were no observation, by the reason",
+    ("stream", "reason"),
+)
 _NOT_SERVED = MetricForm(
     "asc_queries_not_served", "gauge", "Registered queries that no plan can hold, parked ones among them", _BY_STREAM
 )
@@ -183,6 +234,8 @@ _QUERY_RECORDS = MetricForm(
 STREAM_METRICS = (
     *(form for form, _ in _PLAIN),
     _NOT_SERVED,
+    _EVENTS,
+    _LEFT_OUT,
     _LATENCY,
     _PHASES,
     _DEAD_LETTERS,
@@ -210,12 +263,20 @@ class StreamMetrics(Collector):
             samples = (((name,), float(number)) for name, number in found if number is not None)
             yield _filled(form, samples)
         yield _filled(_NOT_SERVED, (((name,), self._not_served.get(name, 0)) for name in self._streams))
+        yield _filled(_EVENTS, self._of_events(lambda tally: tally.events))
+        yield _filled(_LEFT_OUT, self._of_events(lambda tally: tally.left_out))
         yield self._latency()
         yield self._phases()
         yield _filled(_DEAD_LETTERS, self._dead_letters())
         yield _filled(_REARRANGEMENTS, self._rearrangements())
         yield from self._blocks()
         yield _filled(_QUERY_RECORDS, self._query_records())
+
+    def _of_events(self, counts: Callable[[EventsTally], Mapping[str, int]]) -> Iterator[tuple[tuple[str, ...], float]]:
+        for name, stream in self._streams.items():
+            tally = stream.events.tally
+            for kind, count in sorted(counts(tally).items()) if tally else ():
+                yield (name, kind), count
 
     def _latency(self) -> Metric:
         family = _LATENCY.histogram()

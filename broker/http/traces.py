@@ -15,6 +15,7 @@ from broker.http.models import TraceBody
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.kafka.source_record import Place, SourceRecord
+from broker.queries.candidate import plan_id_of
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 
@@ -45,10 +46,10 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
         permitted.check_sees_whole_streams("way through a plan", remedy)
         if place is not None:
             permitted.check_sees_records("records", remedy)
-    query = None if body.query is None else permitted.get(body.query)
+    query, shape_id = (None, None) if body.query is None else permitted.planned(body.query)
     stream = _stream(permitted, body, query, place)
     plan = stream.running.plan if query is None else permitted.plan_of(query)
-    needed = _needed(permitted, stream, plan, query, place, is_whole=is_whole)
+    needed = _needed(permitted, stream, plan, query, shape_id=shape_id, place=place, is_whole=is_whole)
     record, tuple_, warnings = None, None, []
     if place is not None:
         record = stream.record_at(place, timeout_s=_READ_WITHIN_S, most_bytes=_RECORD_BYTES)
@@ -77,7 +78,8 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
         # It is followed by nobody: its values mean nothing.
         return answer
     warnings += failure_warnings(found.failed)
-    return {**answer, **_followed(plan, needed, found.values, body, is_whole=is_whole)}
+    plan_id = None if query is None else plan_id_of(query, shape_id)
+    return {**answer, **_followed(plan, needed, found.values, body, plan_id=plan_id, is_whole=is_whole)}
 
 
 def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:
@@ -110,21 +112,28 @@ def _needed(
     stream: Stream,
     plan: Plan,
     query: RegisteredQuery | None,
-    place: Place | None,
     *,
+    shape_id: str | None,
+    place: Place | None,
     is_whole: bool,
 ) -> Sequence[PAttribute]:
     """The p-attributes of the plan whose values are looked at; ForbiddenError for a column that may not be read."""
     if is_whole or query is None:
         return plan.p_attributes
-    predicate = permitted.predicate_of(query, stream)
+    predicate = permitted.predicate_of(query, stream, shape_id)
     if place is not None:
         permitted.check_columns(predicate)
     return [one for one in plan.p_attributes if one in predicate.read]
 
 
 def _followed(
-    plan: Plan, needed: Sequence[PAttribute], values: Sequence[Any], body: TraceBody, *, is_whole: bool
+    plan: Plan,
+    needed: Sequence[PAttribute],
+    values: Sequence[Any],
+    body: TraceBody,
+    *,
+    plan_id: str | None,
+    is_whole: bool,
 ) -> dict[str, Any]:
     from asc.evaluation.trace import plain
     from asc.evaluation.tracing import traced
@@ -133,8 +142,8 @@ def _followed(
     in_order = in_slots(plan, needed, values)
     if not is_whole:
         keys = {one: one.key_of(value) for one, value in zip(plan.p_attributes, in_order, strict=True)}
-        return {"verdict": plain(judged(plan, str(body.query), keys))}
-    found = dict(plain(traced(plan, in_order, query_id=body.query, blocks=body.blocks, listed=body.listed)))
+        return {"verdict": plain(judged(plan, str(plan_id), keys))}
+    found = dict(plain(traced(plan, in_order, query_id=plan_id, blocks=body.blocks, listed=body.listed)))
     return {"verdict": found.pop("verdict"), "trace": found}
 
 

@@ -3,34 +3,64 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from itertools import islice
 from typing import Any
 
+from asc.keys.attribute import PAttribute
 from asc.plan.block import Block
 from asc.predicate.normal_form import Predicate
-from broker.http.flow import delivered, described_delivered, described_flow
+from broker.http.flow import delivered, described_delivered, described_events, described_flow
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
+from broker.queries.candidate import Members, plan_id_of
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 
+_SHAPES_CHECKED = 1_000
+_EXPRESSIONS_CHECKED = 400
 
-def checked(permitted: Permitted, stream: Stream, where: str) -> dict[str, Any]:
-    """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused."""
+
+def checked(permitted: Permitted, stream: Stream, where: str, layer: str | None = None) -> dict[str, Any]:
+    """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused. Of a join
+    over a ``layer`` that of the first of its shapes, of which a thousand are looked at.
+    """
     from asc.predicate.describe import plain_form
 
-    return plain_form(judged(permitted, stream, where))
+    return plain_form(judged(permitted, stream, where)) if layer is None else _join(permitted, stream, where, layer)
+
+
+def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[str, Any]:
+    from asc.predicate.describe import plain_form
+
+    join = stream.analyser.join(where, layer, permitted.shapes)
+    permitted.check_columns(join.template)
+    rows = permitted.shapes[layer].features
+    members = Members.of(join, dict(islice(rows.items(), _SHAPES_CHECKED)))
+    for error in members.refused.values():
+        raise error
+    read = dict.fromkeys([*join.template.read, *members.computed])
+    _raise_refusals(stream, join.template, islice(read, _EXPRESSIONS_CHECKED))
+    shape_id, own = next(iter(members.predicates.items()), (None, join.template))
+    found = plain_form(replace(own, warnings=join.template.warnings))
+    what = f"for {len(rows):,} shapes, of which '{shape_id}'" if shape_id is not None else "for no shape yet; one"
+    return {**found, "text": f"{what} {found['text']}", "shapes": len(rows), "shape": shape_id}
 
 
 def judged(permitted: Permitted, stream: Stream, where: str) -> Predicate:
     """A predicate that could be registered for the stream; AscError where it would be refused."""
     predicate = stream.analyser.normalise(where, permitted.shapes)
     permitted.check_columns(predicate)
-    for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(predicate.read)):
+    _raise_refusals(stream, predicate, predicate.read)
+    return predicate
+
+
+def _raise_refusals(stream: Stream, predicate: Predicate, read: Iterable[PAttribute]) -> None:
+    """The first thing that Spark has against a predicate, or against the p-attributes that it reads."""
+    for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(read)):
         for refusal in refusals.values():
             raise refusal
-    return predicate
 
 
 def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
@@ -40,11 +70,14 @@ def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
     reason = permitted.unserved(query)
     stream = permitted.streams().get(query.stream)
     errors = 0 if stream is None else stream.evaluation_errors.of(query.id, query.version)
+    shapes, left_out = permitted.shape_counts(query)
     return {
         **query.plain(),
         "served": reason is None,
         "reason": reason,
         "waits_for": permitted.waited_for(query),
+        "shapes": shapes,
+        "left_out": left_out,
         "delivered": delivered(permitted, query),
         "evaluation_errors": errors,
     }
@@ -121,6 +154,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
         ],
         "monitor": {**stream.monitor.view(), "blocks": [_figures(stream, block) for block in plan.blocks]},
         "delivered": described_delivered(stream),
+        "events": described_events(stream),
         "evaluation_errors": stream.evaluation_errors.total,
     }
 
@@ -141,17 +175,18 @@ def described_dead_letters(stream: Stream) -> dict[str, Any]:
 
 
 def explained(
-    permitted: Permitted, query: RegisteredQuery, tuple_: Mapping[str, Any] | None, *, whole: bool = False
+    permitted: Permitted, query_id: str, tuple_: Mapping[str, Any] | None, *, whole: bool = False
 ) -> dict[str, Any]:
     """The constructs a query uses or, where a tuple is given, whether it accepts that and which of its terms hold;
     both and the tuple's way with ``whole``.
 
     A field that the stream's schema does not name is left out, as it is of a record, with a warning; so is it said
     what the record's own attributes are taken for, where the query uses them. ForbiddenError where the sequence would
-    name what queries compare that are not seen.
+    name what queries compare that are not seen. Of a join its member for a shape, as ``over/CHE``.
     """
     from asc.evaluation.explain import explain
 
+    query, shape_id = permitted.planned(query_id)
     if tuple_ is None or whole:
         permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without whole")
     plan = permitted.plan_of(query)
@@ -160,12 +195,12 @@ def explained(
     if tuple_ is not None:
         stream = permitted.streams()[query.stream]
         text = tuple_text(tuple_)
-        read = permitted.predicate_of(query, stream).read
+        read = permitted.predicate_of(query, stream, shape_id).read
         warnings = tuple_warnings(stream, json.loads(text), read)
         # Without the whole way, what other queries have Spark compute is not looked at.
         needed = [one for one in plan.p_attributes if whole or one in read]
         own = stream.analyser.tuple_values(text, needed)
         values = in_slots(plan, needed, own.values)
         warnings += failure_warnings(own.failed)
-    found = explain(plan, query.id, values, whole=whole)
+    found = explain(plan, plan_id_of(query, shape_id), values, whole=whole)
     return {"query": query.plain(), "version": plan.version, **asdict(found), "warnings": warnings}

@@ -265,4 +265,5 @@ class BatchSender:
         if not self._sent:
             return ""
         self._give_up()
-        return f"; {self.acknowledged:,} records were acknowledged, others may have arrived"
+        done = "1 record was" if self.acknowledged == 1 else f"{self.acknowledged:,} records were"
+        return f"; {done} acknowledged, others may have arrived"

@@ -52,12 +52,21 @@ class KafkaCluster:
         with self._admin_lock, self.client.clear_errors():
             return set(self._connected().list_topics())
 
-    def ensure_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
-        """Create the topics that are missing, all or none as far as the broker can tell beforehand."""
+    @property
+    def request_bytes(self) -> int:
+        """The largest record, headers and all, that is sent to Kafka."""
+        return self._config.request_bytes
+
+    def ensure_topics(
+        self, names: Collection[str], settings: Mapping[str, str] | None = None, partitions: int | None = None
+    ) -> None:
+        """Create the topics that are missing, all or none as far as the broker can tell beforehand; with so many
+        ``partitions``, or as many as topics of the broker have.
+        """
         missing = set(names) - self.topics()
         for refusal in self._refused_creations(missing, settings).values():
             raise refusal
-        self.create_topics(missing, settings)
+        self.create_topics(missing, settings, partitions)
 
     def ensure_destinations(self, names: Collection[str], kind: str) -> None:
         """As :meth:`ensure_topics`, for topics that records of every kind are sent to."""
@@ -88,9 +97,11 @@ class KafkaCluster:
             if "compact" in settings["cleanup.policy"]
         }
 
-    def create_topics(self, names: Collection[str], settings: Mapping[str, str] | None = None) -> None:
-        """Create topics that are missing, and wait until they are there."""
-        for refusal in self._requested(names, settings, check_only=False).values():
+    def create_topics(
+        self, names: Collection[str], settings: Mapping[str, str] | None = None, partitions: int | None = None
+    ) -> None:
+        """Create topics that are missing, and wait until they are there; ``partitions``: as :meth:`ensure_topics`."""
+        for refusal in self._requested(names, settings, check_only=False, partitions=partitions).values():
             raise refusal
 
     def topic_settings(self, name: str) -> dict[str, str]:
@@ -152,22 +163,30 @@ class KafkaCluster:
         return {name: MissingTopicError("missing topic", name, remedy) for name in sorted(names)}
 
     def _requested(
-        self, names: Collection[str], settings: Mapping[str, str] | None, *, check_only: bool
+        self,
+        names: Collection[str],
+        settings: Mapping[str, str] | None,
+        *,
+        check_only: bool,
+        partitions: int | None = None,
     ) -> dict[str, AscError]:
         """Ask for topics, or whether they could be made; the refusals by name."""
         found: dict[str, AscError] = {}
         wanted = sorted(names)
         for start in range(0, len(wanted), _CREATE_CHUNK):
-            found.update(self._answered(wanted[start : start + _CREATE_CHUNK], dict(settings or {}), check_only))
+            chunk = wanted[start : start + _CREATE_CHUNK]
+            found.update(self._answered(chunk, dict(settings or {}), partitions, check_only=check_only))
         return found
 
-    def _answered(self, names: list[str], settings: dict[str, str], check_only: bool) -> Iterator[tuple[str, AscError]]:
+    def _answered(
+        self, names: list[str], settings: dict[str, str], partitions: int | None, *, check_only: bool
+    ) -> Iterator[tuple[str, AscError]]:
         from kafka.errors import InvalidTopicError, NoError, TopicAlreadyExistsError, for_code
 
         if "cleanup.policy" in settings:
             partitions = 1
         else:
-            partitions = self._config.partitions
+            partitions = partitions or self._config.partitions
             settings = {_RECORD_LIMIT: str(self._config.request_bytes), **settings}
         request = {
             name: {

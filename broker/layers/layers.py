@@ -41,11 +41,14 @@ class _Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """A layer before and after records that came, and the ids of the rows that changed."""
+    """A layer before and after records that came, and the ids of the rows that changed. ``has_more``: as much as is
+    read together was there, so that more may be.
+    """
 
     before: StoredLayer
     after: StoredLayer
     changed: frozenset[str]
+    has_more: bool
 
 
 class Layers:
@@ -139,7 +142,8 @@ class Layers:
                 break
             if awaited and time.monotonic() > deadline:
                 raise KafkaError("layer topic", awaited[0][0].topic, "does not give what was written to it: try again")
-        return {name: self._after(name, current[name], records) for name, records in taken.items()}
+        has_more = sum(map(len, taken.values())) >= _READ_ROWS
+        return {name: self._after(name, current[name], records, has_more) for name, records in taken.items()}
 
     def write(self, name: str, puts: Mapping[str, bytes], removes: Collection[str] = ()) -> Offsets:
         """Write Features and removals to a layer's topic, in one transaction; the offsets after them by partition."""
@@ -210,10 +214,10 @@ class Layers:
             isolation_level="read_committed", auto_offset_reset="earliest", enable_auto_commit=False
         )
 
-    def _after(self, name: str, before: StoredLayer, records: Sequence[_Record]) -> News:
+    def _after(self, name: str, before: StoredLayer, records: Sequence[_Record], has_more: bool) -> News:
         mark = self._mark(name, before.mark, records)
         after, changed = before.after([(one.key, one.value) for one in records], mark)
-        return News(before, after, frozenset(changed))
+        return News(before, after, frozenset(changed), has_more)
 
     def _mark(self, name: str, before: LayerMark, records: Sequence[_Record]) -> LayerMark:
         topic = self._config.layers[name].topic

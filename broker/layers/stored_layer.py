@@ -38,7 +38,7 @@ class StoredLayer:
     @cached_property
     def layer(self) -> Layer:
         """As predicates name its rows."""
-        return Layer(self.rows, self.rules.is_planar)
+        return Layer(self.rows, self.rules.is_planar, self.rules.properties)
 
     def after(
         self, records: Sequence[tuple[bytes | None, bytes | None]], mark: LayerMark

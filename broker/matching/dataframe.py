@@ -16,6 +16,7 @@ from asc.layer_file import layers_of
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions
 from asc.predicate import Limits
+from asc.predicate.join import Join
 from asc.schema import WGS84, Schema
 from asc.spatial.layer import Layer
 from broker.errors import MatchError
@@ -38,7 +39,7 @@ _MATCHES_COLUMN = "__asc_matches"
 
 def match(
     df: DataFrame,
-    queries: Mapping[str, str],
+    queries: Mapping[str, str | Join],
     *,
     limits: Limits | None = None,
     options: CompileOptions | None = None,
@@ -52,7 +53,8 @@ def match(
     ``spark.sql.ansi.enabled=false``, in the session's time zone. Only the p-attributes that the predicates use cross
     into Python; the engine sees each row once. ``crs``: of positions, ``wgs84`` or ``planar``.
     ``layers``: what ``shape('layer', 'id')`` means, by name: layers (:func:`asc.read_layer`), or files of shapes, whose
-    ids are those of the Features, or a property ``id``.
+    ids are those of the Features, or a property ``id``. A query may be a join over one of them, ``asc.Join("layer",
+    "predicate")``: it is a query a shape, with the id ``<id>/<shape>``.
 
     Raises MatchError (an illegal id, a column ``queries`` that is there already, an expression that Spark refuses),
     PredicateError (naming the query), SchemaError, ShapeError (of a file of shapes).
@@ -96,19 +98,19 @@ def delivering(
     shipped: ShippedPlan,
     kept: Sequence[str],
     tallying: Tallying | None = None,
-    record_number: Column | None = None,
+    told: Sequence[Column] = (),
 ) -> tuple[tuple[Column, ...], ...]:
     """What to select, one projection over the other, of a frame that a plan was shipped for: the columns ``kept`` and
     DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`) of each topic that a query which accepts the row
     sends to and the ids of these queries, sorted; NULL where none accepts it. Every row stays.
 
-    Made once, it serves all frames alike. ``tallying`` counts and draws in the same pass; where it counts records,
-    ``record_number`` is what it counts of a row's (BIGINT). The session that
-    analyses them has ANSI mode off.
+    Made once, it serves all frames alike. ``tallying`` counts and draws in the same pass; ``told`` is what it needs for
+    that of a row beside the values: with tracks the source partition (INT) and an event time for each (BIGINT), and at
+    last, where it counts records, what it counts of one (BIGINT). The session that analyses them has ANSI mode off.
     """
     columns = tuple(map(sf.col, kept))
     with own_interpreter(spark.sparkContext):
-        matches = _matches(shipped, "deliveries", tallying, record_number)
+        matches = _matches(shipped, "deliveries", tallying, told)
     matching = (*columns, matches.alias(DELIVERIES_COLUMN))
     apart = shipped.transport.columns_apart()
     return ((sf.col("*"), *apart), matching) if apart else (matching,)
@@ -162,9 +164,7 @@ def _function(shipped: ShippedPlan, output: Output, tallying: Tallying | None) -
     return function
 
 
-def _matches(
-    shipped: ShippedPlan, output: Output, tallying: Tallying | None, record_number: Column | None = None
-) -> Column:
-    arguments = [*map(sf.expr, shipped.transport.arguments), *([] if record_number is None else [record_number])]
+def _matches(shipped: ShippedPlan, output: Output, tallying: Tallying | None, told: Sequence[Column] = ()) -> Column:
+    arguments = [*map(sf.expr, shipped.transport.arguments), *told]
     column: Column = _function(shipped, output, tallying)(*arguments)
     return column

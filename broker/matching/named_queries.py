@@ -8,30 +8,45 @@ from collections.abc import Iterator, Mapping
 from asc.errors import PredicateError
 from asc.plan.plan import Query
 from asc.predicate import Limits, normalise
+from asc.predicate.join import Join, JoinPredicate
 from asc.schema import Schema
 from broker.errors import MatchError
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def normalised_queries(queries: Mapping[str, str], schema: Schema, limits: Limits, time_zone: str) -> Iterator[Query]:
-    """Each query over a schema; needs no Spark. PredicateError names the query, MatchError an illegal id.
+def normalised_queries(
+    queries: Mapping[str, str | Join], schema: Schema, limits: Limits, time_zone: str
+) -> Iterator[Query]:
+    """Each query over a schema, of a join one for each shape; needs no Spark. PredicateError names the query, and the
+    shape, MatchError an illegal id.
 
     >>> [query.id for query in normalised_queries({"late": "n > 1"}, Schema.from_ddl("n INT"), Limits(), "UTC")]
     ['late']
     """
-    for query_id, text in queries.items():
-        if not isinstance(query_id, str) or not query_id or _CONTROL.search(query_id):
-            raise MatchError("query id", query_id, "is a text without control characters, at least one character long")
+    for query_id, given in queries.items():
+        _check_id(query_id)
         try:
-            yield Query(query_id, normalise(text, schema, limits=limits, time_zone=time_zone))
+            if not isinstance(given, Join):
+                yield Query(query_id, normalise(given, schema, limits=limits, time_zone=time_zone))
+                continue
+            join = JoinPredicate(given.where, schema, given.layer, limits=limits, time_zone=time_zone)
         except PredicateError as error:
-            named = PredicateError(
-                f"query {query_id!r}: {error.subject}",
-                error.value,
-                error.remedy,
-                text=error.text,
-                start=error.start,
-                end=error.end,
-            )
-            raise named from None
+            raise _named(error, query_id) from None
+        for shape_id, row in schema.layers[given.layer].features.items():
+            member_id = f"{query_id}/{shape_id}"
+            _check_id(member_id)
+            try:
+                yield Query(member_id, join.of(row))
+            except PredicateError as error:
+                raise _named(error, member_id) from None
+
+
+def _check_id(query_id: object) -> None:
+    if not isinstance(query_id, str) or not query_id or _CONTROL.search(query_id):
+        raise MatchError("query id", query_id, "is a text without control characters, at least one character long")
+
+
+def _named(error: PredicateError, query_id: str) -> PredicateError:
+    subject = f"query {query_id!r}: {error.subject}"
+    return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)

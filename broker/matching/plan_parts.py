@@ -17,14 +17,16 @@ from pyspark.core.broadcast import Broadcast
 from asc.plan.parts import Part, plan_of
 from asc.plan.plan import Plan
 from broker.failure import one_line
+from broker.matching.destinations import Destinations
 from broker.matching.host_files import host_files
+from broker.matching.plan_ids import RegisteredIds
 
 LOG = logging.getLogger("asc.plan")
 
 _MAPPED_FROM = 64
 """Where the bytes of a part begin in the file of its broadcast: arrays lie on multiples of that."""
 
-_PLAN, _PART = "asc_plan", "asc_part"
+_PLAN, _PART, _REGISTERED, _DESTINATIONS = "asc_plan", "asc_part", "asc_registered", "asc_destinations"
 """What a process notes at a broadcast that it has read, so that it is forgotten with it."""
 
 
@@ -78,6 +80,26 @@ class PlanParts:
         if found is None:
             found = plan_of(self._parts())
             setattr(head, _PLAN, found)
+        return found
+
+    @property
+    def registered(self) -> RegisteredIds:
+        """Which registered queries those of the plan belong to."""
+        head = self.broadcasts[0]
+        found: RegisteredIds | None = getattr(head, _REGISTERED, None)
+        if found is None:
+            found = RegisteredIds.of(self.plan.query_ids)
+            setattr(head, _REGISTERED, found)
+        return found
+
+    @property
+    def destinations(self) -> Destinations:
+        """What the matches of the plan's queries are delivered under."""
+        head = self.broadcasts[0]
+        found: Destinations | None = getattr(head, _DESTINATIONS, None)
+        if found is None:
+            found = Destinations.of(self.plan)
+            setattr(head, _DESTINATIONS, found)
         return found
 
     def _parts(self) -> list[Part]:

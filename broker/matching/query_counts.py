@@ -18,8 +18,8 @@ _FOLDED_AT = 1 << 16
 class QueryCounts:
     """Records accepted by query under one plan: those that accepted any, and how many each.
 
-    ``ordinals`` int64[n] ascending, places in the plan's ``query_ids``; ``counts`` int64[n], all positive. Cost: 16
-    bytes a query that accepted a record.
+    ``ordinals`` int64[n] ascending, places among the registered ids of the plan (:class:`RegisteredIds`); ``counts``
+    int64[n], all positive. Cost: 16 bytes a query that accepted a record.
     """
 
     ordinals: Integers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +20,7 @@ from asc.evaluation.executor import Matches
 from asc.keys.attribute import PAttribute
 from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
+from broker.matching.plan_ids import registered_id
 from broker.matching.query_counts import QueryCounting, QueryCounts
 from broker.matching.record_times import RecordTimes
 
@@ -29,6 +30,12 @@ REASON_BITS = 16
 """Of the number that tells of a record: the lower ones are the reason why it is a dead letter, 0 where it is none;
 above them is its time in milliseconds, -1 where it has none.
 """
+
+NO_TIME = -(1 << 63)
+"""An event time that is none."""
+
+Newest = Mapping[tuple[str, int], int]
+"""Event times (microseconds) by track and source partition."""
 
 _BYTES_MATCHED = 1_024
 """Of a text that is matched with patterns, for what matches may stand anywhere in it."""
@@ -84,7 +91,8 @@ class Tally:
     query, the tuples on which evaluation failed for it (:func:`asc.evaluation.evaluation_errors.queries_with_errors`).
     ``dead_letters``: by the number of the reason, the tuples that are none. ``match_s``: the seconds that the slowest
     of the tasks took in the function that matches. ``written``: the records to write, one for each topic of a tuple.
-    ``by_query``: the tuples that each query accepted. ``times``: when the tuples came.
+    ``by_query``: the tuples that each registered query accepted. ``times``: when the tuples came. ``newest``: their
+    newest event time (microseconds) by track and source partition.
     """
 
     plan: int
@@ -99,13 +107,20 @@ class Tally:
     written: int = 0
     by_query: QueryCounts = field(default_factory=QueryCounts.none)
     times: RecordTimes = field(default_factory=lambda: RecordTimes.together(()))
+    newest: Newest = field(default_factory=dict)
 
     def error_counts(self, plan: Plan) -> dict[str, int]:
-        """``errors`` by the id of a query, under the plan that was tallied."""
+        """``errors`` by the id of a query, under the plan that was tallied; of a join by the shape that has most, for
+        what fails does so on the same records for all of them.
+        """
         if not self.errors:
             return {}
         ids = plan.query_ids.take(pa.array(plan.ranks[list(self.errors)])).to_pylist()
-        return dict(zip(ids, self.errors.values(), strict=True))
+        found: dict[str, int] = {}
+        for plan_id, count in zip(ids, self.errors.values(), strict=True):
+            query_id = registered_id(plan_id)
+            found[query_id] = max(count, found.get(query_id, 0))
+        return found
 
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
         """The sum of two; what was counted under an older plan (a task of a failed batch came late) is left out."""
@@ -125,6 +140,7 @@ class Tally:
             self.written + other.written,
             QueryCounts.together((self.by_query, other.by_query)),
             RecordTimes.together((self.times, other.times)),
+            _newest((self.newest, other.newest)),
         )
 
 
@@ -153,13 +169,14 @@ class Tallying:
     """What a worker needs to tally: where to, for which plan, and how to draw (None: counts alone).
 
     ``counts_records``: the last thing that arrives of a row is what is known of its record, in one number (see
-    REASON_BITS).
+    REASON_BITS). ``tracks``: those of which the event times are told as well, NO_TIME where there is none.
     """
 
     accumulator: Accumulator[Tally | None]
     plan: int
     sampling: Sampling | None
     counts_records: bool = False
+    tracks: tuple[str, ...] = ()
 
 
 class TaskTally:
@@ -182,6 +199,7 @@ class TaskTally:
         self._times: list[RecordTimes] = []
         self._by_query: QueryCounting | None = None
         self._written = 0
+        self._newest: Newest = {}
         self._below = tallying.sampling.share if tallying.sampling else 0.0
         self._gave_up = False
 
@@ -222,8 +240,17 @@ class TaskTally:
         self._dead_letters.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         return dead
 
+    def add_times(self, partitions: npt.NDArray[np.integer], times_us: Sequence[npt.NDArray[np.int64]]) -> None:
+        """Look for the newest event time of each track in a batch, by the source partition of a record."""
+        for partition in np.unique(partitions).tolist():
+            own = partitions == partition
+            for track, times in zip(self._tallying.tracks, times_us, strict=True):
+                newest = int(times[own].max())
+                if newest != NO_TIME:
+                    self._newest = _newest((self._newest, {(track, partition): newest}))
+
     def add_accepted(self, queries: int, ordinals: npt.NDArray[np.integer], written: int) -> None:
-        """Count what was accepted: by which of so many ``queries``, and the records to write of it."""
+        """Count what was accepted: by which of so many registered ``queries``, and the records to write of it."""
         self._by_query = self._by_query or QueryCounting(queries)
         self._by_query.add(ordinals)
         self._written += written
@@ -244,6 +271,7 @@ class TaskTally:
                 written=self._written,
                 by_query=self._by_query.counts() if self._by_query else QueryCounts.none(),
                 times=RecordTimes.together(self._times),
+                newest=self._newest,
             )
             self._tallying.accumulator.add(told)
 
@@ -278,6 +306,14 @@ class TaskTally:
         kept = {sql: _BYTES_MATCHED if sql in matched else _BYTES_KEPT for sql in by_text}
         values = {sql: _cut(column.take(rows), kept[sql]) for sql, column in by_text.items()}
         return Draw(numbers[order], pa.table(values))
+
+
+def _newest(parts: Iterable[Newest]) -> Newest:
+    found: dict[tuple[str, int], int] = {}
+    for part in parts:
+        for place, newest in part.items():
+            found[place] = max(newest, found.get(place, newest))
+    return found
 
 
 def _sum(first: Mapping[int, int], second: Mapping[int, int]) -> Mapping[int, int]:

@@ -17,7 +17,9 @@ from asc.evaluation.executor import Matches
 from asc.evaluation.executor import match as execute
 from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
-from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
+from broker.matching.destinations import Destinations
+from broker.matching.matches_text import AFTER_SHAPES, AFTER_TOPIC, BEFORE_OPERATOR, BETWEEN_IDS, BETWEEN_TOPICS
+from broker.matching.plan_ids import RegisteredIds, header_texts
 from broker.matching.plan_parts import PlanParts
 from broker.matching.tally import Tallying, TaskTally
 from broker.matching.transport import Transport
@@ -51,11 +53,12 @@ def matching_task(
     A text is NULL where no query accepts the row. Without a topic: ids. With topics: the topic and its ids, for each.
     Pieces that leave may be smaller than the batches that come, so that even the ids of a row that every query
     accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws. Where it counts
-    records, a dead letter is accepted by none, whatever its columns, all NULL, would meet.
+    records, a dead letter is accepted by none, whatever its columns, all NULL, would meet. With tracks, the partition
+    and an event time for each track come before the number of a record.
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
-        decoded = parts.plan
+        decoded, registered, destinations = parts.plan, parts.registered, parts.destinations
         most = rows_of_a_call(len(decoded))
         pairs = pairs_a_piece(decoded, output)
         tally = None if tallying is None else TaskTally(tallying)
@@ -70,6 +73,9 @@ def matching_task(
                 if tallying.counts_records:
                     *_, last = arrived
                     dead = tally.add_records(last.to_numpy())
+                    if tallying.tracks:
+                        partitions, *times = arrived[len(transport.arguments) : -1]
+                        tally.add_times(partitions.to_numpy(), [series.to_numpy() for series in times])
                 tally.add_errors(decoded, columns, partial(_errors, transport, arrived, dead))
             start = 0
             while start < max(1, count):
@@ -83,13 +89,15 @@ def matching_task(
                 if tally is not None:
                     tally.add(decoded.p_attributes, part, matches)
                 written = 0
-                for texts in texts_of(decoded, matches, output, pairs):
-                    written += pc.sum(pc.count_substring(texts, AFTER_TOPIC)).as_py() or 0
+                for texts in texts_of(decoded, registered, matches, output, pairs, destinations=destinations):
+                    written += _counted(texts, AFTER_TOPIC)
+                    if destinations.is_operators is not None:
+                        written -= _counted(texts, BEFORE_OPERATOR)
                     match_s += perf_counter() - begun
                     yield pd.Series(pd.arrays.ArrowExtensionArray(texts))
                     begun = perf_counter()
                 if tally is not None:
-                    tally.add_accepted(len(decoded), matches.queries, written)
+                    tally.add_accepted(len(registered.ids), registered.accepted(matches.rows, matches.queries), written)
             match_s += perf_counter() - begun
         if tally is not None:
             tally.hand_over(match_s)
@@ -120,16 +128,33 @@ def pairs_a_piece(plan: Plan, output: Output, piece_bytes: int = _PIECE_BYTES) -
     """The (row, query) pairs whose texts come to about ``piece_bytes`` at most, if all are as long as the longest."""
     longest = _longest(plan.query_ids) + 1
     if output == "deliveries":
-        longest += _longest(plan.topic_names) + 1
+        # The text of a member of a join has its query as well.
+        longest += longest + _longest(plan.topic_names) + 1
     return max(1, piece_bytes // longest)
 
 
-def texts_of(plan: Plan, matches: Matches, output: Output, pairs: int) -> Iterator[pa.Array]:
+def texts_of(
+    plan: Plan,
+    registered: RegisteredIds,
+    matches: Matches,
+    output: Output,
+    pairs: int,
+    *,
+    destinations: Destinations | None = None,
+) -> Iterator[pa.Array]:
     """The texts of all rows of a batch in their order, in pieces of so many ``pairs`` at most, a row at least."""
-    text = _deliveries if output == "deliveries" else _ids
+    own = destinations or Destinations.of(plan)
+
+    def text(rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
+        if output == "queries":
+            return _ids(plan, rows, queries)
+        if registered.owner is None:
+            return _deliveries(registered, own, rows, queries)
+        return _joined(plan, registered, own, rows, queries)
+
     for first, last in _pieces(matches, pairs):
         low, high = np.searchsorted(matches.rows, (first, last))
-        rows, texts = text(plan, matches.rows[low:high], matches.queries[low:high])
+        rows, texts = text(matches.rows[low:high], matches.queries[low:high])
         places = np.full(last - first, -1, dtype=np.int64)
         places[rows - first] = np.arange(len(rows))
         yield texts.take(pa.array(places, mask=places < 0))
@@ -148,6 +173,10 @@ def _pieces(matches: Matches, pairs: int) -> Iterator[tuple[int, int]]:
         yield 0, matches.tuples
 
 
+def _counted(texts: pa.Array, text: str) -> int:
+    return pc.sum(pc.count_substring(texts, text)).as_py() or 0
+
+
 def _longest(texts: pa.StringArray) -> int:
     return (pc.max(pc.binary_length(texts)).as_py() or 0) if len(texts) else 0
 
@@ -159,19 +188,67 @@ def _ids(plan: Plan, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
     return rows[first], pc.binary_join(_lists(first, ids), BETWEEN_IDS)
 
 
-def _deliveries(plan: Plan, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
+def _deliveries(
+    registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
+) -> tuple[Rows, pa.Array]:
     """The accepted rows, and beside each its topics with their ids; ids stay sorted, as the sort here is stable."""
-    topics = plan.topic_of[queries]
+    topics = destinations.of_query[queries]
     order = np.lexsort((topics, rows))
     rows, topics = rows[order], topics[order]
-    first = np.flatnonzero((np.diff(rows, prepend=-1) != 0) | (np.diff(topics, prepend=-1) != 0))
-    ids = plan.query_ids.take(pa.array(queries[order]))
+    first = _changes(rows, topics)
+    ids = registered.ids.take(pa.array(queries[order]))
     joined = pc.binary_join(_lists(first, ids), BETWEEN_IDS)
-    names = plan.topic_names.take(pa.array(topics[first]))
-    delivered = pc.binary_join_element_wise(names, joined, AFTER_TOPIC)
-    rows = rows[first]
-    first = np.flatnonzero(np.diff(rows, prepend=-1))
+    return _by_row(destinations, rows[first], topics[first], joined)
+
+
+def _joined(
+    plan: Plan, registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
+) -> tuple[Rows, pa.Array]:
+    """As :func:`_deliveries`, of a plan with joins: beside each topic the shapes that accept the row, and each query
+    once; the members that deliver a record a pair each by themselves. An operator is told each member as a query.
+    """
+    owner, is_member, is_pair = registered.owner, registered.is_member, registered.is_pair
+    assert owner is not None
+    assert is_member is not None
+    assert is_pair is not None
+    topics, owners, alone = destinations.of_query[queries], owner[queries], np.where(is_pair[queries], queries, -1)
+    operated = None if destinations.is_operators is None else destinations.is_operators[topics]
+    order = np.lexsort((queries, owners, alone, topics, rows))
+    rows, topics, owners, alone, queries = (each[order] for each in (rows, topics, owners, alone, queries))
+    first = _changes(rows, topics, alone)
+    told = np.full(len(queries), fill_value=False) if operated is None else operated[order]
+    of_queries = np.flatnonzero(_differs(rows, topics, alone, owners) | told)
+    own = registered.ids.take(pa.array(owners[of_queries]))
+    if operated is not None:
+        names = header_texts(plan.query_ids.take(pa.array(queries[of_queries])))
+        own = pc.if_else(pa.array(told[of_queries]), names, own)
+    ids = pc.binary_join(_lists(np.searchsorted(of_queries, first), own), BETWEEN_IDS)
+    of_members = np.flatnonzero(is_member[queries] & ~told)
+    names = header_texts(plan.query_ids.take(pa.array(queries[of_members])))
+    begins = np.searchsorted(of_members, first)
+    shapes = pc.binary_join(_lists(begins, names), BETWEEN_IDS)
+    has_none = np.diff(np.append(begins, len(of_members))) == 0
+    shapes = pc.if_else(pa.array(has_none), pa.scalar(None, pa.string()), shapes)
+    joined = pc.binary_join_element_wise(shapes, ids, AFTER_SHAPES, null_handling="skip")
+    return _by_row(destinations, rows[first], topics[first], joined)
+
+
+def _by_row(destinations: Destinations, rows: Rows, topics: Rows, texts: pa.Array) -> tuple[Rows, pa.Array]:
+    """The rows, and of each its topics, each with its text."""
+    names = destinations.names.take(pa.array(topics))
+    delivered = pc.binary_join_element_wise(names, texts, AFTER_TOPIC)
+    first = _changes(rows)
     return rows[first], pc.binary_join(_lists(first, delivered), BETWEEN_TOPICS)
+
+
+def _changes(*columns: Rows) -> Rows:
+    """Where one of sorted columns, none of whose values is -2, differs from the place before."""
+    return np.flatnonzero(_differs(*columns))
+
+
+def _differs(*columns: Rows) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = np.logical_or.reduce([np.diff(column, prepend=-2) != 0 for column in columns])
+    return found
 
 
 def _lists(starts: Rows, values: pa.Array) -> pa.ListArray:

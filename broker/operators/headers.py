@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from itertools import dropwhile, takewhile
 
 HEADER_QUERY = "asc-query"
+HEADER_SHAPE = "asc-shape"
 HEADER_SOURCE = "asc-source"
 HEADER_TIMESTAMP = "asc-timestamp"
 HEADER_ERROR = "asc-error"
+HEADER_EVENT = "asc-event"
+"""Of an event: its identity, the same whenever it is told again."""
 
 EXCESS = "record for topic "
 """How the reason of a dead letter begins that stands for a record too large for a destination: it has not all of it."""
@@ -31,6 +34,19 @@ def delivered_by(headers: Iterable[tuple[str, bytes | None]]) -> tuple[list[str]
         return [], None
     queries = [_text(value) for _, value in takewhile(lambda header: header[0] == HEADER_QUERY, from_the_end)]
     return queries[::-1], _text(source[1])
+
+
+def shapes_of(headers: Iterable[tuple[str, bytes | None]]) -> list[str]:
+    """The shapes of a delivery, ``<query>/<shape>``, for which its joins accepted it: the ``asc-shape`` before the
+    ``asc-query`` of :func:`delivered_by`.
+
+    >>> shapes_of([("asc-shape", b"in/CHE"), ("asc-query", b"in"), ("asc-query", b"late"), ("asc-source", b"s-0-7")])
+    ['in/CHE']
+    """
+    from_the_end = dropwhile(lambda header: header[0] != HEADER_SOURCE, reversed(list(headers)))
+    next(from_the_end, None)
+    before = dropwhile(lambda header: header[0] == HEADER_QUERY, from_the_end)
+    return [_text(value) for _, value in takewhile(lambda header: header[0] == HEADER_SHAPE, before)][::-1]
 
 
 def source_timestamp_ms(headers: Iterable[tuple[str, bytes | None]]) -> int | None:

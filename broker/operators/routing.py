@@ -1,23 +1,26 @@
-"""From matched records to the records that are written: one for each destination topic, and dead letters."""
+"""The operator ``route``: a record as it came for each topic, with headers that say which queries accepted it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from broker.formats.decoder import ERROR, RECORD
-from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
-from broker.operators.headers import EXCESS, HEADER_ERROR, HEADER_QUERY, HEADER_SOURCE, HEADER_TIMESTAMP
+from broker.matching.matches_text import AFTER_SHAPES, AFTER_TOPIC, BETWEEN_IDS
+from broker.operators.headers import HEADER_ERROR, HEADER_QUERY, HEADER_SHAPE, HEADER_SOURCE, HEADER_TIMESTAMP
+from broker.operators.operator import Operator
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"
+"""The identity of a record, as SQL."""
+
+TIMESTAMP = f"CAST(unix_millis({RECORD}.timestamp) AS STRING)"
+"""The time of a record in milliseconds, as SQL."""
+
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
-_SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"
-_TIMESTAMP = f"CAST(unix_millis({RECORD}.timestamp) AS STRING)"
-# The ids of queries are not longer than what the target has beside the topic, and a header's name of ours has 10 bytes,
-# but for the timestamp's, which is in the constant.
+# The ids of queries and shapes are not longer than what the target has beside the topic, and a header's name of ours
+# has 10 bytes at most, but for the timestamp's, which is in the constant.
 # Texts joined rather than a lambda that adds up: what has a lambda is not compiled with what is around it.
 _BYTES = f"""180L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)
     + 20L * size(headers) - 10L * greatest(size({RECORD}.headers), 0)
@@ -26,86 +29,69 @@ _BYTES = f"""180L + coalesce(octet_length(key), 0) + coalesce(octet_length(value
         + octet_length(array_join(CAST({RECORD}.headers.value AS ARRAY<STRING>), '')) ELSE 0 END"""
 # Never less than the estimate that Kafka's producer holds against its own limit.
 
-_EXCESS_HEADERS = f"""array(struct('{HEADER_ERROR}' AS key, encode(excess, 'utf-8') AS value),
-                            struct('{HEADER_SOURCE}' AS key, encode(source, 'utf-8') AS value),
-                            struct('{HEADER_TIMESTAMP}' AS key, encode(timestamp, 'utf-8') AS value))"""
-_KEPT_KEY_BYTES = 65_536
 
-
-def routing(deliveries: str, dead_letter_topic: str, limits: Mapping[str, int]) -> tuple[tuple[Column, ...], ...]:
-    """What to select of matched records, one projection over the other, for the records to write: ``topic``, ``key``,
-    ``value``, ``headers``.
-
-    ``deliveries`` names the column of topics and queries as one text (:mod:`broker.matching.matches_text`). Key and
-    value are byte for byte those of the source record; its headers come first, then ``asc-query`` for each query, then
-    ``asc-source`` and ``asc-timestamp``: Spark's sink has no column for a record's time. A record with a reason in
-    ERROR goes to the dead-letter topic and nowhere else.
-
-    ``limits`` holds the largest record, in bytes, of each topic: for what is larger, a dead letter without value and
-    without the record's own headers says so.
+class Routing(Operator):
+    """Key and value byte for byte those of the source record; its headers come first, then ``asc-shape`` for each
+    shape of a join that accepts it, ``asc-query`` for each query, and ``asc-source`` and ``asc-timestamp``: Spark's
+    sink has no column for a record's time. It takes what no other operator does, dead letters among them.
     """
-    from pyspark.sql import functions as sf
 
-    targets = sf.expr(
-        f"""CASE WHEN {ERROR} IS NULL THEN split({deliveries}, '{BETWEEN_TOPICS}')
-                 ELSE array('{dead_letter_topic}') END"""
-    )
-    exploded = (sf.col(RECORD), sf.col(ERROR), sf.explode(targets).alias("target"))
-    records = (
-        sf.substring_index("target", AFTER_TOPIC, 1).alias("topic"),
-        sf.col(f"{RECORD}.key").alias("key"),
-        sf.col(f"{RECORD}.value").alias("value"),
-        _headers().alias("headers"),
-        sf.expr(_SOURCE).alias("source"),
-        sf.expr(_TIMESTAMP).alias("timestamp"),
-        *map(sf.col, ("target", RECORD, ERROR)),
-    )
-    own = map(sf.col, ("topic", "key", "value", "headers", "source", "timestamp"))
-    sized = (*own, sf.expr(_BYTES).alias("bytes"))
-    checked = (sf.col("*"), _excess(limits).alias("excess"))
-    fits = sf.col("excess").isNull()
-    written = (
-        sf.when(fits, sf.col("topic")).otherwise(sf.lit(dead_letter_topic)).alias("topic"),
-        sf.when(fits | (sf.octet_length("key") <= _KEPT_KEY_BYTES), sf.col("key")).alias("key"),
-        sf.when(fits, sf.col("value")).alias("value"),
-        sf.when(fits, sf.col("headers")).otherwise(sf.expr(_EXCESS_HEADERS)).alias("headers"),
-    )
-    return exploded, records, sized, checked, written
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return ()
+
+    def targets(self, deliveries: Column) -> Column:
+        return deliveries
+
+    def takes(self) -> Column:
+        from pyspark.sql import functions as sf
+
+        return sf.lit(True)
+
+    def topic(self) -> Column:
+        from pyspark.sql import functions as sf
+
+        return sf.substring_index("target", AFTER_TOPIC, 1)
+
+    def partition(self) -> Column:
+        from pyspark.sql import functions as sf
+
+        return sf.lit(None).cast("int")
+
+    def key(self) -> Column:
+        from pyspark.sql import functions as sf
+
+        return sf.col(f"{RECORD}.key")
+
+    def value(self) -> Column:
+        from pyspark.sql import functions as sf
+
+        return sf.col(f"{RECORD}.value")
+
+    def headers(self) -> Column:
+        from pyspark.sql import functions as sf
+
+        own = f"substring_index(target, '{AFTER_TOPIC}', -1)"
+        of_queries = _zipped(HEADER_QUERY, f"substring_index({own}, '{AFTER_SHAPES}', -1)")
+        of_shapes = _zipped(HEADER_SHAPE, f"substring_index({own}, '{AFTER_SHAPES}', 1)")
+        return sf.expr(
+            f"""concat(coalesce({RECORD}.headers, {_NO_HEADERS}),
+                       CASE WHEN {ERROR} IS NULL AND instr(target, '{AFTER_SHAPES}') > 0 THEN {of_shapes}
+                            ELSE {_NO_HEADERS} END,
+                       CASE WHEN {ERROR} IS NULL THEN {of_queries}
+                            ELSE array(struct('{HEADER_ERROR}' AS key, encode({ERROR}, 'utf-8') AS value)) END,
+                       array(struct('{HEADER_SOURCE}' AS key, encode({SOURCE}, 'utf-8') AS value),
+                             struct('{HEADER_TIMESTAMP}' AS key, encode({TIMESTAMP}, 'utf-8') AS value)))"""
+        )
+
+    def size(self) -> Column:
+        from pyspark.sql import functions as sf
+
+        return sf.expr(_BYTES)
 
 
-def usual_limit(limits: Mapping[str, int]) -> tuple[int, dict[str, int]]:
-    """The limit that most topics have, for the broker creates them with it, and those of the others.
-
-    It is all that the way of the records hangs on: a topic more with the usual limit changes nothing.
-    """
-    usual = max(limits.values())
-    return usual, {topic: limit for topic, limit in limits.items() if limit != usual}
-
-
-def _excess(limits: Mapping[str, int]) -> Column:
-    from pyspark.sql import functions as sf
-
-    usual, others = usual_limit(limits)
-    limit = sf.lit(usual).cast("bigint")
-    if others:
-        by_topic = sf.from_json(sf.lit(json.dumps(others)), "map<string, bigint>")
-        limit = sf.coalesce(sf.element_at(by_topic, sf.col("topic")), limit)
-    said = sf.concat(
-        *(sf.lit(EXCESS), sf.col("topic"), sf.lit(" takes "), sf.col("bytes").cast("string")),
-        *(sf.lit(" bytes with its headers, over the limit of "), limit.cast("string")),
-    )
-    return sf.when((sf.col("bytes") > min(limits.values())) & (sf.col("bytes") > limit), said)
-
-
-def _headers() -> Column:
-    from pyspark.sql import functions as sf
-
-    queries = f"split(substring_index(target, '{AFTER_TOPIC}', -1), '{BETWEEN_IDS}')"
-    of_queries = f"arrays_zip(array_repeat('{HEADER_QUERY}', size({queries})), CAST({queries} AS ARRAY<BINARY>))"
-    return sf.expr(
-        f"""concat(coalesce({RECORD}.headers, {_NO_HEADERS}),
-                   CASE WHEN {ERROR} IS NULL THEN CAST({of_queries} AS ARRAY<STRUCT<key: STRING, value: BINARY>>)
-                        ELSE array(struct('{HEADER_ERROR}' AS key, encode({ERROR}, 'utf-8') AS value)) END,
-                   array(struct('{HEADER_SOURCE}' AS key, encode({_SOURCE}, 'utf-8') AS value),
-                         struct('{HEADER_TIMESTAMP}' AS key, encode({_TIMESTAMP}, 'utf-8') AS value)))"""
-    )
+def _zipped(name: str, texts: str) -> str:
+    """Headers of one name, with each of some texts between BETWEEN_IDS."""
+    values = f"split({texts}, '{BETWEEN_IDS}')"
+    zipped = f"arrays_zip(array_repeat('{name}', size({values})), CAST({values} AS ARRAY<BINARY>))"
+    return f"CAST({zipped} AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"

@@ -152,11 +152,14 @@ def _fell(conjunct: Json, trace: Json | None) -> str:
 def _accepted(trace: Json | None) -> Markup | None:
     if not trace or not trace["accepted"]:
         return None
-    more = trace["accepted_count"] - len(trace["accepted"])
-    ids = [element("li", None, element("code", None, query)) for query in trace["accepted"]]
-    if more:
-        ids.append(element("li", {"class": "soft"}, f"and {more:,} more"))
-    return joined(element("h2", None, "Who accepts it"), element("ul", None, *ids))
+    return joined(element("h2", None, "Who accepts it"), _ids(trace["accepted"], trace["accepted_count"]))
+
+
+def _ids(listed: Sequence[str], count: int) -> Markup:
+    ids = [element("li", None, element("code", None, query)) for query in listed]
+    if count > len(listed):
+        ids.append(element("li", {"class": "soft"}, f"and {count - len(listed):,} more"))
+    return element("ul", None, *ids)
 
 
 def _way(trace: Json | None) -> Markup | None:
@@ -187,7 +190,16 @@ def _block(block: Json, blocks: int) -> Markup:
         element("h3", None, f"Block {block['number']} (of {blocks:,}, from 0 on)"),
         element("p", {"class": "soft"}, "Sequence: ", element("code", None, sequence)),
         _table(caption, columns, rows),
+        _remaining(block),
     )
+
+
+def _remaining(block: Json) -> Markup | None:
+    remaining = block["remaining"]
+    if not (block["visits"] and remaining["queries"]):
+        return None
+    ids = _ids(remaining["listed"], remaining["queries"])
+    return joined(element("p", None, "After the last construct remain:"), ids)
 
 
 def _visit(place: int, visit: Json, block: Json) -> Markup:

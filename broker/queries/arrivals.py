@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from asc.errors import AscError
 from broker.access.scope import Scope
+from broker.queries.candidate import Candidate
 from broker.queries.change import Alter, Change, Outcome
 from broker.queries.loads import Load
-from broker.queries.planning import Candidate
 from broker.queries.query_set import QuerySet
 
 _FEW = 100
@@ -46,8 +46,8 @@ class Arrival:
         """Whether what it alters stands as it was judged, and the shapes that it names as well: nothing that another
         change did is undone.
         """
-        names_shapes = any(one.predicate.shapes for one in self.candidates.values())
-        if names_shapes and standing.shapes is not self.standing.shapes:
+        is_reshaped = standing.shapes is not self.standing.shapes
+        if is_reshaped and any(one.predicate.shapes or one.computes_by_row for one in self.candidates.values()):
             return False
         altered = (change.query_id for change in self.changes if isinstance(change, Alter))
         return all(standing.queries.get(name) is self.standing.queries.get(name) for name in altered)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 
@@ -11,13 +11,14 @@ from broker.access.scope import Scope
 from broker.config.config import Config
 from broker.errors import QueryError
 from broker.kafka.cluster import KafkaCluster
+from broker.queries.candidate import Candidate
 from broker.queries.change import Alter, Change, Put
 from broker.queries.loads import Load
-from broker.queries.planning import Candidate
 from broker.queries.query import RegisteredQuery, check_id, check_labels
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import check_destination
 from broker.queries.standing import StandingQueries
+from broker.stream.feed_writer import refused_feed
 from broker.stream.stream import Stream
 
 
@@ -98,10 +99,11 @@ class Judge:
         if query.expires_at is not None and query.expires_at <= _now():
             raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
         stands = standing.queries.get(query.id)
-        may_wait = stands is not None and stands.where == query.where
-        predicate = stream.analyser.normalise(query.where, standing.shapes, may_wait=may_wait)
-        scope.check_columns(predicate)
-        return Candidate(query, predicate)
+        may_wait = stands is not None and (stands.where, stands.join) == (query.where, query.join)
+        candidate = Candidate.of(query, stream.analyser, standing.shapes, may_wait=may_wait)
+        for predicate in (candidate.predicate, *candidate.expressions):
+            scope.check_columns(predicate)
+        return candidate
 
     def refuse_together(
         self, candidates: Mapping[int, Candidate], refused: dict[int, AscError], scope: Scope, removed: int
@@ -116,6 +118,12 @@ class Judge:
         topics = {i: one.query.topic for i, one in candidates.items() if i not in refused and not one.query.paused}
         by_topic, missing = self._cluster.destinations(set(topics.values()))
         refused.update((i, by_topic[topic]) for i, topic in topics.items() if topic in by_topic)
+        for stream in fed_streams(one for i, one in candidates.items() if i not in refused):
+            fault = refused_feed(self._cluster, self._config.feed_topic(stream))
+            if fault is not None:
+                refused.update(
+                    (i, fault) for i, one in candidates.items() if _is_fed(one) and one.query.stream == stream
+                )
         if by_topic:
             # What they would have replaced stands on, and others may break a rule beside it.
             self._refuse_by_rules(candidates, refused)
@@ -140,6 +148,16 @@ class Judge:
             with refusing(refused, position):
                 scope.check_number(number + 1)
                 number += 1
+
+
+def fed_streams(candidates: Iterable[Candidate]) -> set[str]:
+    """The streams that these need a feed of."""
+    return {candidate.query.stream for candidate in candidates if _is_fed(candidate)}
+
+
+def _is_fed(candidate: Candidate) -> bool:
+    """Whether what it accepts goes to its stream's feed."""
+    return candidate.query.operator is not None and not candidate.query.paused
 
 
 @contextmanager

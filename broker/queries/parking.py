@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from asc.errors import AscError
 from asc.spatial.layer import Layer
+from broker.queries.candidate import Candidate
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.stream.finding import Finding
@@ -83,7 +84,7 @@ def _reason(query: RegisteredQuery, finding: Finding, stream: Stream, shapes: Ma
     if query.topic in finding.topics:
         return finding.topics[query.topic]
     with suppress(AscError):
-        for attribute in stream.analyser.normalise(query.where, shapes, may_wait=True).read:
+        for attribute in Candidate.of(query, stream.analyser, shapes).computed:
             if attribute.sql in finding.expressions:
                 return finding.expressions[attribute.sql]
     return None

@@ -10,13 +10,21 @@ from asc.errors import AscError
 from asc.keys.attribute import PAttribute
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Predicate
-from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.config.config import Config
 from broker.errors import QueryError
-from broker.layers.stored_layer import StoredLayer
-from broker.plans.sorted_map import SortedMap
+from broker.queries.candidate import Candidate, planned_ids
+from broker.queries.event_limits import excess_of_events
+from broker.queries.expansion import (
+    Changed,
+    Made,
+    Reshaped,
+    crowded_joins,
+    made_members,
+    moved_members,
+    over_too_many_shapes,
+    reshaped,
+)
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
@@ -24,21 +32,6 @@ from broker.stream.analyser import NO_LAYERS, StreamAnalyser
 
 _LARGE = 5_000
 """Queries that take a tenth of a second to compile."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A query that was judged and may be served."""
-
-    query: RegisteredQuery
-    predicate: Predicate
-
-    @property
-    def computed(self) -> list[PAttribute]:
-        """The expressions that Spark would compute for it, in the order of first use."""
-        # Plain terms have none, and a bulk load has a million of them.
-        is_plain = self.predicate.forms is not None
-        return [] if is_plain else [a for a in self.predicate.read if a.is_computed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +88,9 @@ class Planning:
         The oldest queries are served where all of them would have Spark compute too much or make a loop.
         """
         found, unserved = self._servable(queries, parked, shapes)
-        for position, refusal in self._refusals(found, QuerySet(), {}, patiently=True).items():
+        for position, refusal in self._refusals(found, QuerySet(), {}, {}, patiently=True).items():
             unserved[found[position].query.id] = str(refusal)
-        served = _by_stream(found, unserved)
+        served = self._by_stream(found, unserved)
         return {
             name: compile_plan(served.get(name, ()), self.options, version) for name in self._config.streams
         }, unserved
@@ -107,30 +100,38 @@ class Planning:
         before: QuerySet,
         plans: Mapping[str, Plan],
         after: QuerySet,
-        changed: Collection[str],
+        changed: Changed,
         parked: Callable[[RegisteredQuery], str | None] = lambda query: None,
     ) -> tuple[dict[str, Plan], dict[str, str]]:
-        """As :meth:`plans` of what stands ``after``, made of the plans of what stood ``before``: only ids that
-        ``changed`` are judged, and what was not served.
+        """As :meth:`plans` of what stands ``after``, made of the plans of what stood ``before``: only what ``changed``
+        is judged, and what was not served.
 
         Raises PlanError where the plans together pass a bound.
         """
-        again = {*changed, *before.unserved}
-        gone: dict[str, list[str]] = {}
+        crowded = crowded_joins(after, self._config.limits.stream_join_shapes)
+        again = {*changed.queries, *after.naming(changed.shapes), *before.unserved, *crowded}
+        moved = moved_members(self._analysers, after, plans, changed, again, feed_topic=self._config.feed_topic)
+        again |= moved.again
+        gone = moved.gone
         for query_id in again:
             stream = before.planned_on(query_id)
             if stream is not None:
-                gone.setdefault(stream, []).append(query_id)
+                gone.setdefault(stream, []).extend(planned_ids(plans[stream], before.get(query_id)))
         # Removed first: what they alone had Spark compute makes room for others.
         left = {name: self._changed(plan, (), gone.get(name, ()), after.version) for name, plan in plans.items()}
         found, unserved = self._servable([after.get(name) for name in again if name in after], parked, after.shapes)
         computed = {name: plan.computed for name, plan in left.items()}
-        for position, refusal in self._refusals(found, after, computed, patiently=True).items():
+        for position, refusal in self._refusals(found, after, computed, left, patiently=True).items():
             unserved[found[position].query.id] = str(refusal)
-        served = _by_stream(found, unserved)
+        served = self._by_stream(found, unserved)
         return {
-            name: self._changed(plan, served.get(name, ()), (), after.version) for name, plan in left.items()
+            name: self._changed(plan, [*served.get(name, ()), *moved.come.get(name, ())], (), after.version)
+            for name, plan in left.items()
         }, unserved
+
+    def made_members(self, after: QuerySet, shapes: Reshaped) -> Made:
+        """See :func:`broker.queries.expansion.made_members`."""
+        return made_members(self._analysers, after, shapes)
 
     def caught_up(self, stream: str, plan: Plan, then: QuerySet, now: QuerySet) -> Plan:
         """A plan of what was served of a stream ``then``, with what has changed until ``now``: nothing is judged.
@@ -138,11 +139,18 @@ class Planning:
         Raises AscError where a bound is passed.
         """
         changed = now.queries.differences(then.queries) | now.unserved.differences(then.unserved)
-        changed |= now.naming(_reshaped(then.layers, now.layers))
-        gone = [query_id for query_id in changed if then.planned_on(query_id) == stream]
+        shapes = reshaped(then.layers, now.layers)
+        changed |= now.naming(shapes)
+        moved = moved_members(
+            self._analysers, now, {stream: plan}, Changed((), shapes), changed, feed_topic=self._config.feed_topic
+        )
+        changed |= moved.again
+        before = [then.get(query_id) for query_id in changed if then.planned_on(query_id) == stream]
         come = [now.get(query_id) for query_id in changed if now.planned_on(query_id) == stream]
-        normalise = self._analysers[stream].normalise
-        queries = [Query(q.id, normalise(q.where, now.shapes, may_wait=True), q.topic) for q in come]
+        gone = [*moved.gone.get(stream, ()), *(plan_id for query in before for plan_id in planned_ids(plan, query))]
+        queries = list(moved.come.get(stream, ()))
+        for query in come:
+            queries += Candidate.of(query, self._analysers[stream], now.shapes).planned(self._config.feed_topic(stream))
         return self._changed(self._changed(plan, (), gone, now.version), queries, (), now.version)
 
     @staticmethod
@@ -170,8 +178,7 @@ class Planning:
                     raise QueryError("stream", query.stream, "is not configured")
                 if not query.paused:
                     check_destination(query.topic, query.stream, self._config)
-                    normalise = self._analysers[query.stream].normalise
-                    found.append(Candidate(query, normalise(query.where, shapes, may_wait=True)))
+                    found.append(Candidate.of(query, self._analysers[query.stream], shapes))
             except AscError as error:
                 unserved[query.id] = str(error)
         return found, unserved
@@ -188,8 +195,9 @@ class Planning:
             own = {i: one for i, one in candidates.items() if one.query.stream == stream}
             analyser = self._analysers[stream]
             keys = list(own)
-            misread = analyser.misread([one.predicate for one in own.values()])
-            refused.update((keys[place], error) for place, error in misread.items())
+            predicates = [(key, each) for key in keys for each in (own[key].predicate, *own[key].expressions)]
+            misread = analyser.misread([each for _, each in predicates])
+            refused.update((predicates[place][0], error) for place, error in misread.items())
             computed = dict.fromkeys(a for i, one in own.items() if i not in refused for a in one.computed)
             by_attribute = analyser.refusals(list(computed)[: 2 * self.options.spark_attributes])
             for i, one in own.items():
@@ -204,17 +212,23 @@ class Planning:
         """The plans of the streams that a change of what stands touches, with a version that is yet to be set."""
         adds: dict[str, list[Query]] = {}
         drops: dict[str, list[str]] = {}
+
+        def drop(query_id: str, kept: Collection[str] = ()) -> None:
+            stream = standing.planned_on(query_id)
+            if stream is not None:
+                gone = planned_ids(running[stream], standing.get(query_id))
+                drops.setdefault(stream, []).extend(plan_id for plan_id in gone if plan_id not in kept)
+
         for candidate in candidates:
             query = candidate.query
-            if not query.paused:
-                adds.setdefault(query.stream, []).append(Query(query.id, candidate.predicate, query.topic))
-            before = standing.planned_on(query.id)
-            if before is not None and (query.paused or before != query.stream):
-                drops.setdefault(before, []).append(query.id)
+            feed_topic = self._config.feed_topic(query.stream)
+            own = [] if query.paused else candidate.over(standing.shapes).planned(feed_topic)
+            if own or not query.paused:
+                adds.setdefault(query.stream, []).extend(own)
+            is_kept = standing.planned_on(query.id) == query.stream
+            drop(query.id, {one.id for one in own} if is_kept else ())
         for query_id in removes:
-            before = standing.planned_on(query_id)
-            if before is not None:
-                drops.setdefault(before, []).append(query_id)
+            drop(query_id)
         return {
             name: change_plan(
                 running[name],
@@ -243,7 +257,7 @@ class Planning:
         for query_id, waiting in self._waiting(standing).items():
             if waiting.needed and query_id not in replaced:
                 attributes[waiting.stream] |= waiting.needed
-        return self._refusals(candidates, standing, attributes)
+        return self._refusals(candidates, standing, attributes, plans)
 
     def _waiting(self, standing: QuerySet) -> Mapping[str, _Waiting]:
         """What those that stand unserved wait with; found once for each of them, however many changes follow."""
@@ -264,8 +278,7 @@ class Planning:
         needed: set[PAttribute] = set()
         if query.stream in self._analysers and not query.paused:
             with suppress(AscError):
-                predicate = self._analysers[query.stream].normalise(query.where, shapes, may_wait=True)
-                needed = _spark_attributes(predicate.read)
+                needed = set(Candidate.of(query, self._analysers[query.stream], shapes).computed)
         return _Waiting(query.version, query.stream, needed)
 
     def _refusals(
@@ -273,10 +286,15 @@ class Planning:
         candidates: Sequence[Candidate],
         standing: QuerySet,
         computed: Mapping[str, set[PAttribute]],
+        plans: Mapping[str, Plan],
         *,
         patiently: bool = False,
     ) -> dict[int, AscError]:
-        refused = self._by_spark(candidates, computed, patiently=patiently)
+        refused = over_too_many_shapes(candidates, standing, self._config.limits.stream_join_shapes)
+        fitting = [i for i in range(len(candidates)) if i not in refused]
+        by_spark = self._by_spark([candidates[i] for i in fitting], computed, patiently=patiently)
+        refused.update((fitting[i], error) for i, error in by_spark.items())
+        refused.update(excess_of_events(self._config, candidates, refused, plans))
         while True:
             # One that is refused leaves what it would have replaced standing: others may close a loop with that.
             more = self._loops(candidates, standing, refused)
@@ -320,6 +338,16 @@ class Planning:
                     work = together
         return refused
 
+    def _by_stream(self, candidates: Iterable[Candidate], unserved: Collection[str]) -> dict[str, list[Query]]:
+        """The queries of the candidates that are served, as plans have them."""
+        served: dict[str, list[Query]] = {}
+        for candidate in candidates:
+            query = candidate.query
+            if query.id not in unserved:
+                planned = candidate.planned(self._config.feed_topic(query.stream))
+                served.setdefault(query.stream, []).extend(planned)
+        return served
+
     def _excess(self, work: _Work) -> tuple[str, str] | None:
         """What the expressions of a stream are too much of together, and by which limit; None where they may stand."""
         limits = self._config.limits
@@ -343,36 +371,12 @@ class Planning:
         return {position: refusal for position, refusal in found if refusal is not None}
 
 
-def _reshaped(then: Mapping[str, StoredLayer], now: Mapping[str, StoredLayer]) -> dict[str, set[str] | None]:
-    """The shapes that are others now, by layer."""
-    none: SortedMap[str, Feature] = SortedMap()
-    return {
-        name: stored.rows.differences(then[name].rows if name in then else none)
-        for name, stored in now.items()
-        if stored is not then.get(name)
-    }
-
-
 def is_large(plan: Plan) -> bool:
     """Whether it takes so long to compile a plan anew that nobody is to wait for it."""
     return len(plan) >= _LARGE
-
-
-def _by_stream(candidates: Iterable[Candidate], unserved: Collection[str]) -> dict[str, list[Query]]:
-    """The queries of the candidates that are served, as plans have them."""
-    served: dict[str, list[Query]] = {}
-    for candidate in candidates:
-        query = candidate.query
-        if query.id not in unserved:
-            served.setdefault(query.stream, []).append(Query(query.id, candidate.predicate, query.topic))
-    return served
 
 
 def _too_much(candidate: Candidate, what: str, limit: str) -> QueryError:
     query = candidate.query
     remedy = f"stream '{query.stream}' would have Spark compute more than {what}, or raise limits.{limit}"
     return QueryError("predicate", query.where[:200], remedy)
-
-
-def _spark_attributes(attributes: Iterable[PAttribute]) -> set[PAttribute]:
-    return {attribute for attribute in attributes if attribute.is_computed}

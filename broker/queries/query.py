@@ -12,9 +12,16 @@ from typing import Any, TypeVar
 from broker.config.sections import TOPIC_FORM
 from broker.errors import QueryError
 from broker.failure import one_line
+from broker.operators.events_operator import EventsOperator
+from broker.queries.join import Join
 
 _RECORD_FORM = 1
 """The form of a record, its ``v``; one without it is of the first."""
+
+_OPERATED_FORM = 2
+"""That of a query with an operator, or that is a join: a daemon that knows none must not route what it accepts, nor
+write it again without.
+"""
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 """Made once, for a bulk load has a million records."""
@@ -37,7 +44,8 @@ class RegisteredQuery:
     Invariant: id, labels and topic are of legal form, for headers of records are made of them; ``expires_at`` is aware
     and in UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``unreadable``: why
     its record means nothing here (it is damaged, of a later form, or what could not be registered); such a query only
-    stands, under its key, whatever that is, with the record's text as ``where``.
+    stands, under its key, whatever that is, with the record's text as ``where``. ``join``: over which layer it is one.
+    ``operator``: what becomes of what it accepts; None: it is routed.
 
     >>> query = RegisteredQuery("late", "flights", "dep_delay > 60", "asc.late")
     >>> RegisteredQuery.from_record("late", query.record(), 7) == query.at(7)
@@ -53,6 +61,8 @@ class RegisteredQuery:
     expires_at: datetime | None = None
     version: int = -1
     unreadable: str | None = None
+    join: Join | None = None
+    operator: EventsOperator | None = None
 
     def at(self, version: int) -> RegisteredQuery:
         """The same query with the version of its record."""
@@ -67,13 +77,21 @@ class RegisteredQuery:
             self.expires_at,
             version,
             self.unreadable,
+            self.join,
+            self.operator,
         )
 
     def record(self) -> bytes:
         """The value of its record in the registry."""
         plain = self.plain()
         del plain["version"]
-        return _ENCODER.encode({"v": _RECORD_FORM, **plain}).encode()
+        if self.join is None:
+            # As it was written before there were joins.
+            del plain["join"]
+        if self.operator is None:
+            del plain["operator"]
+        form = _RECORD_FORM if self.operator is None and self.join is None else _OPERATED_FORM
+        return _ENCODER.encode({"v": form, **plain}).encode()
 
     @classmethod
     def from_record(cls, query_id: str, value: bytes, version: int) -> RegisteredQuery:
@@ -81,17 +99,17 @@ class RegisteredQuery:
 
         >>> RegisteredQuery.from_record("late", b'{"stream": "flights", "where": "dep_delay > 60"}', 7).topic
         'asc.late'
-        >>> RegisteredQuery.from_record("late", b'{"v": 9}', 7).unreadable
-        'its record in the registry is of form 9, and 1 is known: register it anew, remove it, or run a newer daemon'
+        >>> RegisteredQuery.from_record("late", b'{"v": 9}', 7).unreadable  # doctest: +ELLIPSIS
+        'its record in the registry is of form 9, and 1 and 2 are known: register it anew, ...'
         """
         try:
             plain = json.loads(value)
             if not isinstance(plain, dict):
                 raise TypeError("it is no JSON object")
             form = plain.get("v", _RECORD_FORM)
-            if form != _RECORD_FORM:
+            if form not in (_RECORD_FORM, _OPERATED_FORM):
                 remedy = "register it anew, remove it, or run a newer daemon"
-                reason = f"is of form {str(form)[:50]}, and {_RECORD_FORM} is known: {remedy}"
+                reason = f"is of form {str(form)[:50]}, and {_RECORD_FORM} and {_OPERATED_FORM} are known: {remedy}"
                 return cls._unread(query_id, value, version, reason)
             expires_at = plain.get("expires_at")
             # Whoever may write to the registry's topic can write what the API refuses.
@@ -104,6 +122,8 @@ class RegisteredQuery:
                 _of_type(bool, {"paused": False, **plain}, "paused"),
                 None if expires_at is None else parse_time(_of_type(str, plain, "expires_at")),
                 version,
+                join=Join.of(plain.get("join")),
+                operator=_operator(plain),
             )
         except (ValueError, TypeError, RecursionError, QueryError) as error:
             reason = f"cannot be read ({one_line(error)}): register it anew, or remove it"
@@ -126,6 +146,8 @@ class RegisteredQuery:
             "paused": self.paused,
             "expires_at": None if self.expires_at is None else self.expires_at.isoformat().replace("+00:00", "Z"),
             "version": self.version,
+            "join": None if self.join is None else self.join.plain(),
+            "operator": None if self.operator is None else self.operator.plain(),
         }
 
 
@@ -173,6 +195,11 @@ def _of_type(kind: type[_T], plain: Mapping[str, Any], name: str) -> _T:
         # Half of a surrogate pair can be spelled in JSON, and nothing can be done with it.
         value.encode()
     return value
+
+
+def _operator(plain: Mapping[str, Any]) -> EventsOperator | None:
+    given = plain.get("operator")
+    return None if given is None else EventsOperator.of_plain(_of_type(dict, plain, "operator"))
 
 
 def _labels(plain: Mapping[str, Any]) -> dict[str, str]:

@@ -21,18 +21,22 @@ from broker.queries.query import RegisteredQuery
 _ALL = ("", "")
 """No label, under which all queries of a stream are filed among its labels."""
 
+_NO_SHAPE = ""
+"""No shape has this id."""
+
 _Label = tuple[str, str, str, str]
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class _Indexes:
-    """What is known of all queries of a set: those of each stream under each label by name, value and id; when which
-    expire; which name a shape, by layer, shape and id; how many there are of each stream, and by stream and topic of
-    those that deliver to a topic that is watched.
+    """What is known of all queries of a set: those of each stream under each label by name, value and id; which are
+    joins; when which expire; which name a shape, by layer, shape and id, joins over a layer under no shape; how many
+    there are of each stream, and by stream and topic of those that deliver to a topic that is watched.
     """
 
     labels: SortedMap[_Label, None]
+    joins: SortedMap[str, None]
     expiring: SortedMap[tuple[datetime, str], None]
     naming: SortedMap[tuple[str, str, str], None]
     counts: Counter[str]
@@ -43,6 +47,7 @@ class _Indexes:
     ) -> _Indexes:
         return _Indexes(
             self.labels.changed(dict.fromkeys(_all(_filed, come)), list(_all(_filed, gone))),
+            self.joins.changed(dict.fromkeys(_all(_join, come)), list(_all(_join, gone))),
             self.expiring.changed(dict.fromkeys(_all(_due, come)), list(_all(_due, gone))),
             self.naming.changed(dict.fromkeys(_all(_naming, come)), list(_all(_naming, gone))),
             _counted(self.counts, (query.stream for query in gone), (query.stream for query in come)),
@@ -74,7 +79,7 @@ class QuerySet:
         self.marks: Mapping[str, LayerMark] = {}
         self.layers: Mapping[str, StoredLayer] = {}
         self.shapes: Mapping[str, Layer] = {}
-        none = _Indexes(SortedMap(), SortedMap(), SortedMap(), Counter(), Counter())
+        none = _Indexes(SortedMap(), SortedMap(), SortedMap(), SortedMap(), Counter(), Counter())
         self._indexes = none.changed((), list(self.queries.values()), self._watched)
 
     def __len__(self) -> int:
@@ -169,8 +174,21 @@ class QuerySet:
             found.append(query_id)
         return found
 
+    def joins(self, after: str | None = None) -> Iterator[RegisteredQuery]:
+        """The joins by id, after one."""
+        return (self.queries[key] for key, _ in self._indexes.joins.items_from("" if after is None else after + "\0"))
+
+    def joins_over(self, layer: str) -> list[RegisteredQuery]:
+        """The joins over a layer, by id."""
+        found = []
+        for key, _ in self._indexes.naming.items_from((layer, _NO_SHAPE, "")):
+            if key[:2] != (layer, _NO_SHAPE):
+                break
+            found.append(self.queries[key[-1]])
+        return found
+
     def naming(self, changed: Mapping[str, Collection[str] | None]) -> set[str]:
-        """The ids of the queries that name one of some shapes, by layer, or any of a layer for None."""
+        """The ids of the queries that name one of some shapes, by layer, or any of a layer for None, joins included."""
         found: set[str] = set()
         for layer, ids in changed.items():
             for filed in [(layer,)] if ids is None else [(layer, shape_id) for shape_id in ids]:
@@ -253,7 +271,15 @@ def _filed(query: RegisteredQuery) -> Iterator[_Label]:
 
 
 def _naming(query: RegisteredQuery) -> Iterator[tuple[str, str, str]]:
-    return ((*name, query.id) for name in named_shapes(query.where))
+    if query.join is not None:
+        yield (query.join.layer, _NO_SHAPE, query.id)
+    for name in named_shapes(query.where):
+        yield (*name, query.id)
+
+
+def _join(query: RegisteredQuery) -> Iterator[str]:
+    if query.join is not None:
+        yield query.id
 
 
 def _due(query: RegisteredQuery) -> Iterator[tuple[datetime, str]]:

@@ -25,18 +25,21 @@ from broker.errors import (
     TopicError,
 )
 from broker.kafka.cluster import KafkaCluster
-from broker.layers.layers import check_layer
+from broker.layers.layers import News, check_layer
 from broker.layers.mark import LayerMark
 from broker.plans.offsets import Offsets
 from broker.queries.arrivals import Arrival, Arrivals, companions, joined, part, unrefused
+from broker.queries.candidate import Candidate
 from broker.queries.change import Became, Change, Outcome, Registered, Remove
-from broker.queries.judging import Judge, refusing
+from broker.queries.expansion import change_count
+from broker.queries.judging import Judge, fed_streams, refusing
 from broker.queries.loads import Load, Loads
-from broker.queries.planning import Candidate, is_large
+from broker.queries.planning import is_large
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet, unknown_query
 from broker.queries.registry import Registry
 from broker.queries.standing import StandingQueries
+from broker.stream.feed_writer import make_feed
 from broker.stream.stream import Stream
 from monitor.transfer import with_orders_from
 
@@ -68,6 +71,7 @@ class Registrar:
         streams: Mapping[str, Stream],
         set_aside: Collection[str] = (),
     ) -> None:
+        self._config = config
         self._cluster = cluster
         self._registry = registry
         self._streams = streams
@@ -112,7 +116,7 @@ class Registrar:
             fresh = renewed(plan)
             self._not_renewed_before_s[name] += 4 * (time.monotonic() - begun)
             now = self.standing
-            while len(now.queries.differences(then.queries)) > _CAUGHT_UP:
+            while change_count(then, now) > _CAUGHT_UP:
                 fresh, then = self._planning.caught_up(name, fresh, then, now), now
                 now = self.standing
             with self._lock:
@@ -124,25 +128,37 @@ class Registrar:
     def follow_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, Offsets]:
         """Put what was written to the topics of layers into the plans; ``until``: the offsets that are waited for.
 
-        To be called often; where nothing was written, it costs a question to Kafka. The first offsets by stream for
-        which it holds, none where nothing was written. Raises KafkaError, RegistryError among them: what was written is
-        taken the next time then.
+        To be called often; where nothing was written, it costs a question to Kafka. Who writes without end is followed
+        by one call after the other, so that none lasts as long, nor keeps others from writing. The first offsets by
+        stream for which it holds, none where nothing was written. Raises KafkaError, RegistryError among them: what was
+        written is taken the next time then.
         """
         offsets: dict[str, Offsets] = {}
-        with self._following:
-            while news := self._stands.news_of_layers(until):
-                with self._lock:
-                    self._recover()
-                    if any(self.standing.layers.get(name) is not one.before for name, one in news.items()):
-                        continue
-                    version = max(self._written((), (), {name: one.after.mark for name, one in news.items()}).values())
-                    try:
-                        offsets = self._stands.take_layers(news, version)
-                    except BaseException:
-                        # The registry has the marks: what has not is mended from there, before the next change.
-                        self._is_uncertain = True
-                        raise
-        return offsets
+        while True:
+            with self._following:
+                news = self._stands.news_of_layers(until)
+                if news:
+                    offsets = self._take_layers(news) or offsets
+            marks = {name: layer.mark for name, layer in self.standing.layers.items()}
+            if until is not None and all(marks[name].reaches(written) for name, written in until.items()):
+                return offsets
+            if until is None and not any(one.has_more for one in news.values()):
+                return offsets
+
+    def _take_layers(self, news: Mapping[str, News]) -> dict[str, Offsets]:
+        """The first offsets by stream; none where other layers stand than those that the news are of."""
+        made = self._stands.made_members(news)
+        with self._lock:
+            self._recover()
+            if any(self.standing.layers.get(name) is not one.before for name, one in news.items()):
+                return {}
+            version = max(self._written((), (), {name: one.after.mark for name, one in news.items()}).values())
+            try:
+                return self._stands.take_layers(news, version, made)
+            except BaseException:
+                # The registry has the marks: what has not is mended from there, before the next change.
+                self._is_uncertain = True
+                raise
 
     @property
     def layers(self) -> Mapping[str, LayerConfig]:
@@ -250,7 +266,7 @@ class Registrar:
             return Outcome(refused=refused)
 
         def registered(candidate: Candidate) -> Registered:
-            query, warnings = candidate.query, candidate.predicate.warnings
+            query, warnings = candidate.query, candidate.warnings
             stands = now.queries.get(query.id)
             if stands is None:
                 return Registered(query, {}, warnings, "registered")
@@ -372,11 +388,13 @@ class Registrar:
         """Write and swap: what is refused has been refused before, and what stands just so is left as it is."""
         before, gone = self.standing, [query.id for query in removes.values()]
         stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
-        predicates = {i: one.predicate for i, one in candidates.items()}
+        warnings = {i: one.warnings for i, one in candidates.items()}
         candidates = {i: one for i, one in candidates.items() if i not in stands}
         running = self._stands.plans()
         plans = self._planning.changed(running, before, list(candidates.values()), gone)
         self._cluster.create_topics(missing_topics)
+        for name in fed_streams(candidates.values()):
+            make_feed(self._cluster, self._config.feed_topic(name))
         changed = [candidate.query for candidate in candidates.values()]
         load.told("compiled", len(changed))
         versions = self._written(changed, gone) if changed or gone else {}
@@ -404,7 +422,7 @@ class Registrar:
             query = made[position]
             stood = before.queries.get(query.id) if position not in stands else None
             became: Became = "unchanged" if position in stands else "registered" if stood is None else "replaced"
-            return Registered(query, offsets[query.stream], predicates[position].warnings, became, stood)
+            return Registered(query, offsets[query.stream], warnings[position], became, stood)
 
         registered = {i: registered_at(i) for i in sorted(made)}
         return Outcome(version, registered, removes, refused, offsets)

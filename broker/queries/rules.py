@@ -20,6 +20,8 @@ def check_destination(topic: str, stream: str, config: Config) -> None:
         raise QueryError("destination topic", topic, f"is the source topic of '{stream}' itself: choose another")
     if topic in {config.dead_letter_topic(name) for name in config.streams}:
         raise QueryError("destination topic", topic, "takes undecodable records: choose another")
+    if topic in {config.feed_topic(name) for name in config.streams}:
+        raise QueryError("destination topic", topic, "is the feed of a stream, which the broker reads: choose another")
 
 
 class TopicLoops:

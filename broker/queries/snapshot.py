@@ -26,13 +26,15 @@ from broker.config.config import Config
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
 from broker.layers.mark import LayerMark
+from broker.operators.events_operator import EventsOperator
 from broker.plans.binding import write_durably
+from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 
 LOG = logging.getLogger("asc.snapshot")
 
-_FORM = 2
+_FORM = 3
 
 _READING = 3
 """To be raised by whatever changes what predicates or records of the registry mean: plans of an earlier reading are not
@@ -58,9 +60,11 @@ _QUERIES = pa.schema(
         ("version", pa.int64()),
         ("unreadable", pa.string()),
         ("unserved", pa.string()),
+        ("join", pa.string()),
+        ("operator", pa.string()),
     ]
 )
-"""``labels`` as JSON, NULL for none; ``unserved``: why no plan holds the query."""
+"""``labels``, ``join`` and ``operator`` as JSON, NULL for none; ``unserved``: why no plan holds the query."""
 
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, AscError, pa.ArrowException)
 
@@ -196,9 +200,20 @@ class Snapshots:
         with pa.ipc.open_stream(pa.py_buffer(content)) as reader:
             for batch in reader:
                 columns = [column.to_pylist() for column in batch.columns]
-                for query_id, stream, where, topic, labels, paused, expires_at, at, unreadable, reason in zip(
-                    *columns, strict=True
-                ):
+                for (
+                    query_id,
+                    stream,
+                    where,
+                    topic,
+                    labels,
+                    paused,
+                    expires_at,
+                    at,
+                    unreadable,
+                    reason,
+                    join,
+                    operator,
+                ) in zip(*columns, strict=True):
                     queries[query_id] = RegisteredQuery(
                         query_id,
                         stream,
@@ -209,6 +224,8 @@ class Snapshots:
                         expires_at if expires_at is None else _aware(expires_at),
                         at,
                         unreadable,
+                        None if join is None else Join.of(json.loads(join)),
+                        None if operator is None else EventsOperator.of_plain(json.loads(operator)),
                     )
                     if reason is not None:
                         unserved[query_id] = reason
@@ -246,6 +263,8 @@ def _batch(rows: list[RegisteredQuery], unserved: Mapping[str, str]) -> pa.Recor
             pa.array([query.version for query in rows], pa.int64()),
             pa.array([query.unreadable for query in rows], pa.string()),
             pa.array([unserved.get(query.id) if unserved else None for query in rows], pa.string()),
+            pa.array([None if query.join is None else json.dumps(query.join.plain()) for query in rows], pa.string()),
+            pa.array([json.dumps(q.operator.plain()) if q.operator else None for q in rows], pa.string()),
         ],
         schema=_QUERIES,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
 from asc.errors import AscError
@@ -16,6 +16,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.layers.layers import Layers, News
 from broker.layers.mark import LayerMark
 from broker.plans.offsets import Offsets
+from broker.queries.expansion import Changed, Made, Reshaped
 from broker.queries.parking import Parking
 from broker.queries.planning import Planning
 from broker.queries.query_set import QuerySet
@@ -78,7 +79,7 @@ class StandingQueries:
         self._layers.make()
         stored = Stored.read(self._snapshots, self._registry, self._config.source_topics)
         if stored is None:
-            loaded, changed = self._with_layers(self._set(self._registry.load()))[0], set[str]()
+            loaded, changed = self._with_layers(self._set(self._registry.load()))[0], Changed(())
         else:
             loaded, changed = self._stored_at(stored)
             self._stored_version, self._stored_at_s = stored.snapshot.standing.version, time.monotonic()
@@ -89,7 +90,8 @@ class StandingQueries:
         if stored is None:
             self._take_over(loaded)
         else:
-            self._take_over(loaded, _Since(stored.snapshot.standing, stored.snapshot.plans, {*changed, *expired}))
+            changed = replace(changed, queries={*changed.queries, *expired})
+            self._take_over(loaded, _Since(stored.snapshot.standing, stored.snapshot.plans, changed))
         self._plan_replays(stored)
 
     def news_of_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
@@ -98,13 +100,18 @@ class StandingQueries:
         """
         return self._layers.news(self.now.layers, until)
 
-    def take_layers(self, news: Mapping[str, News], version: int) -> dict[str, Offsets]:
+    def made_members(self, news: Mapping[str, News]) -> Made:
+        """What :meth:`take_layers` needs of joins, which takes a while for many shapes; without a lock, as above."""
+        after = self.now.with_layers({name: one.after for name, one in news.items()})
+        return self.planning.made_members(after, {name: one.changed for name, one in news.items()})
+
+    def take_layers(self, news: Mapping[str, News], version: int, made: Made) -> dict[str, Offsets]:
         """Make layers, whose marks the registry has as a version, those that stand, and put them into the plans; the
-        effective offsets by stream.
+        effective offsets by stream. ``made``: of :meth:`made_members`, from the same news.
         """
         marks = {name: one.after.mark for name, one in news.items()}
         after = self.now.with_marks(marks, version).with_layers({name: one.after for name, one in news.items()})
-        return self._take_over(after, self._since(self.now.naming({name: one.changed for name, one in news.items()})))
+        return self._take_over(after, self._since(Changed((), {name: one.changed for name, one in news.items()}, made)))
 
     @property
     def layers(self) -> Layers:
@@ -113,19 +120,18 @@ class StandingQueries:
 
     def _with_layers(
         self, queries: QuerySet, since: Mapping[str, LayerMark] | None = None
-    ) -> tuple[QuerySet, set[str]]:
-        """A set with the layers at its marks, and the queries of which a shape changed after some others."""
+    ) -> tuple[QuerySet, Reshaped]:
+        """A set with the layers at its marks, and the shapes that changed after some others."""
         if not self._config.layers:
-            return queries, set()
+            return queries, {}
         layers, changed = self._layers.at(queries.marks, since)
-        found = queries.with_layers(layers)
-        return found, set() if since is None else found.naming(changed)
+        return queries.with_layers(layers), {} if since is None else changed
 
-    def _stored_at(self, stored: Stored, version: int | None = None) -> tuple[QuerySet, set[str]]:
-        """As :meth:`Stored.at`, with the layers; changed are queries whose shapes did as well."""
+    def _stored_at(self, stored: Stored, version: int | None = None) -> tuple[QuerySet, Changed]:
+        """As :meth:`Stored.at`, with the layers, and what changed."""
         found, changed = stored.at(version)
-        found, reshaped = self._with_layers(found, stored.snapshot.standing.marks)
-        return found, changed | reshaped
+        found, shapes = self._with_layers(found, stored.snapshot.standing.marks)
+        return found, Changed(changed, shapes)
 
     def close(self) -> None:
         """Follow the layers no longer."""
@@ -140,7 +146,9 @@ class StandingQueries:
         standing, plans = current
         changes = standing.version - self._stored_version
         is_old = time.monotonic() - self._stored_at_s > _STORED_S
-        if len(standing) < _STORED_QUERIES or changes <= 0 or (changes < len(standing) * _STORED_SHARE and not is_old):
+        # A join counts as what plans hold of it.
+        queries = max(len(standing), sum(map(len, plans.values())))
+        if queries < _STORED_QUERIES or changes <= 0 or (changes < queries * _STORED_SHARE and not is_old):
             return
         if time.monotonic() < self._not_stored_before_s:
             return
@@ -164,7 +172,7 @@ class StandingQueries:
     def park(self) -> None:
         """Park what streams found they cannot go on with. KafkaError where the registry cannot be read."""
         self._parking.note(self.now, lambda version: self._registry.state_at(version).queries)
-        self._take_over(self.now, self._since(self._parking.ids()))
+        self._take_over(self.now, self._since(Changed(self._parking.ids())))
         self._plan_replays()
 
     def let_go_on(self) -> None:
@@ -178,12 +186,12 @@ class StandingQueries:
             self._take_over(self._with_layers(self._set(self._registry.load()))[0])
         elif records:
             after, changed = after_records(self.now, records)
+            shapes: Reshaped = {}
             if after.marks != self.now.marks:
-                after, reshaped = self._with_layers(after, self.now.marks)
-                changed |= reshaped
+                after, shapes = self._with_layers(after, self.now.marks)
             version = after.version
             LOG.warning("the registry holds a change that was thought to have failed: version %d is in place", version)
-            self._take_over(after, self._since(changed))
+            self._take_over(after, self._since(Changed(changed, shapes)))
 
     def _take_over(self, after: QuerySet, since: _Since | None = None) -> dict[str, Offsets]:
         """Make what the registry holds the standing queries and the running plans; the effective offsets by stream."""
@@ -201,7 +209,7 @@ class StandingQueries:
     def _plans_of(self, after: QuerySet, since: _Since | None) -> tuple[dict[str, Plan], dict[str, str]]:
         """The plans of a set, made of earlier ones where there are such, and the queries that none of them holds."""
         if since is not None:
-            changed = since.changed | self._parking.ids()
+            changed = replace(since.changed, queries={*since.changed.queries, *self._parking.ids()})
             try:
                 plans, unserved = self.planning.plans_after(
                     since.standing, since.plans, after, changed, self._parking.reason
@@ -212,7 +220,7 @@ class StandingQueries:
                 return (_without_leftovers(plans) if self._parking.ids() else plans), unserved
         return self.planning.plans(after, after.version, self._parking.reason, after.shapes)
 
-    def _since(self, changed: set[str]) -> _Since:
+    def _since(self, changed: Changed) -> _Since:
         return _Since(self.now, self.plans(), changed)
 
     def _set(self, held: Held) -> QuerySet:
@@ -252,11 +260,11 @@ def _without_leftovers(plans: Mapping[str, Plan]) -> dict[str, Plan]:
 
 @dataclass(frozen=True, slots=True)
 class _Since:
-    """What stood, the plans of it, and the ids that have changed since."""
+    """What stood, the plans of it, and what has changed since."""
 
     standing: QuerySet
     plans: Mapping[str, Plan]
-    changed: set[str]
+    changed: Changed
 
 
 def _now() -> datetime:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from asc.keys.attribute import PAttribute
 from asc.predicate import Limits, normalise
+from asc.predicate.join import JoinPredicate
 from asc.predicate.normal_form import Form, Predicate
 from asc.predicate.plain_reader import PlainReader
 from asc.predicate.spelling import read_as
@@ -119,12 +120,21 @@ class StreamAnalyser:
         found = self._plain.predicate(where)
         if found is not None:
             return found
+        zone = self._decoder.time_zone
+        return normalise(where, self._over(layers), limits=self._limits, time_zone=zone, may_wait=may_wait)
+
+    def join(self, where: str, layer: str, layers: Mapping[str, Layer], *, may_wait: bool = False) -> JoinPredicate:
+        """As :meth:`normalise`, of the predicate of a join over one of the layers."""
+        zone = self._decoder.time_zone
+        attributes = self._over(layers)
+        return JoinPredicate(where, attributes, layer, limits=self._limits, time_zone=zone, may_wait=may_wait)
+
+    def _over(self, layers: Mapping[str, Layer]) -> Schema:
         # Kept, for what is known of its columns; the layers are others now and then.
         attributes = self._attributes
         if attributes.layers is not layers:
             self._attributes = attributes = attributes.with_layers(layers)
-        zone = self._decoder.time_zone
-        return normalise(where, attributes, limits=self._limits, time_zone=zone, may_wait=may_wait)
+        return attributes
 
     def misread(self, predicates: Sequence[Predicate]) -> dict[int, QueryError]:
         """The positions of the predicates that Spark reads otherwise than they were read here. There should be none:

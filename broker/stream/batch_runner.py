@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asc.plan.plan import Plan
@@ -15,10 +17,14 @@ from broker.config.config import Config
 from broker.errors import SchemaRegistryError
 from broker.formats.decoder import Decoder, as_records
 from broker.kafka.cluster import KafkaCluster
-from broker.operators.routing import usual_limit
+from broker.operators.events_feed import EventsFeed
+from broker.operators.events_operator import destinations_in, is_operated
+from broker.operators.outgoing import usual_limit
+from broker.stream.feed_writer import FeedWriter, make_feed
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 from broker.stream.prepared_frame import PreparedFrame
+from operators.feed import EventQuery
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -41,19 +47,35 @@ _WARM_UP_RECORDS = 500
 """Of a batch, for each core."""
 
 
+def sink_options(config: Config, cluster: KafkaCluster) -> dict[str, str]:
+    """Options of Spark's Kafka sink: what is written is acknowledged by all, and each record once a task."""
+    return {
+        "kafka.linger.ms": str(_LINGER_MS),
+        "kafka.batch.size": str(min(_BATCH_BYTES, config.kafka.buffer_bytes // 4)),
+        **cluster.client.spark_options(),
+        "kafka.acks": "all",
+        "kafka.enable.idempotence": "true",
+        "kafka.max.request.size": str(config.kafka.request_bytes),
+        "includeHeaders": "true",
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a pipeline was made for: the plan as it was shipped, how is drawn, the limits of its topics, the decoder."""
+    """What a pipeline was made for: the plan as it was shipped, how is drawn, the limits of its topics, the decoder,
+    the feed.
+    """
 
     shipped: ShippedPlan
     sampling: Sampling | None
     limits: tuple[int, dict[str, int]]
     decoder: Decoder
+    feed: EventsFeed | None
 
     def crosses_as(self, other: _Made) -> bool:
         """Whether all but the function in Python is the same."""
-        is_decoded_alike = self.decoder is other.decoder
-        return is_decoded_alike and self.shipped.transport is other.shipped.transport and self.limits == other.limits
+        is_read_alike = self.decoder is other.decoder and self.shipped.transport is other.shipped.transport
+        return is_read_alike and self.limits == other.limits and self.feed == other.feed
 
 
 class BatchRunner:
@@ -68,13 +90,17 @@ class BatchRunner:
         self,
         name: str,
         config: Config,
+        folder: Path,
         *,
         spark: SparkSession,
         cluster: KafkaCluster,
         decoder: Decoder,
         monitor: StreamMonitor,
         phases: BatchPhases,
+        fed: Callable[[], None] = lambda: None,
     ) -> None:
+        """``fed`` is called when a batch has event queries, before it is written."""
+        self._fed = fed
         self._name = name
         self._dead_letter_topic = config.dead_letter_topic(name)
         self._registry_topic = config.kafka.registry_topic
@@ -83,25 +109,20 @@ class BatchRunner:
         self._decoder = decoder
         self._monitor = monitor
         self._phases = phases
-        self._sink = {
-            "kafka.linger.ms": str(_LINGER_MS),
-            "kafka.batch.size": str(min(_BATCH_BYTES, config.kafka.buffer_bytes // 4)),
-            **cluster.client.spark_options(),
-            "kafka.acks": "all",
-            "kafka.enable.idempotence": "true",
-            "kafka.max.request.size": str(config.kafka.request_bytes),
-            "includeHeaders": "true",
-        }
+        self._sink = sink_options(config, cluster)
         self._shipped: ShippedPlan | None = None
         self._plans_shipped = 0
         self._tallies: tuple[int, Any] | None = None
         self._limits: tuple[Plan, dict[str, int], tuple[int, dict[str, int]]] | None = None
         self._pipeline: tuple[_Made, Pipeline] | None = None
+        self._feed_writer = FeedWriter(name, config, cluster, folder)
+        self._ahead_s = config.streams[name].ahead_s
+        self._feed: tuple[Plan, tuple[EventsFeed, tuple[EventQuery, ...]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None
         self.waits_for: str | None = None
         """What a batch waits for before it is run, in one line; None while it waits for nothing."""
 
-    def run(self, records: DataFrame, plan: Plan, stopping: threading.Event) -> Tally | None:
+    def run(self, batch_id: int, records: DataFrame, plan: Plan, stopping: threading.Event) -> Tally | None:
         """Match records by a plan and write what is delivered; what the workers counted, None where that was lost.
 
         Waits while a schema registry that the records need does not answer; SchemaRegistryError where the stream stops
@@ -110,13 +131,22 @@ class BatchRunner:
         with self._phases.timed("build"):
             self._decoder = self._decoder_for(records, stopping)
             shipped = self._shipped_of(plan, records)
-            tallying = self._tallying()
+            tallying = self._tallying(plan)
+            feed = self._feed_of(plan)
             outgoing = self._pipeline_of(records, shipped, tallying).outgoing(records)
         with self._phases.timed("run"):
+            if feed is not None or self._feed_writer.is_used:
+                self._feed_writer.begin(batch_id, () if feed is None else feed[1])
+            if feed is not None:
+                self._fed()
             self._write(outgoing)
         tally: Tally | None = tallying.accumulator.value
         # Of a batch that failed a task may come late, with counts of the plan before.
-        if tally is None or tally.plan != tallying.plan:
+        if tally is not None and tally.plan != tallying.plan:
+            tally = None
+        if feed is not None or self._feed_writer.is_used:
+            self._feed_writer.passed(batch_id, tally, () if feed is None else feed[0].tracks)
+        if tally is None:
             return None
         self._phases.note("match", tally.match_s)
         return tally
@@ -169,7 +199,7 @@ class BatchRunner:
         # Spark would see through rand() < 0, and run nothing.
         never = sf.rand() + 1 < 0
         while True:
-            outgoing = self._pipeline_of(records, shipped, self._tallying()).outgoing(records)
+            outgoing = self._pipeline_of(records, shipped, self._tallying(plan)).outgoing(records)
             self._write(outgoing.filter(never))
             if time.monotonic() >= end or stopping.is_set():
                 return
@@ -183,9 +213,11 @@ class BatchRunner:
     def forget_topics(self) -> None:
         """After a failure: what was known of the topics may not hold any more."""
         self._limits = self._pipeline = None
+        self._feed_writer.forget()
 
     def close(self) -> None:
         """Let the workers forget the plan; only when no batch runs."""
+        self._feed_writer.close()
         if self._shipped is not None:
             self._shipped.release()
 
@@ -194,7 +226,9 @@ class BatchRunner:
 
     def _pipeline_of(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
         limits, usual = self._limits_of(shipped.plan)
-        now = _Made(shipped, tallying.sampling, usual, self._decoder)
+        own = self._feed_of(shipped.plan)
+        feed = None if own is None else own[0]
+        now = _Made(shipped, tallying.sampling, usual, self._decoder, feed)
         if self._pipeline is not None:
             made, pipeline = self._pipeline
             if made == now:
@@ -203,12 +237,21 @@ class BatchRunner:
                 self._pipeline = (now, pipeline.with_plan(records, shipped, tallying))
                 return self._pipeline[1]
         pipeline = Pipeline.of(
-            records, self._decoder, shipped, tallying, dead_letter_topic=self._dead_letter_topic, limits=limits
+            *(records, self._decoder, shipped, tallying),
+            dead_letter_topic=self._dead_letter_topic,
+            limits=limits,
+            feed=feed,
         )
         self._pipeline = (now, pipeline)
         return pipeline
 
-    def _tallying(self) -> Tallying:
+    def _feed_of(self, plan: Plan) -> tuple[EventsFeed, tuple[EventQuery, ...]] | None:
+        """The feed of a plan and the event queries that it is of; None where the plan has none."""
+        if self._feed is None or self._feed[0] is not plan:
+            self._feed = (plan, EventsFeed.of(destinations_in(plan), self._ahead_s))
+        return self._feed[1]
+
+    def _tallying(self, plan: Plan) -> Tallying:
         """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""
         from broker.matching.tally import Tallying, tally_accumulator
 
@@ -218,7 +261,9 @@ class BatchRunner:
             self._tallies = (room, tally_accumulator(self._spark.sparkContext, room))
         accumulator = self._tallies[1]
         accumulator.value = None
-        return Tallying(accumulator, self._plans_shipped, sampling, counts_records=True)
+        feed = self._feed_of(plan)
+        tracks = () if feed is None else tuple(track.name for track in feed[0].tracks)
+        return Tallying(accumulator, self._plans_shipped, sampling, counts_records=True, tracks=tracks)
 
     def _limits_of(self, plan: Plan) -> tuple[dict[str, int], tuple[int, dict[str, int]]]:
         """The largest record of each topic, and that of most.
@@ -226,11 +271,17 @@ class BatchRunner:
         Topics not seen since the last failure are made where they are missing.
         """
         if self._limits is None or self._limits[0] is not plan:
-            topics = {self._dead_letter_topic, *plan.topics.unique().to_pylist()}
+            topics = {self._dead_letter_topic, *(t for t in plan.topics.unique().to_pylist() if not is_operated(t))}
+            feed = self._feed_writer.topic if self._feed_of(plan) is not None else None
             known = {} if self._limits is None else self._limits[1]
             unseen = topics - known.keys()
             if unseen:
                 self._cluster.ensure_topics(unseen)
+            if feed is not None and feed not in known:
+                make_feed(self._cluster, feed)
+            if feed is not None:
+                topics.add(feed)
+                unseen = topics - known.keys()
             found = {**known, **self._cluster.record_limits(unseen)}
             limits = {topic: found[topic] for topic in topics}
             self._limits = (plan, limits, usual_limit(limits))

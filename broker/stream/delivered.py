@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from asc.plan.compiler import compile_plan
-from asc.plan.plan import Plan
+from asc.plan.plan import Plan, insertion_point
+from broker.matching.plan_ids import RegisteredIds
 from broker.matching.query_counts import QueryCounts
 
 Integers = npt.NDArray[np.int64]
@@ -46,14 +47,15 @@ class DeliveredCounts:
     back. A record that comes again (a batch that is run once more) counts again.
 
     Invariant: ``_counts``, ``_before`` (``_counts`` as the minute began) and ``_numbers`` (which of all queries ever
-    counted here it is, for the minutes) are by the ordinals of ``_plan``; they are carried over when a batch of another
-    plan is counted. Cost: 20 bytes a query; a batch costs what it accepted, a change of the plan some passes over its
-    queries, and so does a minute's end.
+    counted here it is, for the minutes) are by place in ``_ids``, the registered queries of ``_plan``; they are carried
+    over when a batch of another plan is counted. Cost: 20 bytes a query; a batch costs what it accepted, a change of
+    the plan some passes over its queries, and so does a minute's end.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._plan = compile_plan(())
+        self._ids: pa.StringArray = self._plan.query_ids
         self._counts: Integers = np.zeros(0, dtype=np.int64)
         self._before: Integers = np.zeros(0, dtype=np.int64)
         self._numbers: npt.NDArray[np.int32] = np.zeros(0, dtype=np.int32)
@@ -73,15 +75,14 @@ class DeliveredCounts:
                 self._carry(plan)
             if plan is not self._plan:
                 # A batch that is run again with the plan it was begun with.
-                ids = plan.query_ids.take(pa.array(ordinals))
-                found = pc.index_in(ids, value_set=self._plan.query_ids).fill_null(-1).to_numpy(zero_copy_only=False)
+                found = _by_id(self._ids, RegisteredIds.of(plan.query_ids).ids.take(pa.array(ordinals)))
                 ordinals, counts = found[found >= 0], counts[found >= 0]
             self._counts[ordinals] += counts
 
     def of(self, query_id: str) -> int:
         """The records that a query was given."""
         with self._lock:
-            ordinal = self._plan.ordinal(query_id)
+            ordinal = self._ordinal(query_id)
             return 0 if ordinal is None else int(self._counts[ordinal])
 
     def by_minute(self, query_id: str, now_s: float) -> list[tuple[int, int]]:
@@ -90,7 +91,7 @@ class DeliveredCounts:
         """
         with self._lock:
             self._end_minute(now_s)
-            ordinal = self._plan.ordinal(query_id)
+            ordinal = self._ordinal(query_id)
             if ordinal is None:
                 return []
             number = int(self._numbers[ordinal])
@@ -102,11 +103,11 @@ class DeliveredCounts:
     def most(self, queries: int) -> list[tuple[str, int]]:
         """The queries that were given most, at most so many, most first, with their counts; none that has nothing."""
         with self._lock:
-            plan, counts = self._plan, self._counts
+            counts = self._counts
             some = np.argpartition(-counts, queries)[:queries] if len(counts) > queries else np.arange(len(counts))
             some = some[counts[some] > 0]
             order = some[np.lexsort((some, -counts[some]))]
-            ids = plan.query_ids.take(pa.array(order)).to_pylist()
+            ids = self._ids.take(pa.array(order)).to_pylist()
             return list(zip(ids, counts[order].tolist(), strict=True))
 
     def _end_minute(self, now_s: float) -> None:
@@ -124,27 +125,37 @@ class DeliveredCounts:
             held -= len(self._minutes.popleft().numbers)
         self._minute = minute
 
+    def _ordinal(self, query_id: str) -> int | None:
+        place = insertion_point(self._ids, query_id)
+        return place if place < len(self._ids) and self._ids[place].as_py() == query_id else None
+
     def _carry(self, plan: Plan) -> None:
-        places = _places(self._plan, plan)
+        before_plan, before_ids = self._plan, self._ids
+        self._plan = plan
+        if plan.query_ids is before_plan.query_ids:
+            return
+        found = RegisteredIds.of(plan.query_ids)
+        ids, is_plain = found.ids, found.owner is None and before_ids is before_plan.query_ids
+        places = _places(before_plan, plan) if is_plain else _by_id(before_ids, ids)
         known = places >= 0
-        counts, before = (np.zeros(len(plan), dtype=np.int64) for _ in range(2))
-        numbers = np.empty(len(plan), dtype=np.int32)
+        counts, before = (np.zeros(len(ids), dtype=np.int64) for _ in range(2))
+        numbers = np.empty(len(ids), dtype=np.int32)
         counts[known] = self._counts[places[known]]
         before[known] = self._before[places[known]]
         numbers[known] = self._numbers[places[known]]
         new = int(np.count_nonzero(~known))
         numbers[~known] = np.arange(self._next_number, self._next_number + new)
         self._next_number += new
-        self._plan, self._counts, self._before, self._numbers = plan, counts, before, numbers
+        self._ids, self._counts, self._before, self._numbers = ids, counts, before, numbers
 
 
 def _places(old: Plan, new: Plan) -> Integers:
     """The ordinal in ``old`` of each query of ``new``, -1 for one that is not there."""
-    if new.query_ids is old.query_ids or new.query_ids.equals(old.query_ids):
+    if new.query_ids.equals(old.query_ids):
         return np.arange(len(new), dtype=np.int64)
     shared = {id(block) for block in old.blocks}
     if not any(id(block) in shared for block in new.blocks):
-        return _by_id(old, new.query_ids)
+        return _by_id(old.query_ids, new.query_ids)
     # Plans that share a block have one numbering of handles: only what is new or replaced is looked up by its id.
     handles = new.handles
     places = np.full(len(new), -1, dtype=np.int64)
@@ -152,7 +163,7 @@ def _places(old: Plan, new: Plan) -> Integers:
     places[stood] = old.ranks[handles[stood]]
     unknown = np.flatnonzero(places < 0)
     if len(unknown) > _LOOKED_UP_ONE_BY_ONE:
-        places[unknown] = _by_id(old, new.query_ids.take(pa.array(unknown)))
+        places[unknown] = _by_id(old.query_ids, new.query_ids.take(pa.array(unknown)))
     else:
         ids = new.query_ids.take(pa.array(unknown)).to_pylist()
         ordinals = (old.ordinal(query_id) for query_id in ids)
@@ -160,6 +171,6 @@ def _places(old: Plan, new: Plan) -> Integers:
     return places
 
 
-def _by_id(old: Plan, ids: pa.StringArray) -> Integers:
-    found: Integers = pc.index_in(ids, value_set=old.query_ids).fill_null(-1).to_numpy(zero_copy_only=False)
+def _by_id(old: pa.StringArray, ids: pa.StringArray) -> Integers:
+    found: Integers = pc.index_in(ids, value_set=old).fill_null(-1).to_numpy(zero_copy_only=False)
     return found.astype(np.int64)

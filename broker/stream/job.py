@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.job")
 
-_CONSUMER = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(2 << 20)}
+CONSUMER = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(2 << 20)}
 """Of the consumer, where ``kafka.options`` say nothing else: for a backlog it asks less often than by Kafka's defaults.
 """
 
@@ -88,7 +89,9 @@ class StreamJob:
         dead_letters: DeadLetters,
         figures: StreamFigures,
         phases: BatchPhases,
+        fed: Callable[[], None] = lambda: None,
     ) -> None:
+        """``fed`` is called where a batch has event queries."""
         self.name = name
         self._config = config
         self._stream = config.streams[name]
@@ -103,7 +106,13 @@ class StreamJob:
         self._figures = figures
         self._phases = phases
         self._runner = BatchRunner(
-            name, config, spark=spark, cluster=cluster, decoder=decoder, monitor=monitor, phases=self._phases
+            *(name, config, folder),
+            spark=spark,
+            cluster=cluster,
+            decoder=decoder,
+            monitor=monitor,
+            phases=self._phases,
+            fed=fed,
         )
         self._batch_lock = threading.Lock()
         self._stopping = threading.Event()
@@ -198,7 +207,7 @@ class StreamJob:
         starting = {**dict.fromkeys(self._cluster.partitions(self._stream.topic), _EARLIEST), **self._starting}
         source = (
             self._spark.readStream.format("kafka")
-            .options(**_CONSUMER | self._cluster.client.spark_options())
+            .options(**CONSUMER | self._cluster.client.spark_options())
             .option("subscribe", self._stream.topic)
             .option("startingOffsets", json.dumps({self._stream.topic: {str(p): o for p, o in starting.items()}}))
             .option("maxOffsetsPerTrigger", self._config.spark.max_records_per_batch)
@@ -371,7 +380,7 @@ class StreamJob:
             try:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
-                self._tell(batch_id, batch, self._runner.run(records, batch.plan, self._stopping))
+                self._tell(batch_id, batch, self._runner.run(batch_id, records, batch.plan, self._stopping))
             except SchemaRegistryError:
                 # The stream stops before the batch could be read.
                 self._running.excuse()

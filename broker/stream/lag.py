@@ -35,8 +35,9 @@ class Lag:
         """By source partition, the first offset that is not done."""
 
     def start(self) -> None:
-        """Begin to ask; returns at once."""
-        self._thread.start()
+        """Begin to ask; returns at once. Harmless when called again."""
+        if self._thread.ident is None:
+            self._thread.start()
 
     def ask_to_stop(self) -> None:
         """Ask no more."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from broker.formats.decoder import ERROR, RECORD, Decoder
-from broker.operators.routing import routing
+from broker.operators.events_feed import EventsFeed
+from broker.operators.outgoing import outgoing as outgoing_projections
 from broker.stream.prepared_frame import PreparedFrame
 
 if TYPE_CHECKING:
@@ -37,14 +38,22 @@ class Pipeline:
         *,
         dead_letter_topic: str,
         limits: Mapping[str, int],
+        feed: EventsFeed | None = None,
     ) -> Pipeline:
         """The pipeline of a plan, for all records of the stream that these are of; ``limits``: the largest record of
-        each topic it sends to, in bytes.
+        each topic it sends to, in bytes. ``feed``: that of its event queries, where it has such.
         """
+        from pyspark.sql import functions as sf
+
         from broker.matching.dataframe import DELIVERIES_COLUMN, delivering
 
-        matching = delivering(records.sparkSession, shipped, (RECORD, ERROR), tallying, _record_number(decoder))
-        projections = (*decoder.projections(), *matching, *routing(DELIVERIES_COLUMN, dead_letter_topic, limits))
+        told = (*(() if feed is None else feed.times()), _record_number(decoder))
+        carried = () if feed is None else feed.names
+        matching = delivering(records.sparkSession, shipped, (RECORD, ERROR, *carried), tallying, told)
+        operators = () if feed is None else (feed,)
+        written = outgoing_projections(DELIVERIES_COLUMN, dead_letter_topic, limits, operators, carried)
+        seen = () if feed is None else ((sf.col("*"), *feed.columns),)
+        projections = (*decoder.projections(), *seen, *matching, *written)
 
         def outgoing(frame: DataFrame) -> DataFrame:
             for columns in projections:
@@ -61,7 +70,7 @@ class Pipeline:
         return replace(self, prepared=self.prepared.with_function(records, function))
 
     def outgoing(self, records: DataFrame) -> DataFrame:
-        """The records to write (see :func:`broker.operators.routing.routing`) of Kafka's records."""
+        """The records to write (see :func:`broker.operators.outgoing.outgoing`) of Kafka's records."""
         return self.prepared.over(records)
 
 

@@ -11,15 +11,19 @@ from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.source_record import Place, SourceRecord, record_at
+from broker.operators.events_operator import destinations_in
+from broker.operators.events_query import EventsQuery
 from broker.plans.binding import BatchBindings
 from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
 from broker.stream.analyser import StreamAnalyser
+from broker.stream.batch_runner import sink_options
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
+from broker.stream.feed_writer import make_feed
 from broker.stream.figures import StreamFigures
 from broker.stream.finding import Finding
-from broker.stream.job import StreamJob
+from broker.stream.job import CONSUMER, StreamJob
 from broker.stream.lag import Lag
 from broker.stream.parked import ParkedQueries
 from broker.stream.phases import BatchPhases, DoneBatch
@@ -75,6 +79,18 @@ class Stream:
         self.monitor = StreamMonitor(name, config.monitor, self.running)
         self.figures = StreamFigures(Lag(name, self.config.topic, cluster.client, self.running.done_offsets()))
         self._phases = BatchPhases(told)
+        self._feed_topic = config.feed_topic(name)
+        self._feed_lag = Lag(f"{name}-feed", self._feed_topic, cluster.client, {})
+        self.events = EventsQuery(
+            *(name, spark, self._feed_topic, folder),
+            source={
+                **CONSUMER,
+                **cluster.client.spark_options(),
+                "maxOffsetsPerTrigger": str(config.spark.max_records_per_batch),
+            },
+            sink=sink_options(config, cluster),
+            prepare=self._prepare_events,
+        )
         self.job = StreamJob(
             name,
             config,
@@ -89,12 +105,13 @@ class Stream:
             dead_letters=self.dead_letters,
             figures=self.figures,
             phases=self._phases,
+            fed=self.events.begin,
         )
 
     @property
     def problem(self) -> str | None:
-        """Why its job does not run, in one line; None while it runs."""
-        return self.job.problem or self.job.waits_for
+        """Why its job does not run, or its events are not made, in one line; None while they are."""
+        return self.job.problem or self.job.waits_for or self.events.problem
 
     @property
     def finding(self) -> Finding | None:
@@ -131,16 +148,34 @@ class Stream:
         self.monitor.start()
         self.figures.lag.start()
         self.job.start()
+        self.events.start()
 
     def ask_to_stop(self) -> None:
         """Begin no further batch, and measure no further block."""
         self.job.ask_to_stop()
         self.monitor.ask_to_stop()
         self.figures.lag.ask_to_stop()
+        self._feed_lag.ask_to_stop()
+        self.events.ask_to_stop()
+
+    @property
+    def feed_lag(self) -> int | None:
+        """How many records of the feed are not done; None where that is not known."""
+        if not self.events.done:
+            return None
+        self._feed_lag.done = self.events.done
+        return self._feed_lag.records()
+
+    def _prepare_events(self) -> None:
+        """Make the feed, and the topics that events go to, where they are missing. Raises KafkaError."""
+        self._feed_lag.start()
+        make_feed(self._cluster, self._feed_topic)
+        self._cluster.ensure_topics({one.query.topic for one in destinations_in(self.running.plan)})
 
     def stop(self) -> None:
         """Let the running batch end and be committed, then stop; harmless when called again."""
         self.job.stop()
+        self.events.stop()
         self.monitor.stop()
         self.analyser.close()
         self.recent.close()

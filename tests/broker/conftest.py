@@ -26,6 +26,7 @@ from broker.access.scope import Scope, unlimited
 from broker.config.config import Config, parse_config
 from broker.daemon.daemon import Daemon
 from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
+from broker.plans.binding import BatchBindings, Binding
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer
@@ -145,6 +146,17 @@ class Site:
                 assert time.monotonic() < deadline, self.daemon.readiness() if self.daemon else "no daemon"
                 time.sleep(0.05)
 
+    def stop_before_its_commit(self) -> Binding:
+        """Stop the daemon and take the commit of its last batch back, as if it had ended between write and commit."""
+        assert self.daemon is not None
+        self.daemon.stop()
+        folder = self.config.spark.checkpoint_dir / self.stream("json")
+        last = BatchBindings(folder / "bindings", folder / "spark").last()
+        assert last is not None
+        for path in (folder / "spark" / "commits").glob(f"*{last.batch_id}*"):
+            path.unlink()
+        return last
+
     def read(self, topic: str) -> list[Received]:
         """Everything that is in a topic now."""
         from kafka import KafkaConsumer, TopicPartition
@@ -167,7 +179,10 @@ class Site:
 
 def site_config(kafka: EmbeddedKafka, folder: Path, *, has_layers: bool = False) -> Config:
     own = uuid.uuid4().hex[:12]
-    layers = {"zones": {"topic": f"zones-{own}"}, "plane": {"topic": f"plane-{own}", "crs": "planar"}}
+    layers = {
+        "zones": {"topic": f"zones-{own}", "properties": "low INT, high INT, name STRING, radius DOUBLE"},
+        "plane": {"topic": f"plane-{own}", "crs": "planar"},
+    }
     return parse_config(
         {
             "kafka": {
@@ -308,7 +323,7 @@ class Process:
         )
         self.checkpoint = folder / "checkpoint" / self.stream
         self.log = folder / "daemon.log"
-        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=120)
         self.child: subprocess.Popen[bytes] | None = None
         self.prelude = ""
         """Python that its process runs first."""
@@ -417,6 +432,14 @@ def reader(kafka: EmbeddedKafka, tmp_path: Path) -> Site:
 def site(kafka: EmbeddedKafka, site_of: Callable[[Config], Site], tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The daemon that the tests of a module share."""
     return site_of(site_config(kafka, tmp_path_factory.mktemp("site")))
+
+
+@pytest.fixture(scope="module")
+def layered_site(
+    site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
+    """A daemon with layers, for the tests of a module."""
+    return site_of(site_config(kafka, tmp_path_factory.mktemp("layered"), has_layers=True))
 
 
 @pytest.fixture(scope="session")

@@ -117,10 +117,13 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         if not where.strip():
             return pages.page("verdict.html", {"verdict": None, "error": None})
         try:
-            verdict = checked(permitted, permitted.stream_of(form.get("stream") or None), where)
+            layer = form.get("layer") or None
+            verdict = checked(permitted, permitted.stream_of(form.get("stream") or None), where, layer)
         except AscError as error:
             return pages.page("verdict.html", {"verdict": None, "error": said(error)})
-        return pages.page("verdict.html", {"verdict": verdict, "error": None, "tries": permitted.may_change})
+        # Of a join only its shapes together could be tried.
+        tries = permitted.may_change and layer is None
+        return pages.page("verdict.html", {"verdict": verdict, "error": None, "tries": tries})
 
     @router.post("/query/try")
     def attempt(form: Form, permitted: Permitted = of_caller) -> Response:
@@ -182,10 +185,10 @@ def _form_values(permitted: Permitted, form: Form, query_id: str | None) -> dict
 
 
 def _constructs(permitted: Permitted, query: RegisteredQuery) -> str | None:
-    """Where it stands in the plan, in words; None for one who may not be told, or a query that is in no plan."""
-    if not permitted.sees_whole_streams:
+    """Where it stands in the plan, in words; None for one who may not be told, or a join, which has many places."""
+    if not permitted.sees_whole_streams or query.join is not None:
         return None
     try:
-        return str(explained(permitted, query, None)["text"])
+        return str(explained(permitted, query.id, None)["text"])
     except AscError as error:
         return str(error)

@@ -11,12 +11,12 @@ from broker.queries.change import Alter
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import unknown_query
 
-FIELDS = ("id", "stream", "where", "topic", "labels", "version")
+FIELDS = ("id", "stream", "where", "topic", "labels", "version", "layer")
 
 
 def shown_fields(query: RegisteredQuery) -> dict[str, str]:
     """The fields that a standing query is shown with. Its version goes along, so that a form which was opened before
-    another's change does not undo it.
+    another's change does not undo it, and of a join the layer, by which its predicate is checked.
     """
     return {
         "id": query.id,
@@ -25,6 +25,7 @@ def shown_fields(query: RegisteredQuery) -> dict[str, str]:
         "topic": query.topic,
         "labels": _labels_text(query.labels),
         "version": str(query.version),
+        "layer": "" if query.join is None else query.join.layer,
     }
 
 

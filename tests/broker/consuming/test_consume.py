@@ -42,9 +42,10 @@ def deliver(kafka: EmbeddedKafka, topic: str) -> Iterator[Publish]:
     """Records as the broker writes them: of a number the value, the source and, by default, one query."""
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
 
-    def send(*numbers: int, queries: tuple[str, ...] = ("q",)) -> None:
+    def send(*numbers: int, queries: tuple[str, ...] = ("q",), shapes: tuple[str, ...] = ()) -> None:
         for number in numbers:
-            headers = [("own", b"1"), *(("asc-query", query.encode()) for query in queries)]
+            headers = [("own", b"1"), *(("asc-shape", shape.encode()) for shape in shapes)]
+            headers += [("asc-query", query.encode()) for query in queries]
             headers_of = [*headers, ("asc-source", f"s-0-{number}".encode())]
             partition = number % len(producer.partitions_for(topic) or ())
             producer.send(topic, str(number).encode(), b"k", headers_of, partition)
@@ -74,6 +75,13 @@ def test_a_delivery_has_all_that_a_program_asks(kafka: EmbeddedKafka, topic: str
 def test_what_was_delivered_twice_comes_once(kafka: EmbeddedKafka, topic: str, deliver: Publish) -> None:
     deliver(0, 1, 2, 1, 2, 3)
     assert numbers(islice(opened(kafka, topic), 4)) == [0, 1, 2, 3]
+
+
+def test_a_record_for_each_pair_is_no_duplicate(kafka: EmbeddedKafka, topic: str, deliver: Publish) -> None:
+    for shapes in (("q/a",), ("q/b",), ("q/a",), ("q/b", "q/c")):
+        deliver(0, shapes=shapes)
+    found = [delivery.shapes for delivery in islice(opened(kafka, topic), 3)]
+    assert found == [("q/a",), ("q/b",), ("q/b", "q/c")]
 
 
 def test_what_only_has_the_same_source_is_no_duplicate(kafka: EmbeddedKafka, topic: str, deliver: Publish) -> None:

@@ -23,6 +23,7 @@ from broker.http.app import create_app
 from broker.http.server import ApiServer
 from broker.kafka.client import KafkaClient
 from broker.matching.tally import Tally
+from broker.operators.events_task import EventsTally
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from broker.stream.dead_letters import DeadLetters
@@ -93,6 +94,14 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 
 @dataclass
+class EventsOf:
+    """What the events of a stream told, without a query of Spark's."""
+
+    tally: EventsTally | None
+    failures: int
+
+
+@dataclass
 class Counted:
     """Of a stream what counts: its own monitor, plan, figures and errors, without a job."""
 
@@ -104,6 +113,8 @@ class Counted:
     figures: StreamFigures
     problem: str | None = None
     failures: int = 0
+    events: EventsOf = field(default_factory=lambda: EventsOf(None, 0))
+    feed_lag: int | None = None
     timed: dict[str, tuple[int, float]] = field(default_factory=lambda: {"bind": (2, 0.004), "run": (2, 0.5)})
 
     def phase_totals(self) -> dict[str, tuple[int, float]]:

@@ -11,6 +11,7 @@ from broker.access.scope import Scope
 from broker.errors import ForbiddenError
 from broker.http.blocks import described_block
 from broker.http.bulk import load_lines
+from broker.queries.change import Remove
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -21,6 +22,9 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 def test_constructs_regions_and_sequence(api: TestClient, resting: Resting) -> None:
     stream = resting.stream("json")
+    # What others left there could bound the regions.
+    there = [query.id for query in resting.registrar().standing.queries.values() if query.stream == stream]
+    resting.registrar().apply([Remove(query_id) for query_id in there])
     line = json.dumps({"id": "in-block", "where": "n > 4711 AND lower(s) = 'x'", "stream": stream}).encode()
     load_lines(resting.permitted, line, keep_going=False)
     plan = api.get("/v1/plan").json()["streams"][stream]

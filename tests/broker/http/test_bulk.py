@@ -12,10 +12,10 @@ import pytest
 from broker.access.scope import Scope
 from broker.errors import BulkRefusedError, QueryError
 from broker.http.bulk import load_lines
+from broker.queries.candidate import Candidate
 from broker.queries.change import Put
 from broker.queries.judging import Judge
 from broker.queries.loads import STEPS, Load, Step
-from broker.queries.planning import Candidate
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 

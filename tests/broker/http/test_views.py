@@ -121,6 +121,8 @@ def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: 
         "served": True,
         "reason": None,
         "waits_for": [],
+        "shapes": None,
+        "left_out": None,
         "delivered": 0,
         "evaluation_errors": 0,
     }
@@ -181,10 +183,10 @@ def test_what_another_query_computes_is_not_looked_at(resting: Resting, monkeypa
 
     monkeypatch.setattr(StreamAnalyser, "tuple_values", noted)
     for tuple_, accepted in (({"s": "abc"}, True), ({"s": "xbxcx"}, True), ({"n": 7}, True), ({"s": "zzzzzz"}, False)):
-        assert explained(resting.permitted, query, tuple_)["accepted"] is accepted
+        assert explained(resting.permitted, query.id, tuple_)["accepted"] is accepted
     assert "length(s)" not in asked
     assert {"upper(s)", "n", "s"} == set(asked)
-    explained(resting.permitted, query, {"s": "abc"}, whole=True)
+    explained(resting.permitted, query.id, {"s": "abc"}, whole=True)
     assert "length(s)" in asked
 
 
@@ -206,11 +208,11 @@ def test_a_paused_query_is_in_no_plan_to_explain(api: TestClient, resting: Resti
 )
 def test_what_a_tuple_has_no_record_for_is_warned_of(resting: Resting, where: str, warned: list[str]) -> None:
     query = registered(resting, "warned", where)
-    found = explained(resting.permitted, query, {"n": 2, "s": "x", "more": 1})
+    found = explained(resting.permitted, query.id, {"n": 2, "s": "x", "more": 1})
     left_out, *others = found["warnings"]
     assert left_out == "field 'more': not in the stream's schema, left out"
     assert [warning.partition(":")[0] for warning in others] == warned
-    assert explained(resting.permitted, query, None)["warnings"] == []
+    assert explained(resting.permitted, query.id, None)["warnings"] == []
 
 
 def test_what_was_measured_is_told_of_the_block_that_it_was_measured_of(

@@ -117,7 +117,7 @@ def test_a_whole_record_that_is_not_taken_is_one_line(kafka: EmbeddedKafka, wron
         sender.flush()
         with pytest.raises(KafkaError, match=said) as raised:
             sender.send_whole(wrong)
-    assert "; 1 records were acknowledged, others may have arrived" in str(raised.value)
+    assert "; 1 record was acknowledged, others may have arrived" in str(raised.value)
 
 
 @pytest.mark.kafka

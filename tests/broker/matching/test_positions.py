@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import shapely
 
+import asc
 import broker
 from asc.errors import AscError
+from asc.spatial.feature import Feature
 from asc.spatial.shape import box_of
 
 if TYPE_CHECKING:
@@ -117,3 +122,54 @@ def test_a_set_with_fences_is_a_function_of_sql(spark: SparkSession, frame: Data
     frame.createOrReplaceTempView("aircraft")
     found = spark.sql("SELECT id FROM aircraft WHERE array_contains(fences(lon, lat), 'in')").collect()
     assert sorted(row.id for row in found) == expected(frame, lambda row: (row.lon, row.lat))
+
+
+def test_a_join_is_as_many_queries(frame: DataFrame, tmp_path: Path) -> None:
+    chance = np.random.default_rng(3)
+    boxes = {f"b{i}": shapely.box(x, y, x + 3, y + 2) for i, (x, y) in enumerate(chance.integers(-8, 8, (20, 2)))}
+    lines = [
+        json.dumps(
+            {"type": "Feature", "id": name, "geometry": json.loads(shapely.to_geojson(box)), "properties": {"top": i}}
+        )
+        for i, (name, box) in enumerate(boxes.items())
+    ]
+    path = tmp_path / "zones.ndjson"
+    path.write_text("\n".join(lines), "utf-8")
+    zones = asc.read_layer(path, properties="top INT")
+    where = "ST_Covers(zones.geometry, ST_Point(lon, lat)) AND alt * 2 < zones.top"
+    joined = broker.match(frame, {"in": asc.Join("zones", where), "high": "alt > 7"}, layers={"zones": zones})
+    single = {
+        f"in/{name}": f"ST_Covers(ST_GeomFromText('{box.wkt}'), ST_Point(lon, lat)) AND alt * 2 < {i}"
+        for i, (name, box) in enumerate(boxes.items())
+    }
+    wanted = broker.match(frame, {**single, "high": "alt > 7"})
+    found = {row.id: row.queries for row in joined.select("id", "queries").collect()}
+    assert found == {row.id: row.queries for row in wanted.select("id", "queries").collect()}
+    assert sum(any(name.startswith("in/") for name in names) for names in found.values()) > 20
+
+
+TYPED = """low TINYINT, l BIGINT, w DOUBLE, r FLOAT, t STRING, b BOOLEAN, m DECIMAL(9,3), day DATE, at TIMESTAMP,
+local TIMESTAMP_NTZ"""
+GIVEN = {
+    **{"low": -3, "l": -(1 << 63), "w": 1e300, "r": 0.1, "t": "it's ${x} \\ Ø", "b": True, "m": "-1.5"},
+    **{"day": "2024-02-29", "at": "2024-02-29T12:00:00.25+01:00", "local": "0999-01-01T00:00:00"},
+}
+
+
+def test_spark_reads_the_constants_of_a_row_as_they_are(spark: SparkSession) -> None:
+    """What Spark computes with them, for every type: each compared with itself, in an expression that is not ours."""
+    from asc.predicate.join import constant
+    from asc.schema import properties_of_ddl
+
+    properties = properties_of_ddl(TYPED)
+    values = properties.values(GIVEN)
+    row = asc.Layer({"x": Feature(None, GIVEN)}, properties=properties)
+    for name, kind in properties.types.items():
+        literal = constant(values[name], kind)
+        column = spark.sql(f"SELECT {literal.sql} AS c").toArrow()["c"]
+        assert column.type == kind
+        assert column.to_pylist() == pa.array([values[name]], kind).to_pylist()
+        frame = spark.sql(f"SELECT {literal.sql} AS c, 1 AS n")
+        where = f"array(c, z.{name})[n] = c AND greatest(z.{name}, c) = c"
+        found = broker.match(frame, {"q": asc.Join("z", where)}, layers={"z": row})
+        assert [one.queries for one in found.collect()] == [["q/x"]]

@@ -14,7 +14,7 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
 from asc.predicate import normalise
 from asc.schema import Schema
-from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
+from broker.matching.tally import NO_TIME, Sampling, Tally, Tallying, TallyParam, TaskTally
 from workloads.synthetic import d1_workload, uniform_tuples
 
 WORKLOAD = d1_workload(40)
@@ -83,3 +83,17 @@ def test_tallies_of_an_older_plan_are_left_out(tallied: Callable[..., Tally]) ->
     old, new = (tallied(plan, columns, 1_000, Sampling(1.0, 10), number) for number in (1, 2))
     assert old.merged(new, 10).tuples == new.merged(old, 10).tuples == 1_000
     assert new.merged(new, 10).tuples == 2_000
+
+
+def test_the_newest_times_of_tracks_are_told_by_partition() -> None:
+    plan = compile_plan(WORKLOAD.standing_queries())
+    columns = [D1[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
+    arrived: Accumulator[Tally | None] = Accumulator(-1, None, TallyParam(10))
+    batches = [([0, 0, 1], [5, 3, NO_TIME], [NO_TIME] * 3), ([1, 1], [7, 8], [NO_TIME, 1])]
+    for partitions, *times in batches:
+        task = TaskTally(Tallying(arrived, 1, None, tracks=("a", "b")))
+        task.add(plan.p_attributes, columns, match(plan, columns, D1.num_rows))
+        task.add_times(np.array(partitions), [np.array(own) for own in times])
+        task.hand_over()
+    assert arrived.value is not None
+    assert arrived.value.newest == {("a", 0): 5, ("a", 1): 8, ("b", 1): 1}

@@ -14,6 +14,9 @@ from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.matching import worker
+from broker.matching.destinations import Destinations
+from broker.matching.matches_text import BEFORE_OPERATOR
+from broker.matching.plan_ids import RegisteredIds
 from broker.matching.worker import pairs_a_piece, texts_of
 
 _SCHEMA = Schema.from_ddl("n BIGINT")
@@ -49,7 +52,11 @@ def test_ids_of_each_row_in_pieces_of_any_size(piece_bytes: int, count: int) -> 
     queries = _QUERIES[-count:]
     plan = _plan(queries)
     matches = match(plan, [pa.array(_VALUES, pa.int64())], len(_VALUES))
-    pieces = list(texts_of(plan, matches, "queries", pairs_a_piece(plan, "queries", piece_bytes)))
+    pieces = list(
+        texts_of(
+            plan, RegisteredIds.of(plan.query_ids), matches, "queries", pairs_a_piece(plan, "queries", piece_bytes)
+        )
+    )
     assert all(len(piece) for piece in pieces)
     wanted = ["\x1f".join(name for name, _ in _accepting(value, queries)) or None for value in _VALUES]
     assert [text for piece in pieces for text in piece.to_pylist()] == wanted
@@ -61,7 +68,13 @@ def test_topics_with_their_ids_in_pieces_of_any_size(piece_bytes: int) -> None:
     matches = match(plan, [pa.array(_VALUES, pa.int64())], len(_VALUES))
     found = [
         text
-        for piece in texts_of(plan, matches, "deliveries", pairs_a_piece(plan, "deliveries", piece_bytes))
+        for piece in texts_of(
+            plan,
+            RegisteredIds.of(plan.query_ids),
+            matches,
+            "deliveries",
+            pairs_a_piece(plan, "deliveries", piece_bytes),
+        )
         for text in piece.to_pylist()
     ]
     assert len(found) == len(_VALUES)
@@ -73,12 +86,63 @@ def test_topics_with_their_ids_in_pieces_of_any_size(piece_bytes: int) -> None:
         assert {topic: ids.split("\x1f") for topic, ids in delivered.items()} == by_topic
 
 
+_MEMBERS = [
+    ("over/b", "n > 10", "large"),
+    ("over/a", "n > 100", "large"),
+    ("over-x", "n > 10", "large"),
+    ("each|a/b", "n > 10", "large"),
+    ("each|é", "n > 100", "large"),
+    ("far/a", "n < 0", "small"),
+]
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 30, 1_000_000])
+def test_members_of_joins_come_with_their_queries_and_shapes(piece_bytes: int) -> None:
+    queries = [*_QUERIES, *_MEMBERS]
+    plan = _plan(queries)
+    registered = RegisteredIds.of(plan.query_ids)
+    matches = match(plan, [pa.array(_VALUES, pa.int64())], len(_VALUES))
+    texts = [
+        text
+        for piece in texts_of(plan, registered, matches, "deliveries", pairs_a_piece(plan, "deliveries", piece_bytes))
+        for text in piece.to_pylist()
+    ]
+    for value, text in zip(_VALUES, texts, strict=True):
+        wanted: list[tuple[str, list[str], list[str]]] = []
+        for topic in sorted({topic for _, topic in _accepting(value, queries)}):
+            ids = [name for name, own in _accepting(value, queries) if own == topic]
+            wanted += [(topic, [name.replace("|", "/", 1)], [name.split("|")[0]]) for name in ids if "|" in name]
+            together = [name for name in ids if "|" not in name]
+            shapes = [name for name in together if "/" in name]
+            wanted.append((topic, shapes, sorted({name.split("/")[0] for name in together})))
+        found = [_target(own) for own in text.split("\x1d")] if text else []
+        assert sorted(found) == sorted(wanted)
+    by_query = registered.ids.take(pa.array(registered.accepted(matches.rows, matches.queries))).to_pylist()
+    assert sorted(by_query) == sorted(
+        name
+        for value in _VALUES
+        for name in [
+            *{name.split("/")[0] for name, _ in _accepting(value, queries) if "|" not in name},
+            *(name.split("|")[0] for name, _ in _accepting(value, queries) if "|" in name),
+        ]
+    )
+
+
+def _target(text: str) -> tuple[str, list[str], list[str]]:
+    """Topic, shapes and queries of what is to be written."""
+    topic, _, rest = text.partition("\x1e")
+    shapes, between, queries = rest.rpartition("\x1c")
+    return topic, shapes.split("\x1f") if between else [], queries.split("\x1f")
+
+
 def test_small_pieces_stay_small() -> None:
     queries = [(f"q{number:03d}", "n > 10", "t") for number in range(100)]
     plan = _plan(queries)
     rows = 50
     matches = match(plan, [pa.array([11] * rows, pa.int64())], rows)
-    pieces = list(texts_of(plan, matches, "queries", pairs_a_piece(plan, "queries", 1_500)))
+    pieces = list(
+        texts_of(plan, RegisteredIds.of(plan.query_ids), matches, "queries", pairs_a_piece(plan, "queries", 1_500))
+    )
     assert sum(len(piece) for piece in pieces) == rows
     assert max(len("".join(piece.to_pylist())) for piece in pieces) <= 1_500
 
@@ -87,16 +151,19 @@ def test_no_rows_and_no_matches() -> None:
     plan = _plan(_QUERIES[-1:])
     for values in ([], [1, 2]):
         matches = match(plan, [pa.array(values, pa.int64())], len(values))
-        assert [text for piece in texts_of(plan, matches, "queries", 100) for text in piece.to_pylist()] == [
-            None
-        ] * len(values)
+        assert [
+            text
+            for piece in texts_of(plan, RegisteredIds.of(plan.query_ids), matches, "queries", 100)
+            for text in piece.to_pylist()
+        ] == [None] * len(values)
 
 
 class _Arrived:
     """A transport, and the parts of a plan, that hand on what they are given."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+        self.plan, self.registered = plan, RegisteredIds.of(plan.query_ids)
+        self.destinations = Destinations.of(plan)
 
     @staticmethod
     def read(arrived: tuple[pd.Series, ...]) -> list[pa.Array]:
@@ -112,3 +179,41 @@ def test_rows_go_by_few_first_and_by_more_then(count: int, monkeypatch: pytest.M
     pieces = worker.matching_task(own, own, "queries")(iter([(pd.Series(values, dtype="Int64"),)] * 2))
     wanted = ["\x1f".join(name for name, _ in _accepting(value, _QUERIES)) or None for value in values]
     assert [text for piece in pieces for text in piece.tolist()] == wanted * 2
+
+
+def test_what_is_for_operators_is_delivered_under_what_it_begins_with() -> None:
+    queries = [
+        ("a", "n > 10", f'feed/1{BEFORE_OPERATOR}["a"]'),
+        ("b", "n > 100", f'feed/1{BEFORE_OPERATOR}["b\n"]'),
+        ("c", "n > 100", f"feed/2{BEFORE_OPERATOR}{{}}"),
+        ("d", "n > 10", "feed"),
+    ]
+    plan = compile_plan([Query(name, normalise(text, _SCHEMA), topic) for name, text, topic in queries])
+    matches = match(plan, [pa.array([5, 50, 500], pa.int64())], 3)
+    (texts,) = texts_of(plan, RegisteredIds.of(plan.query_ids), matches, "deliveries", 100)
+    found = [set() if text is None else set(text.split("\x1d")) for text in texts.to_pylist()]
+    assert found == [
+        set(),
+        {f"feed/1{BEFORE_OPERATOR}\x1ea", "feed\x1ed"},
+        {f"feed/1{BEFORE_OPERATOR}\x1ea\x1fb", f"feed/2{BEFORE_OPERATOR}\x1ec", "feed\x1ed"},
+    ]
+
+
+def test_operators_are_told_each_member_of_a_join_and_topics_its_queries() -> None:
+    feed = f"feed/1{BEFORE_OPERATOR}"
+    queries = [
+        ("late", "n > 10", f'{feed}["late"]'),
+        ("over/a", "n > 10", f'{feed}["over"]'),
+        ("over/b", "n > 100", f'{feed}["over"]'),
+        ("routed/a", "n > 10", "topic"),
+        ("routed/b", "n > 100", "topic"),
+    ]
+    plan = compile_plan([Query(name, normalise(text, _SCHEMA), topic) for name, text, topic in queries])
+    matches = match(plan, [pa.array([5, 50, 500], pa.int64())], 3)
+    (texts,) = texts_of(plan, RegisteredIds.of(plan.query_ids), matches, "deliveries", 100)
+    found = [set() if text is None else set(text.split("\x1d")) for text in texts.to_pylist()]
+    assert found == [
+        set(),
+        {f"{feed}\x1elate\x1fover/a", "topic\x1erouted/a\x1crouted"},
+        {f"{feed}\x1elate\x1fover/a\x1fover/b", "topic\x1erouted/a\x1frouted/b\x1crouted"},
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.operators.headers import as_it_came, dead_letter_error, delivered_by, source_timestamp_ms
+from broker.operators.headers import as_it_came, dead_letter_error, delivered_by, shapes_of, source_timestamp_ms
 
 Header = tuple[str, "bytes | None"]
 FIRST_HOP: list[Header] = [("asc-query", b"a"), ("asc-query", b"b"), ("asc-source", b"flights-0-7")]
@@ -28,6 +28,26 @@ def test_the_last_source_counts_and_the_queries_just_before_it(
     headers: list[Header], queries: list[str], source: str | None
 ) -> None:
     assert delivered_by(headers) == (queries, source)
+
+
+SHAPED: list[Header] = [("asc-shape", b"over/A"), ("asc-shape", b"over/b/c"), *FIRST_HOP]
+
+
+@pytest.mark.parametrize(
+    ("headers", "shapes"),
+    [
+        ([], []),
+        (FIRST_HOP, []),
+        (SHAPED, ["over/A", "over/b/c"]),
+        ([("trace", b"1"), *SHAPED, ("asc-timestamp", b"1")], ["over/A", "over/b/c"]),
+        ([*SHAPED, ("asc-query", b"c"), ("asc-source", b"asc.a-0-3")], []),
+        ([*SHAPED, ("asc-shape", b"d/e"), ("asc-query", b"d"), ("asc-source", b"asc.a-0-3")], ["d/e"]),
+        ([("asc-shape", b"over/A"), ("asc-error", b"value is empty"), ("asc-source", b"s-0-1")], []),
+    ],
+)
+def test_the_shapes_of_the_last_hop(headers: list[Header], shapes: list[str]) -> None:
+    assert shapes_of(headers) == shapes
+    assert delivered_by(headers) == delivered_by([one for one in headers if one[0] != "asc-shape"])
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,15 @@ def test_what_was_ruled_out_before_and_after_the_constructs(answer: dict[str, An
         assert said in text
 
 
+def test_who_remains_after_the_last_construct(answer: dict[str, Any]) -> None:
+    block = answer["trace"]["told"][0]
+    block["remaining"] = {"queries": 1_003, "listed": ["late", "any"]}
+    read = Strict(trace_page(answer))
+    assert "After the last construct remain:lateanyand 1,001 more" in read.text
+    block["remaining"] = {"queries": 0, "listed": []}
+    assert "After the last construct" not in Strict(trace_page(answer)).text
+
+
 def test_it_says_so_of_a_dead_letter(answer: dict[str, Any]) -> None:
     letter = {"topic": "flights.dead-letter", "reason": "value is empty", "column": None}
     text = Strict(trace_page({**answer, "dead_letter": letter, "trace": None, "verdict": None})).text

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -111,6 +113,30 @@ def test_garbage_leaves_the_shape_that_stands(registrar: Registrar, resting: Res
     registrar.follow_layers()
     assert accepted(plan(), 1, 6)["a"] == [1]
     assert "is no UTF-8" in registrar.standing.layers["zones"].refused["a"]
+
+
+def test_another_writer_without_end_keeps_none_waiting(registrar: Registrar, resting: Resting) -> None:
+    """A fence that moves all the time is written by others: what is put meanwhile is answered."""
+    producer, answered = resting.cluster.client.producer(), threading.Event()
+    topic = resting.config.layers["zones"].topic
+
+    def write() -> bool:
+        for position in range(3_000):
+            producer.send(topic, box(position, position + 1), b"moving")
+            producer.flush()
+            if answered.wait(0.01):
+                return True
+        return False
+
+    with ThreadPoolExecutor(1) as threads:
+        is_answered = threads.submit(write)
+        registrar.write_layer("zones", {"a": box(3, 4)}, [])
+        registrar.follow_layers()
+        answered.set()
+    producer.close()
+    assert is_answered.result()
+    registrar.follow_layers()
+    registrar.write_layer("zones", {}, ["moving"])
 
 
 def test_queries_and_shapes_are_judged_as_they_stand_together(

@@ -51,7 +51,7 @@ def test_a_record_that_cannot_be_read_is_kept_shown_and_replaced_or_removed(site
     assert site.daemon is not None
     site.daemon.stop()
     producer = KafkaProducer(bootstrap_servers=site.bootstrap_servers)
-    for query_id, value in (("newer", b'{"v":2,"where":"n > 1"}'), ("broken", b'{"where"'), ("bytes", b"\xff" * 5_000)):
+    for query_id, value in (("newer", b'{"v":3,"where":"n > 1"}'), ("broken", b'{"where"'), ("bytes", b"\xff" * 5_000)):
         producer.send(site.config.kafka.registry_topic, value, query_id.encode())
     producer.send(
         site.config.kafka.registry_topic,
@@ -65,8 +65,8 @@ def test_a_record_that_cannot_be_read_is_kept_shown_and_replaced_or_removed(site
         **dict.fromkeys(("newer", "broken", "bytes"), False),
         **dict.fromkeys(("older", "good"), True),
     }
-    assert (shown["newer"]["where"], shown["older"]["topic"]) == ('{"v":2,"where":"n > 1"}', "asc.older")
-    assert "is of form 2, and 1 is known" in shown["newer"]["reason"]
+    assert (shown["newer"]["where"], shown["older"]["topic"]) == ('{"v":3,"where":"n > 1"}', "asc.older")
+    assert "is of form 3, and 1 and 2 are known" in shown["newer"]["reason"]
     assert len(shown["bytes"]["where"]) < 1_100
     # No part of it can be changed, nor is it lost by what happens to others.
     answer = site.client.put("/v1/queries/newer", json={"paused": True})

@@ -11,7 +11,9 @@ from asc.predicate import Limits
 from broker.config.config import parse_config
 from broker.config.streams import StreamConfig
 from broker.formats.record_attributes import attributes_of
-from broker.queries.planning import Candidate, Planning
+from broker.queries.candidate import Candidate
+from broker.queries.expansion import Changed
+from broker.queries.planning import Planning
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.stream.analyser import StreamAnalyser
@@ -176,11 +178,11 @@ def test_what_only_removed_queries_had_spark_compute_counts_no_more(
     plans, _ = rules.plans(before, 30)
     others = standing_of("n * 4 > 1", "n * 5 > 1", first=30)
     after = before.changed(others, ["q0", "q1"], 40)
-    then, unserved = rules.plans_after(before, plans, after, {"q0", "q1", "q30", "q31"})
+    then, unserved = rules.plans_after(before, plans, after, Changed({"q0", "q1", "q30", "q31"}))
     assert not unserved
     assert {own.sql for own in then["a"].computed} == {"n * 4", "n * 5"}
     # The same for what is registered, beside a plan that still has what is in use no more.
-    left, _ = rules.plans_after(before, plans, before.changed((), ["q0", "q1"], 40), {"q0", "q1"})
+    left, _ = rules.plans_after(before, plans, before.changed((), ["q0", "q1"], 40), Changed({"q0", "q1"}))
     assert any(own.path is None for own in left["a"].p_attributes)
     newcomers = [Candidate(query, rules._analysers["a"].normalise(query.where)) for query in others]
     assert rules.refusals(newcomers, before.changed((), ["q0", "q1"], 40), left) == {}

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker.errors import UnknownQueryError
 from broker.plans.sorted_map import SortedMap
+from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 
@@ -138,3 +139,25 @@ def test_no_count_or_page_looks_at_more_than_it_tells(monkeypatch: pytest.Monkey
     assert standing.count("flights-1", ["flights"]) == standing.unserved_count("flights-1", "flights") == 10_000
     assert (standing.count("flights", ["cargo"]), standing.unserved_count("flights", "cargo")) == (0, 0)
     assert looked_up.total() == 11
+
+
+def test_joins_are_found_by_layer_and_by_id() -> None:
+    joins = [
+        RegisteredQuery(name, "s", "n < z.n", "t", join=Join(layer))
+        for name, layer in (("b", "z"), ("a", "z"), ("c", "z2"), ("z", "z"))
+    ]
+    others = [
+        RegisteredQuery("named", "s", "ST_Contains(shape('z', 'x'), ST_Point(a, b))", "t"),
+        RegisteredQuery("d", "s", "n > 1", "t"),
+    ]
+    found = QuerySet().changed([*joins, *others], [], 3)
+    assert [query.id for query in found.joins_over("z")] == ["a", "b", "z"]
+    assert [query.id for query in found.joins()] == ["a", "b", "c", "z"]
+    assert [query.id for query in found.joins("b")] == ["c", "z"]
+    assert found.joins_over("y") == []
+    # Which joins a shape moves is told by member, so that they name none.
+    assert found.naming({"z": {"x"}}) == {"named"}
+    assert found.naming({"z": None}) == {"named", "a", "b", "z"}
+    after = found.changed([RegisteredQuery("a", "s", "n > 1", "t")], ["b"], 4)
+    assert [query.id for query in after.joins_over("z")] == ["z"]
+    assert [query.id for query in after.joins()] == ["c", "z"]

@@ -12,6 +12,8 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.parts import parts_of
 from asc.plan.plan import CompileOptions
 from broker.layers.mark import LayerMark
+from broker.operators.events_operator import EventsOperator
+from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.snapshot import Snapshots
@@ -28,7 +30,9 @@ STANDING = QuerySet(
             RegisteredQuery("a", "flights", "n > 1", "out", version=3),
             RegisteredQuery("b", "flights", "s = 'Ærø'", "out", {"team": "x", "of": "y"}, True, None, 4),
             RegisteredQuery("c", "cargo", "", "out", expires_at=datetime(2040, 1, 2, tzinfo=timezone.utc), version=5),
+            RegisteredQuery("e", "cargo", "n < zones.high", "out", version=6, join=Join("zones", pairs=True)),
             RegisteredQuery("d", "", "{", "", version=6, unreadable="its record cannot be read"),
+            RegisteredQuery("f", "cargo", "n > 1", "out", version=7, operator=EventsOperator("k", dwell_s=1.5)),
         )
     },
     6,

@@ -61,14 +61,14 @@ def test_each_batch_goes_by_its_own_plan(
         runner.warm_up(low, 0, threading.Event())
         assert cluster.offsets(config.dead_letter_topic("s"), end=True) == {0: 0}
         for plan, numbers, accepted in [(low, (1, 2, 7), 2), (low, (3,), 1), (high, (8, 4), 1), (low, (0,), 1)]:
-            tally = runner.run(records(spark, *numbers), plan, threading.Event())
+            tally = runner.run(0, records(spark, *numbers), plan, threading.Event())
             assert tally is not None
             assert (tally.tuples, tally.accepted) == (len(numbers), accepted)
         # What uses other p-attributes crosses into Python in another way.
         both = _plan(config, {"both": ("abs(n) = 6 AND n < 0", first)})
-        assert runner.run(records(spark, -6, 6), both, threading.Event()) is not None
+        assert runner.run(0, records(spark, -6, 6), both, threading.Event()) is not None
         runner.forget_topics()
-        runner.run(records(spark, 9), high, threading.Event())
+        runner.run(0, records(spark, 9), high, threading.Event())
     finally:
         runner.close()
         cluster.close()
@@ -82,6 +82,7 @@ def _runner(config: Config, spark: SparkSession, cluster: KafkaCluster, folder: 
     return BatchRunner(
         "s",
         config,
+        folder,
         spark=spark,
         cluster=cluster,
         decoder=stream.decoder(stream.fields(), "UTC"),

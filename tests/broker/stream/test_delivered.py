@@ -14,6 +14,7 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
+from broker.matching.plan_ids import RegisteredIds
 from broker.matching.query_counts import QueryCounting
 from broker.stream import delivered
 from broker.stream.delivered import DeliveredCounts
@@ -107,3 +108,31 @@ def test_minutes_are_fewer_where_they_would_be_too_large(monkeypatch: pytest.Mon
     for minute in range(6):
         batch(counts, plan, dict.fromkeys(IDS[:4], 1), minute * 60.0)
     assert [minute for minute, _ in counts.by_minute("q00", 330.0)] == [180, 240, 300]
+
+
+def test_a_join_goes_on_counting_while_its_members_come_and_go() -> None:
+    counts = DeliveredCounts()
+    plan = compile_plan([query(name) for name in ("a", "j-x", "j/1", "j/2", "p|1")], version=1)
+
+    def count(ran: Plan, accepted: dict[str, int]) -> None:
+        registered = RegisteredIds.of(ran.query_ids)
+        counting = QueryCounting(len(registered.ids))
+        for name, number in accepted.items():
+            counting.add(np.full(number, registered.ids.to_pylist().index(name), dtype=np.int32))
+        counts.count(ran, counting.counts(), 6_000.0)
+
+    count(plan, {"a": 1, "j": 2, "j-x": 4, "p": 8})
+    after = change_plan(plan, [query("j/3")], ["j/1", "j/2"], version=2)
+    count(after, {"j": 16, "a": 32})
+    count(plan, {"j": 64})
+    assert {name: counts.of(name) for name in ("a", "j", "j-x", "p", "j/3")} == {
+        **{"a": 33, "j": 82, "j-x": 4, "p": 8},
+        "j/3": 0,
+    }
+    assert counts.most(2) == [("j", 82), ("a", 33)]
+    plain = change_plan(after, [], ["j/3", "p|1"], version=3)
+    count(plain, {"a": 128})
+    assert (counts.of("a"), counts.of("j"), counts.of("j-x")) == (161, 0, 4)
+    count(change_plan(plain, [query("b")], [], version=4), {"b": 1, "a": 1})
+    assert (counts.of("a"), counts.of("b")) == (162, 1)
+    assert counts.by_minute("a", 6_001.0) == [(6_000, 162)]

@@ -22,8 +22,8 @@ from broker.stream.analyser import StreamAnalyser
 
 honest = StreamAnalyser.normalise
 
-def normalise(self, where):
-    found = honest(self, where)
+def normalise(self, where, *given, **more):
+    found = honest(self, where, *given, **more)
     for marked, computed in {computed}.items():
         if marked in where:
             return replace(found, conjuncts=tuple(

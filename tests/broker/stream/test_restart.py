@@ -14,7 +14,6 @@ import pytest
 
 from broker.config.sections import KafkaConfig
 from broker.kafka.cluster import KafkaCluster
-from broker.plans.binding import BatchBindings, Binding
 from broker.queries.query import RegisteredQuery
 from broker.queries.registry import Registry, RegistryTakenError
 
@@ -56,18 +55,6 @@ def await_five(site: Site, topic: str) -> None:
         time.sleep(0.05)
 
 
-def stop_before_its_commit(site: Site) -> Binding:
-    """Stop the daemon and take the commit of its last batch back, as if it had ended between write and commit."""
-    assert site.daemon is not None
-    site.daemon.stop()
-    folder = site.config.spark.checkpoint_dir / site.stream("json")
-    last = BatchBindings(folder / "bindings", folder / "spark").last()
-    assert last is not None
-    for path in (folder / "spark" / "commits").glob(f"*{last.batch_id}*"):
-        path.unlink()
-    return last
-
-
 def test_a_restarted_daemon_goes_on_where_it_was(site: Site) -> None:
     topic = site.register("kept", "n >= 0", labels={"a": "b"})["query"]["topic"]
     site.register("kept-asleep", "n >= 0", topic, paused=True)
@@ -96,7 +83,7 @@ def test_a_replayed_batch_is_judged_by_the_version_it_was_bound_to(site: Site) -
     offsets = site.publish(numbers(0, 5))
     site.drain()
     # What is replayed is the batch of the last sentinel.
-    assert stop_before_its_commit(site).version == version
+    assert site.stop_before_its_commit().version == version
     with registry_of(site, new) as registry:
         registry.write([RegisteredQuery("bound", site.stream("json"), "n >= 0 OR n IS NULL", new)])
     replayed = len(site.read(site.config.dead_letter_topic(site.stream("json"))))
@@ -116,7 +103,7 @@ def test_a_replayed_batch_gives_the_old_query_its_records_again(site: Site) -> N
     site.drain()
     offsets = site.publish(numbers(0, 5))
     await_five(site, old)
-    last = stop_before_its_commit(site)
+    last = site.stop_before_its_commit()
     assert last.end_offsets == {0: offsets[-1] + 1}
     with registry_of(site, new) as registry:
         registry.write([RegisteredQuery("again", site.stream("json"), "n >= 0", new)])
@@ -133,7 +120,7 @@ def test_a_batch_whose_binding_was_damaged_still_reaches_a_query_that_was_remove
     site.drain()
     offsets = site.publish(numbers(0, 5))
     await_five(site, topic)
-    last = stop_before_its_commit(site)
+    last = site.stop_before_its_commit()
     assert last.end_offsets == {0: offsets[-1] + 1}
     (site.config.spark.checkpoint_dir / site.stream("json") / "bindings" / str(last.batch_id)).write_bytes(b"")
     with registry_of(site) as registry:

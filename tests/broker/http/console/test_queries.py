@@ -11,6 +11,10 @@ from urllib.parse import quote
 import pytest
 from fastapi.testclient import TestClient
 
+from broker.queries.change import Put, Remove
+from broker.queries.join import Join
+from broker.queries.query import RegisteredQuery
+
 if TYPE_CHECKING:
     from conftest import Resting
 
@@ -264,3 +268,31 @@ def test_its_last_matches_lead_to_their_traces(
     assert page.count("<tr>") == 2
     registered({"con-ops-late": "n > 5"}, topic="con-late")
     assert "may not name" in browse("ops").get("/console/query/matches/con-ops-late", headers=PART).text
+
+
+def test_a_join_has_a_page_and_a_form(browse: Browse, resting: Resting) -> None:
+    client, stream = browse("all"), resting.stream("json")
+    registrar = resting.registrar()
+    feature = b'{"type":"Feature","geometry":null,"properties":{"high":%d}}'
+    registrar.write_layer("zones", {"a": feature % 3, "b": feature % 5}, [])
+    where = "n < zones.high AND s = 'joined'"
+    join = RegisteredQuery("con-join", stream, where, "out", join=Join("zones", pairs=True))
+    registrar.apply([Put(join)]).raised()
+    page = client.get("/console/queries/con-join").text
+    assert "<dt>a join over</dt><dd>zones, a record a pair</dd>" in page
+    assert "<dt>shapes</dt><dd>2</dd>" in page
+    assert "In the plan" not in page
+    form = edited(client, "con-join")
+    assert form["layer"] == "zones"
+    checked = client.post("/console/query/check", data=form)
+    assert "It would be taken." in checked.text
+    assert "for 2 shapes" in checked.text
+    assert "query/try" not in checked.text
+    form["where"] = "n < zones.height"
+    assert "unknown property" in client.post("/console/query/check", data=form).text
+    form["where"] = "n <= zones.high"
+    assert client.post("/console/query/edit/con-join", data=form, follow_redirects=False).status_code == 303
+    after = registrar.standing.get("con-join")
+    assert (after.where, after.join) == ("n <= zones.high", Join("zones", pairs=True))
+    registrar.apply([Remove("con-join")]).raised()
+    registrar.write_layer("zones", {}, ["a", "b"])

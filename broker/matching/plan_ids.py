@@ -1,0 +1,127 @@
+"""What plans call the queries that registered ones stand for: a query itself, or a member of a join for each shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.plan.plan import Plan, insertion_point
+
+OF_SHAPE = "/"
+"""Between the id of a join and that of a shape; no id of a query has one, so the first one is it."""
+
+OF_PAIR = "|"
+"""Likewise, of a join that delivers a record a pair."""
+
+_SEPARATOR = re.compile("[/|]")
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+_Flags = npt.NDArray[np.bool_]
+
+
+def member_id(join_id: str, shape_id: str, *, pairs: bool) -> str:
+    """What plans call the query that a join is for a shape.
+
+    >>> member_id("over", "CHE", pairs=False), member_id("over", "a/b", pairs=True)
+    ('over/CHE', 'over|a/b')
+    """
+    return f"{join_id}{OF_PAIR if pairs else OF_SHAPE}{shape_id}"
+
+
+def members_in(plan: Plan, join_id: str) -> list[str]:
+    """The members of a join that a plan holds, in order. Cost: a search, and the members."""
+    return [one for low, high in _places(plan, join_id) for one in plan.query_ids.slice(low, high - low).to_pylist()]
+
+
+def member_count(plan: Plan, join_id: str) -> int:
+    """How many members of a join a plan holds. Cost: a search."""
+    return sum(high - low for low, high in _places(plan, join_id))
+
+
+def _places(plan: Plan, join_id: str) -> Iterator[tuple[int, int]]:
+    """Where those of either kind begin and end among the plan's queries."""
+    for separator in (OF_SHAPE, OF_PAIR):
+        beyond = join_id + chr(ord(separator) + 1)
+        yield insertion_point(plan.query_ids, join_id + separator), insertion_point(plan.query_ids, beyond)
+
+
+def shape_of(plan_id: str, join_id: str) -> str:
+    """The shape of a member of a join."""
+    return plan_id[len(join_id) + 1 :]
+
+
+def registered_id(plan_id: str) -> str:
+    """The id of the registered query that a plan's is of.
+
+    >>> registered_id("over/CHE"), registered_id("late")
+    ('over', 'late')
+    """
+    return _SEPARATOR.split(plan_id, maxsplit=1)[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegisteredIds:
+    """Which registered query each query of a plan belongs to.
+
+    ``ids``: the registered ones, sorted. ``owner`` int32[queries of the plan]: the place among them; ``is_member``
+    bool[queries of the plan]: whether it is one of a join, ``is_pair``: whether of one that delivers a record a pair.
+    All None in a plan without joins, where every query is itself. Invariant: the members of a join follow each other in
+    a plan. Cost: a pass over the ids, once a plan, and with joins some more.
+    """
+
+    ids: pa.StringArray
+    owner: npt.NDArray[np.int32] | None = None
+    is_member: _Flags | None = None
+    is_pair: _Flags | None = None
+
+    @staticmethod
+    def of(plan_ids: pa.StringArray) -> RegisteredIds:
+        """The registered ones of the ids of a plan's queries.
+
+        >>> found = RegisteredIds.of(pa.array(["over-x", "over/A", "over/B", "plain"]))
+        >>> found.ids.to_pylist(), found.owner.tolist()
+        (['over', 'over-x', 'plain'], [1, 0, 0, 2])
+        """
+        is_member = pc.or_(pc.match_substring(plan_ids, OF_SHAPE), pc.match_substring(plan_ids, OF_PAIR))
+        if not pc.any(is_member).as_py():
+            return RegisteredIds(plan_ids)
+        begin = pc.struct_field(pc.extract_regex(plan_ids, "(?P<begin>^[^/|]*[/|])"), "begin")
+        owners = pc.coalesce(pc.utf8_slice_codeunits(begin, 0, -1), plan_ids)
+        ids = pc.unique(owners)
+        ids = ids.take(pc.sort_indices(ids))
+        owner = pc.index_in(owners, value_set=ids).to_numpy(zero_copy_only=False).astype(np.int32)
+        is_pair = pc.coalesce(pc.ends_with(begin, OF_PAIR), False)
+        return RegisteredIds(ids, owner, _flags(is_member), _flags(is_pair))
+
+    def accepted(self, rows: Integers, queries: Integers) -> Integers:
+        """The places of the registered queries that accepted rows, of the (row, query of the plan) pairs, in order: a
+        join once a row, or where it delivers a record a pair once a pair.
+        """
+        if self.owner is None or self.is_pair is None:
+            return queries
+        owners = self.owner[queries]
+        counts = self.is_pair[queries]
+        counts[:1] = True
+        counts[1:] |= (np.diff(rows) != 0) | (np.diff(owners) != 0)
+        return owners[counts]
+
+
+def _flags(values: pa.BooleanArray) -> _Flags:
+    found: _Flags = values.to_numpy(zero_copy_only=False)
+    return found
+
+
+def header_texts(plan_ids: pa.StringArray) -> pa.StringArray:
+    """Of members of joins, what the header of a shape says: ``<query>/<shape>``.
+
+    >>> header_texts(pa.array(["over/CHE", "near|a|b"])).to_pylist()
+    ['over/CHE', 'near/a|b']
+    """
+    return pc.replace_substring_regex(plan_ids, "^([^/|]*)[/|]", r"\1/", max_replacements=1)

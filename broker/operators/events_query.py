@@ -1,0 +1,217 @@
+"""The second query of a stream with events: from its feed, by a state of Spark's own, to the topics of its queries."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from broker.errors import BrokerError
+from broker.failure import one_line, root_cause, text_of
+from broker.interpreter import own_interpreter
+from broker.operators.events_feed import BUCKETS
+from broker.operators.headers import HEADER_EVENT, HEADER_QUERY, HEADER_SOURCE
+from broker.plans.offsets import Offsets
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from broker.operators.events_task import EventsTally
+
+LOG = logging.getLogger("asc.events")
+
+_BACKOFF_S = (1, 2, 5, 10, 20)
+_LOOK_S = 0.25
+_STOP_S = 10.0
+
+STATE_OPTIONS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # A batch writes what changed, not the whole store.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Spark goes back to the last batch alone.
+    "spark.sql.streaming.minBatchesToRetain": "10",
+}
+
+
+class EventsQuery:
+    """Reads the feed of a stream and writes events, in a query of Spark's beside that of the job.
+
+    It is started when the stream has its first event query, or at the daemon's start where it was started before, and
+    started again with a pause after a failure. Where it ended in a batch, that batch is run again with the state that
+    it began with: its events come again as they were, and none is lost. Invariant: sixteen groups with one state each
+    (:class:`operators.events.Bucket`), a partition of the feed a group. Cost: a batch reads and writes the states of
+    the buckets that it has messages of.
+    """
+
+    def __init__(
+        self,
+        stream: str,
+        spark: SparkSession,
+        topic: str,
+        folder: Path,
+        *,
+        source: Mapping[str, str],
+        sink: Mapping[str, str],
+        prepare: Callable[[], None],
+    ) -> None:
+        """``source``, ``sink``: options of Spark's Kafka source and sink. ``prepare`` makes topics that are missing."""
+        self._stream = stream
+        self._spark = spark
+        self._topic = topic
+        self._folder = folder / "events"
+        self._source = source
+        self._sink = sink
+        self._prepare = prepare
+        self._wanted = threading.Event()
+        self._stopping = threading.Event()
+        self._query: StreamingQuery | None = None
+        self._supervisor = threading.Thread(target=self._supervise, name=f"events-{stream}", daemon=True)
+        self._tallies: Any = None
+        self.failures = 0
+        """How many times it ended with an error, and was started again."""
+        self.problem: str | None = None
+        """Why it does not run though it should, in one line."""
+        self.done: Offsets = {}
+        """By partition of the feed, the first offset that is not done, as far as Spark has said since it began."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it runs, or should."""
+        return self._wanted.is_set()
+
+    @property
+    def tally(self) -> EventsTally | None:
+        """What its batches told since the daemon began; None where it was not started."""
+        found: EventsTally | None = None if self._tallies is None else self._tallies.value
+        return found
+
+    def start(self) -> None:
+        """Be ready to begin; where it has begun before, begin."""
+        if self._folder.exists():
+            self.begin()
+        self._supervisor.start()
+
+    def begin(self) -> None:
+        """There are event queries."""
+        self._wanted.set()
+
+    def ask_to_stop(self) -> None:
+        """Begin nothing any more."""
+        self._stopping.set()
+        self._wanted.set()
+
+    def stop(self) -> None:
+        """Stop; what was begun is run again at the next start. Harmless when called again."""
+        self.ask_to_stop()
+        query = self._query
+        if query is not None:
+            try:
+                query.stop()
+            except Exception as error:
+                LOG.warning("stream '%s': Spark did not stop its events: %s", self._stream, one_line(error))
+        if self._supervisor.is_alive():
+            self._supervisor.join(timeout=_STOP_S)
+
+    # -- the query and its supervision
+
+    def _supervise(self) -> None:
+        self._wanted.wait()
+        failures = 0
+        while not self._stopping.is_set():
+            begun_s = time.monotonic()
+            done = self.done
+            try:
+                self._prepare()
+                self._query = self._started()
+                self._watch(self._query)
+            except Exception as error:
+                if self._stopping.is_set():
+                    return
+                failures = 0 if self.done != done else failures
+                pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
+                failures += 1
+                self.failures += 1
+                self.problem = f"events stopped and are started again every {pause} s: {self._cause(error)}"
+                LOG.error("stream '%s' %s (after %.0f s)", self._stream, self.problem, time.monotonic() - begun_s)
+                self._query = None
+                self._stopping.wait(pause)
+
+    def _cause(self, error: BaseException) -> str:
+        text = one_line(root_cause(error), 2_000).rpartition("terminated with exception: ")[2][:300]
+        if "PythonException" in text:
+            # What failed there is told by the last line before those of the JVM.
+            text = one_line(text_of(error).partition("\n\tat ")[0].strip().splitlines()[-1])
+        if "data may have been lost" in text or "OffsetOutOfRange" in text:
+            remedy = f"stop the daemon and remove {self._folder}: what objects were inside is forgotten"
+            return f"records of '{self._topic}' expired unread, or it was made again: {remedy}"
+        return text
+
+    def _watch(self, query: StreamingQuery) -> None:
+        while not self._stopping.is_set():
+            ended = query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # takes parts of a second
+            if ended and not self._stopping.is_set():
+                raise BrokerError("events of stream", self._stream, "were stopped from outside")
+            told: Any = query._jsq.lastProgress()
+            if told is None:
+                continue
+            ends = json.loads(told.json())["sources"][0]["endOffset"] or {}
+            self.done = {int(partition): int(offset) for partition, offset in ends.get(self._topic, {}).items()}
+            self.problem = None
+
+    def _started(self) -> StreamingQuery:
+        from broker.operators.events_task import events_accumulator
+
+        # Settings of its own: what holds for its state is none of the job's.
+        session = self._spark.newSession()
+        for name, value in STATE_OPTIONS.items():
+            session.conf.set(name, value)
+        partitions = min(BUCKETS, self._spark.sparkContext.defaultParallelism)
+        session.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        self._tallies = self._tallies or events_accumulator(self._spark.sparkContext)
+        feed = (
+            session.readStream.format("kafka")
+            .options(**self._source)
+            .option("subscribe", self._topic)
+            .option("startingOffsets", "earliest")
+            .option("kafka.isolation.level", "read_committed")
+            .load()
+        )
+        return (
+            self._events(feed)
+            .writeStream.queryName(f"asc-events-{self._stream}")
+            .format("kafka")
+            .options(**self._sink)
+            .option("checkpointLocation", str(self._folder))
+            .outputMode("append")
+            .start()
+        )
+
+    def _events(self, feed: DataFrame) -> DataFrame:
+        """The records to write of those of a feed."""
+        from pyspark.sql import functions as sf
+        from pyspark.sql.streaming.state import GroupStateTimeout
+
+        from broker.operators.events_task import EVENTS_DDL, PACKED_DDL, STATE_DDL, events_task, packed
+
+        fed = feed.selectExpr("partition AS bucket", "offset", "value AS message")
+        with own_interpreter(self._spark.sparkContext):
+            messages = fed.mapInArrow(packed, PACKED_DDL)
+            events = messages.groupBy("bucket").applyInPandasWithState(
+                events_task(self._tallies), EVENTS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout
+            )
+        named = {HEADER_EVENT: "identity", HEADER_QUERY: "query", HEADER_SOURCE: "source"}
+        headers = sf.array(
+            *(
+                sf.struct(sf.lit(header).alias("key"), sf.encode(column, "utf-8").alias("value"))
+                for header, column in named.items()
+            )
+        )
+        return events.select("topic", "key", "value", headers.alias("headers"))

@@ -1,0 +1,106 @@
+"""From matched records to the records that are written: what each operator makes of its targets, and dead letters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from broker.formats.decoder import ERROR, RECORD
+from broker.matching.matches_text import BETWEEN_TOPICS
+from broker.operators.headers import EXCESS, HEADER_ERROR, HEADER_SOURCE, HEADER_TIMESTAMP
+from broker.operators.operator import Operator
+from broker.operators.routing import SOURCE, TIMESTAMP, Routing
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_EXCESS_HEADERS = f"""array(struct('{HEADER_ERROR}' AS key, encode(excess, 'utf-8') AS value),
+                            struct('{HEADER_SOURCE}' AS key, encode(source, 'utf-8') AS value),
+                            struct('{HEADER_TIMESTAMP}' AS key, encode(timestamp, 'utf-8') AS value))"""
+_KEPT_KEY_BYTES = 65_536
+
+
+def outgoing(
+    deliveries: str,
+    dead_letter_topic: str,
+    limits: Mapping[str, int],
+    operators: Sequence[Operator] = (),
+    carried: Sequence[str] = (),
+) -> tuple[tuple[Column, ...], ...]:
+    """What to select of matched records, one projection over the other, for the records to write: ``topic``, ``key``,
+    ``value``, ``headers``, and with operators beside routing ``partition``.
+
+    ``deliveries`` names the column of destinations and queries as one text (:mod:`broker.matching.matches_text`). A
+    target goes to the first of the ``operators`` that takes it, else it is routed. A record with a reason in ERROR goes
+    to the dead-letter topic and nowhere else. ``carried``: the names of the operators' own columns.
+
+    ``limits`` holds the largest record, in bytes, of each topic: for what is larger, a dead letter without value and
+    without the record's own headers says so.
+    """
+    from pyspark.sql import functions as sf
+
+    routing, others = Routing(), list(operators)
+
+    def chosen(part: Callable[[Operator], Column]) -> Column:
+        found = part(routing)
+        for operator in reversed(others):
+            found = sf.when(operator.takes(), part(operator)).otherwise(found)
+        return found
+
+    delivered = sf.col(deliveries)
+    for operator in others:
+        delivered = operator.targets(delivered)
+    targets = sf.when(sf.col(ERROR).isNull(), sf.split(delivered, BETWEEN_TOPICS)).otherwise(
+        sf.array(sf.lit(dead_letter_topic))
+    )
+    kept = (RECORD, ERROR, *carried)
+    exploded = (*map(sf.col, kept), sf.explode(targets).alias("target"))
+    # Without other operators there is no column for it: the key decides, as it always did.
+    partition = (chosen(lambda one: one.partition()).alias("partition"),) if others else ()
+    records = (
+        chosen(lambda one: one.topic()).alias("topic"),
+        chosen(lambda one: one.key()).alias("key"),
+        chosen(lambda one: one.value()).alias("value"),
+        chosen(lambda one: one.headers()).alias("headers"),
+        *partition,
+        sf.expr(SOURCE).alias("source"),
+        sf.expr(TIMESTAMP).alias("timestamp"),
+        *map(sf.col, ("target", *kept)),
+    )
+    names = ("topic", "key", "value", "headers", *(("partition",) if others else ()), "source", "timestamp")
+    sized = (*map(sf.col, names), chosen(lambda one: one.size()).alias("bytes"))
+    checked = (sf.col("*"), _excess(limits).alias("excess"))
+    fits = sf.col("excess").isNull()
+    written = (
+        sf.when(fits, sf.col("topic")).otherwise(sf.lit(dead_letter_topic)).alias("topic"),
+        sf.when(fits | (sf.octet_length("key") <= _KEPT_KEY_BYTES), sf.col("key")).alias("key"),
+        sf.when(fits, sf.col("value")).alias("value"),
+        sf.when(fits, sf.col("headers")).otherwise(sf.expr(_EXCESS_HEADERS)).alias("headers"),
+        *((sf.when(fits, sf.col("partition")).alias("partition"),) if others else ()),
+    )
+    return exploded, records, sized, checked, written
+
+
+def usual_limit(limits: Mapping[str, int]) -> tuple[int, dict[str, int]]:
+    """The limit that most topics have, for the broker creates them with it, and those of the others.
+
+    It is all that the way of the records hangs on: a topic more with the usual limit changes nothing.
+    """
+    usual = max(limits.values())
+    return usual, {topic: limit for topic, limit in limits.items() if limit != usual}
+
+
+def _excess(limits: Mapping[str, int]) -> Column:
+    from pyspark.sql import functions as sf
+
+    usual, others = usual_limit(limits)
+    limit = sf.lit(usual).cast("bigint")
+    if others:
+        by_topic = sf.from_json(sf.lit(json.dumps(others)), "map<string, bigint>")
+        limit = sf.coalesce(sf.element_at(by_topic, sf.col("topic")), limit)
+    said = sf.concat(
+        *(sf.lit(EXCESS), sf.col("topic"), sf.lit(" takes "), sf.col("bytes").cast("string")),
+        *(sf.lit(" bytes with its headers, over the limit of "), limit.cast("string")),
+    )
+    return sf.when((sf.col("bytes") > min(limits.values())) & (sf.col("bytes") > limit), said)

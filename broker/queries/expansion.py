@@ -1,0 +1,162 @@
+"""Joins in plans: which of their members come and go with shapes, and over how many shapes there may be joins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from asc.errors import AscError
+from asc.plan.plan import Plan, Query
+from asc.spatial.feature import Feature
+from broker.errors import QueryError
+from broker.layers.stored_layer import StoredLayer
+from broker.matching.plan_ids import member_id
+from broker.plans.sorted_map import SortedMap
+from broker.queries.candidate import Candidate, Members
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
+from broker.stream.analyser import StreamAnalyser
+
+Reshaped = Mapping[str, Collection[str] | None]
+"""The ids of the rows that changed, by layer; None where any of a layer may have."""
+
+
+Made = Mapping[str, tuple[RegisteredQuery, Members]]
+"""Members of joins for the shapes that changed, by the join's id, with the join that they were made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What changed of a set: queries, by id, and shapes of layers; ``made``: what is known of these already."""
+
+    queries: Collection[str]
+    shapes: Reshaped = field(default_factory=dict)
+    made: Made = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Members of joins that come into plans and leave them, by stream, and the ids of joins to be judged whole."""
+
+    come: dict[str, list[Query]] = field(default_factory=dict)
+    gone: dict[str, list[str]] = field(default_factory=dict)
+    again: set[str] = field(default_factory=set)
+
+
+def made_members(analysers: Mapping[str, StreamAnalyser], after: QuerySet, shapes: Reshaped) -> Made:
+    """The members, for shapes that changed, of the joins that are served ``after`` that; none of one that is refused by
+    now, as for a shape that it names.
+    """
+    made: dict[str, tuple[RegisteredQuery, Members]] = {}
+    for layer, ids in shapes.items():
+        for query in after.joins_over(layer):
+            stream = after.planned_on(query.id)
+            if ids is not None and stream is not None:
+                with suppress(AscError):
+                    made[query.id] = query, _members(analysers[stream], query, after, layer, ids)
+    return made
+
+
+def _members(
+    analyser: StreamAnalyser, query: RegisteredQuery, after: QuerySet, layer: str, ids: Collection[str]
+) -> Members:
+    rows = after.shapes[layer].features
+    own = {shape_id: row for shape_id in ids if (row := rows.get(shape_id)) is not None}
+    return Members.of(analyser.join(query.where, layer, after.shapes, may_wait=True), own)
+
+
+def moved_members(
+    analysers: Mapping[str, StreamAnalyser],
+    after: QuerySet,
+    plans: Mapping[str, Plan],
+    changed: Changed,
+    again: Collection[str],
+    *,
+    feed_topic: Callable[[str], str],
+) -> Moved:
+    """What becomes of the joins that stand ``after`` some shapes changed, in plans of before, but for those that are
+    judged ``again``: the members of these shapes are made anew, and no others, unless Spark would have to compute more.
+    ``feed_topic``: of a stream.
+    """
+    moved = Moved()
+    for layer, ids in changed.shapes.items():
+        for query in after.joins_over(layer):
+            stream = after.planned_on(query.id)
+            if ids is None or query.id in again or stream is None or stream not in plans:
+                continue
+            plan, (made_of, members) = plans[stream], changed.made.get(query.id, (None, None))
+            if members is None or made_of is not query:
+                members = _members(analysers[stream], query, after, layer, ids)
+            if not members.computed.keys() <= plan.computed:
+                moved.again.add(query.id)
+                continue
+            pairs = query.join is not None and query.join.pairs
+            wanted = (member_id(query.id, shape_id, pairs=pairs) for shape_id in ids)
+            moved.gone.setdefault(stream, []).extend(plan_id for plan_id in wanted if plan_id in plan)
+            candidate = Candidate.of_members(query, analysers[stream], members)
+            moved.come.setdefault(stream, []).extend(candidate.planned(feed_topic(stream)))
+    return moved
+
+
+def reshaped(then: Mapping[str, StoredLayer], now: Mapping[str, StoredLayer]) -> Reshaped:
+    """The shapes that are others now."""
+    none: SortedMap[str, Feature] = SortedMap()
+    return {
+        name: stored.rows.differences(then[name].rows if name in then else none)
+        for name, stored in now.items()
+        if stored is not then.get(name)
+    }
+
+
+def change_count(then: QuerySet, now: QuerySet) -> int:
+    """How many queries, and shapes of joins, are others now."""
+    shapes = reshaped(then.layers, now.layers)
+    moved = sum(len(ids or ()) for name, ids in shapes.items() if now.joins_over(name))
+    return len(now.queries.differences(then.queries)) + moved
+
+
+def crowded_joins(standing: QuerySet, most: int) -> set[str]:
+    """The ids of the joins of streams whose joins have more shapes together: which are served is to be told anew."""
+    running = _running_joins(standing)
+    counts = Counter[str]()
+    for query, count in running:
+        counts[query.stream] += count
+    return {query.id for query, _ in running if counts[query.stream] > most}
+
+
+def over_too_many_shapes(candidates: Sequence[Candidate], standing: QuerySet, most: int) -> dict[int, AscError]:
+    """The joins among candidates, by position, that would have too many shapes beside those that stand, or come before;
+    paused ones have none.
+    """
+    joins = [
+        (i, one.query, len(one.members.rows))
+        for i, one in enumerate(candidates)
+        if one.members is not None and not one.query.paused
+    ]
+    if not joins:
+        return {}
+    refused: dict[int, AscError] = {}
+    own, counts = {one.query.id for one in candidates}, Counter[str]()
+    for query, count in _running_joins(standing):
+        counts[query.stream] += count * (query.id not in own)
+    for i, query, count in joins:
+        if counts[query.stream] + count > most:
+            remedy = f"stream '{query.stream}' would have joins over more than {most:,} shapes together: remove one"
+            refused[i] = QueryError("join", query.id, f"{remedy}, or raise limits.stream_join_shapes")
+        else:
+            counts[query.stream] += count
+    return refused
+
+
+def _running_joins(standing: QuerySet) -> list[tuple[RegisteredQuery, int]]:
+    """The joins that are not paused, each with the number of the shapes of its layer. Those that are not served count
+    as well: the oldest come first when there is room, and when the daemon starts.
+    """
+    return [
+        (query, len(layer.features))
+        for name, layer in standing.shapes.items()
+        for query in standing.joins_over(name)
+        if not query.paused
+    ]

@@ -1,0 +1,119 @@
+"""What the job of a stream tells its feed beside observations: which event queries stand, and how far time has come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from asc.errors import AscError
+from broker.config.config import Config
+from broker.errors import TopicError
+from broker.kafka.cluster import KafkaCluster
+from broker.matching.tally import Tally
+from broker.operators.events_feed import BUCKETS
+from broker.operators.events_operator import Track
+from broker.stream.event_time import EventTime, Marks
+from operators.feed import EventQuery, Settings, Watermarks
+
+_SETTINGS = {"retention.ms": str(86_400_000)}
+"""Of a feed that is made: a day, in which the second query reads it."""
+
+
+class FeedWriter:
+    """Writes settings and watermarks into every partition of a feed, before the observations that they hold for.
+
+    Invariant: they are acknowledged before a batch writes, so that in each partition they stand before its
+    observations, in whatever pieces that is read. The job's batches come one at a time. Cost: sixteen small records a
+    batch that moves the time, and the queries sixteen times where they change.
+    """
+
+    def __init__(self, stream: str, config: Config, cluster: KafkaCluster, folder: Path) -> None:
+        self.topic = config.feed_topic(stream)
+        own = config.streams[stream]
+        self._settings = Settings(own.topic, own.crs == "planar", max(1, config.limits.stream_objects // BUCKETS), ())
+        self._lateness_us = round(own.lateness_s * 1_000_000)
+        self._cluster = cluster
+        self._time = EventTime(folder)
+        self._producer: Any = None
+        self._told: tuple[tuple[EventQuery, ...], Marks] | None = None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the feed may hold that queries stand: the last batch had some, of this daemon or of one before."""
+        return self._time.has_tracks or bool(self._told and self._told[0])
+
+    def begin(self, batch_id: int, queries: Sequence[EventQuery]) -> None:
+        """Say what holds for the observations of a batch. Raises KafkaError."""
+        own = {query.track for query in queries}
+        marks = {track: mark for track, mark in self._time.before(batch_id).items() if track in own}
+        told, now = self._told, (tuple(queries), marks)
+        texts = []
+        if told is None or told[0] != now[0]:
+            plain = self._settings
+            texts.append(Settings(plain.source_topic, plain.is_planar, plain.objects_max, now[0]).text())
+        if marks and (told is None or told[1] != marks):
+            texts.append(Watermarks({track: mark - self._lateness_us for track, mark in marks.items()}).text())
+        if texts:
+            if not queries:
+                # Of a stream that has had its last event query nothing else looks after the topic.
+                make_feed(self._cluster, self.topic)
+            # What fails half way is said once more.
+            self._told = None
+            self._send(texts)
+            self._told = now
+
+    def passed(self, batch_id: int, tally: Tally | None, tracks: Sequence[Track]) -> None:
+        """A batch of the event queries of some tracks is written. Raises OSError."""
+        newest = {} if tally is None else tally.newest
+        self._time.passed(batch_id, newest, {track.name for track in tracks})
+
+    def forget(self) -> None:
+        """After a failure: what was said may not be there any more."""
+        self._told = None
+        self.close()
+
+    def close(self) -> None:
+        """Let the connection go."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            with suppress(Exception):
+                producer.close(timeout=2)
+
+    def _send(self, texts: Sequence[str]) -> None:
+        client = self._cluster.client
+        with client.clear_errors():
+            self._producer = self._producer or client.producer(max_request_size=self._cluster.request_bytes)
+            sent = [
+                self._producer.send(self.topic, text.encode(), partition=bucket)
+                for text in texts
+                for bucket in range(BUCKETS)
+            ]
+            self._producer.flush()
+            for future in sent:
+                future.get(timeout=client.timeout_s)
+
+
+def make_feed(cluster: KafkaCluster, topic: str) -> None:
+    """Make a feed where it is missing; KafkaError where it cannot be, or has too few partitions."""
+    cluster.ensure_topics([topic], _SETTINGS, partitions=BUCKETS)
+    _check_partitions(cluster, topic)
+
+
+def refused_feed(cluster: KafkaCluster, topic: str) -> AscError | None:
+    """Why a feed cannot be made, or cannot be one; None where it can. KafkaError where Kafka does not answer."""
+    refused, missing = cluster.destinations([topic], "feed")
+    if refused or missing:
+        return refused.get(topic)
+    try:
+        _check_partitions(cluster, topic)
+    except TopicError as error:
+        return error
+    return None
+
+
+def _check_partitions(cluster: KafkaCluster, topic: str) -> None:
+    there = len(cluster.partitions(topic))
+    if there < BUCKETS:
+        raise TopicError("feed", topic, f"has {there} partitions, and {BUCKETS} are needed: give it so many")

@@ -1,0 +1,163 @@
+"""Candidates: members of joins, over all rows or from earlier ones the same, and what an operator reads."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from asc.errors import PredicateError
+from asc.predicate import Limits
+from asc.predicate.join import JoinPredicate
+from asc.schema import Schema, properties_of_ddl
+from asc.spatial.feature import Feature
+from asc.spatial.layer import Layer
+from broker.config.streams import StreamConfig
+from broker.errors import QueryError
+from broker.formats.record_attributes import attributes_of
+from broker.operators.events_operator import EventsDestination, EventsOperator
+from broker.plans.sorted_map import SortedMap
+from broker.queries.candidate import Candidate, Members, members_of
+from broker.queries.join import Join
+from broker.queries.query import RegisteredQuery
+from broker.stream.analyser import NO_LAYERS, StreamAnalyser
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA = Schema.from_ddl("n INT, s STRING").with_layers(
+    {"t": Layer({}, properties=properties_of_ddl("low INT, pattern STRING"))}
+)
+JOIN = JoinPredicate("n >= t.low AND s RLIKE t.pattern", SCHEMA, "t")
+REFUSED = "(a*)*b"
+BERN = "ST_Contains(ST_PolygonFromEnvelope(7, 46, 8, 47), ST_Point(lon, lat)) AND n > 3"
+
+
+def row(chance: random.Random) -> Feature:
+    return Feature(None, {"low": chance.choice([None, 1, 2]), "pattern": chance.choice(["^a", "^b", REFUSED])})
+
+
+def test_from_earlier_members_as_from_the_rows_alone() -> None:
+    chance = random.Random(3)
+    rows: SortedMap[str, Feature] = SortedMap({f"r{i}": row(chance) for i in range(30)})
+    members = Members.of(JOIN, rows)
+    for _ in range(20):
+        puts = {f"r{chance.randrange(40)}": row(chance) for _ in range(3)}
+        rows = rows.changed(puts, [name for name in chance.sample(list(rows), 2) if name not in puts])
+        members, alone = members.over(rows), Members.of(JOIN, rows)
+        assert dict(members.predicates) == dict(alone.predicates)
+        bad = {name for name, one in rows.items() if one.properties["pattern"] == REFUSED}
+        assert set(members.refused) == set(alone.refused) == bad
+        assert members.rows is rows
+        assert members.computed.keys() == alone.computed.keys()
+    assert members.over(rows) is members
+
+
+def test_what_spark_computes_is_that_of_all_rows_together() -> None:
+    rows = {name: Feature(None, {"low": 1, "pattern": text}) for name, text in (("a", "^a"), ("b", "^b"), ("c", "^b"))}
+    members = Members.of(JOIN, rows)
+    assert len(members.computed) == 2
+    query = RegisteredQuery("over", "flights", JOIN.template.text, "out", join=Join("t"))
+    candidate = Candidate(query, JOIN.template, members)
+    assert candidate.computes_by_row
+    assert [one.id for one in candidate.planned("feed")] == ["over/a", "over/b", "over/c"]
+    assert {one.topic for one in candidate.planned("feed")} == {"out"}
+    even = JoinPredicate("length(s) > 3 AND n >= t.low", SCHEMA, "t")
+    assert not Candidate(query, even.template, Members.of(even, rows)).computes_by_row
+    pairs = RegisteredQuery("over", "flights", JOIN.template.text, "out", join=Join("t", pairs=True))
+    assert [one.id for one in members_of(pairs, members.predicates, "out")] == ["over|a", "over|b", "over|c"]
+
+
+def test_what_is_left_out_is_told() -> None:
+    rows = {f"r{i}": Feature(None, {"low": 1, "pattern": REFUSED if i else "^a"}) for i in range(8)}
+    members = Members.of(JOIN, rows)
+    assert list(members.predicates) == ["r0"]
+    assert all(isinstance(error, PredicateError) for error in members.refused.values())
+    query = RegisteredQuery("over", "flights", JOIN.template.text, "out", join=Join("t"))
+    (warning,) = Candidate(query, JOIN.template, members).warnings
+    assert warning.startswith("7 shapes of its layer are left out: r1: ")
+    assert "r5: " in warning
+    assert "r6: " not in warning
+    assert "\n" not in warning
+
+
+@pytest.mark.parametrize("members", [None, Members.of(JOIN, {})])
+def test_of_nothing_it_is_a_query_or_no_member(members: Members | None) -> None:
+    query = RegisteredQuery("over", "flights", JOIN.template.text, "out")
+    assert len(Candidate(query, JOIN.template, members).planned("feed")) == (1 if members is None else 0)
+
+
+@pytest.fixture(scope="module")
+def analyser(spark: SparkSession) -> StreamAnalyser:
+    schema = "n INT, s STRING, t TIMESTAMP, lon DOUBLE, lat DOUBLE"
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": schema})
+    fields = stream.fields()
+    return StreamAnalyser(spark, "t", stream.decoder(fields, "UTC"), attributes_of(fields), Limits())
+
+
+def asked(analyser: StreamAnalyser, where: str, **more: Any) -> Candidate:
+    operator = EventsOperator(**more) if more else None
+    return Candidate.of(RegisteredQuery("q", "s", where, "out", operator=operator), analyser, NO_LAYERS)
+
+
+@pytest.mark.spark
+def test_a_routed_query_goes_to_its_topic(analyser: StreamAnalyser) -> None:
+    found = asked(analyser, "n > 3")
+    assert (found.planned("feed")[0].topic, found.computed) == ("out", [])
+
+
+@pytest.mark.spark
+def test_key_and_time_are_computed_and_the_first_position_is_told(analyser: StreamAnalyser) -> None:
+    found = asked(analyser, BERN, key="upper(s)", time="t")
+    assert [attribute.sql for attribute in found.computed] == ["CAST(upper(s) AS STRING)", "unix_micros(t)"]
+    destination = EventsDestination.of_text(found.planned("feed")[0].topic)
+    assert destination.query.topic == "out"
+    track = destination.track
+    assert (track.key, track.time_us) == ("CAST(upper(s) AS STRING)", "unix_micros(t)")
+    assert track.position == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
+    # Where there is none, events tell of none.
+    plain = EventsDestination.of_text(asked(analyser, "n > 3", key="s", time="t").planned("feed")[0].topic)
+    assert plain.track.position == ()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"key": "nope"}, "operator.key 'nope': "),
+        ({"key": "s +"}, "operator.key 's +': "),
+        ({"key": "rand()"}, "operator.key 'rand()': "),
+        ({"key": "s", "time": "s"}, "operator.time 's': "),
+        ({"key": "s", "time": "current_timestamp()"}, "operator.time 'current_timestamp()': "),
+    ],
+    ids=str,
+)
+def test_expressions_that_mean_nothing_are_refused(analyser: StreamAnalyser, more: dict[str, str], said: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        asked(analyser, "n > 3", **more)
+    assert str(refused.value).replace('"', "'").startswith(said)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.spark
+def test_a_join_of_pairs_has_no_events(analyser: StreamAnalyser) -> None:
+    query = RegisteredQuery("over", "s", "n >= t.low", "out", join=Join("t", pairs=True), operator=EventsOperator("s"))
+    with pytest.raises(QueryError, match="has pairs, and an event is of one shape"):
+        Candidate.of(query, analyser, SCHEMA.layers)
+
+
+@pytest.mark.spark
+def test_members_of_a_join_with_events_share_a_destination(analyser: StreamAnalyser) -> None:
+    zones = Layer(
+        {"a": Feature(None, {"low": 1}), "b": Feature(None, {"low": 2})}, properties=properties_of_ddl("low INT")
+    )
+    asks = EventsOperator("upper(s)", "t")
+    query = RegisteredQuery("over", "s", "n >= zones.low", "out", join=Join("zones"), operator=asks)
+    found = Candidate.of(query, analyser, {"zones": zones})
+    planned = found.planned("feed")
+    assert [one.id for one in planned] == ["over/a", "over/b"]
+    (destination,) = {one.topic for one in planned}
+    told = EventsDestination.of_text(destination)
+    assert (told.feed_topic, told.query.id, told.query.topic, told.track) == ("feed", "over", "out", found.track)
+    assert [attribute.sql for attribute in found.computed] == ["CAST(upper(s) AS STRING)", "unix_micros(t)"]

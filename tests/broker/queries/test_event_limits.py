@@ -1,0 +1,52 @@
+"""What is refused of event queries because there are enough of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from asc.plan.compiler import compile_plan
+from asc.predicate import normalise
+from asc.schema import Schema
+from broker.config.config import Config, parse_config
+from broker.operators.events_operator import EventsOperator
+from broker.queries.candidate import Candidate
+from broker.queries.event_limits import excess_of_events
+from broker.queries.query import RegisteredQuery
+
+SCHEMA = Schema.from_ddl("n INT, s STRING, t TIMESTAMP")
+
+
+def config(**limits: int) -> Config:
+    stream = {"topic": "t", "format": "json", "schema": "n INT"}
+    return parse_config({"streams": {"s": stream}, "limits": limits})
+
+
+def candidate(query_id: str, key: str | None = "s", *, paused: bool = False) -> Candidate:
+    asked = None if key is None else EventsOperator(key)
+    texts = () if key is None else (f"CAST(({key}) AS STRING) IS NOT NULL", "unix_micros(t) IS NOT NULL")
+    query = RegisteredQuery(query_id, "s", "n > 1", "out", paused=paused, operator=asked)
+    return Candidate(query, normalise("n > 1", SCHEMA), expressions=tuple(normalise(text, SCHEMA) for text in texts))
+
+
+@pytest.mark.parametrize(
+    ("limits", "standing", "changes", "refused"),
+    [
+        ({}, [candidate("a")], [candidate("b", "n"), candidate("c", None)], {}),
+        ({"stream_tracks": 1}, [], [candidate("a"), candidate("b"), candidate("c", "n")], {2: "apart in 1 ways"}),
+        ({"stream_tracks": 1}, [candidate("a")], [candidate("b", "n")], {0: "apart in 1 ways"}),
+        ({"stream_tracks": 1}, [candidate("a")], [candidate("a", "n"), candidate("b", "n")], {}),
+        ({"stream_tracks": 1}, [candidate("a")], [candidate("b", "n", paused=True)], {}),
+        ({"stream_event_queries": 2}, [candidate("a")], [candidate("b"), candidate("c")], {1: "has 2 already"}),
+        ({"stream_event_queries": 1}, [candidate("a")], [candidate("a", "n")], {}),
+        ({"stream_event_queries": 0}, [], [candidate("a"), candidate("b", None)], {0: "has 0 already"}),
+    ],
+)
+def test_what_stands_counts_and_what_is_replaced_does_not(
+    limits: dict[str, int], standing: list[Candidate], changes: list[Candidate], refused: dict[int, str]
+) -> None:
+    own = config(**limits)
+    plans = {"s": compile_plan([each for one in standing for each in one.planned(own.feed_topic("s"))])}
+    found = excess_of_events(own, changes, (), plans)
+    assert found.keys() == refused.keys()
+    assert all(said in str(found[position]) for position, said in refused.items())
+    assert excess_of_events(own, changes, range(len(changes)), plans) == {}
