@@ -74,6 +74,7 @@ bench: setup .venv/.dev  ## every benchmark at full size; results in bench/resul
 	@$(BIN)/asc bench standing
 	@$(BIN)/asc bench stream
 	@$(BIN)/asc bench latency
+	@$(BIN)/asc bench events
 	@$(BIN)/asc bench publish
 	@$(BIN)/asc bench console
 	@$(BIN)/asc bench recovery

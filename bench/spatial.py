@@ -23,6 +23,7 @@ from asc.plan.plan import Query
 from asc.predicate.normal_form import Predicate
 from asc.spatial.index import ShapeIndex, Shapes
 from asc.spatial.shape import CONTAINS, Asked, keys_of_areas
+from bench import sedona_db
 from bench.machine import machine
 from bench.plot import plot_peers
 from bench.result_file import write_result
@@ -31,7 +32,7 @@ from bench.timed import medians_in_turns, timed
 from workloads.fences import fences
 from workloads.real_data import VARIABLE
 
-ENGINE, TREE, PREPARED = "asc", "STRtree.query", "STRtree, prepared"
+ENGINE, TREE, PREPARED, SEDONA = "asc", "STRtree.query", "STRtree, prepared", "SedonaDB"
 WORKLOAD = "fences"
 
 Reals = npt.NDArray[np.float64]
@@ -63,8 +64,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``spatial.json`` and its plot into the folder; the result is what the JSON holds.
 
     One thread; contenders take turns, over the same positions in the order of their cells, for which shapely is faster
-    as well. Shapely's tree, and its prepared shapes, are made beforehand. Raises RuntimeError where the numbers of
-    matches differ.
+    as well. Shapely's tree, and its prepared shapes, are made beforehand. SedonaDB is asked where it is installed,
+    Sedona on Spark where its jar is named. Raises RuntimeError where the numbers of matches differ.
     """
     size = QUICK if quick else FULL
     folder = os.environ.get(VARIABLE)
@@ -80,6 +81,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "machine": machine(),
         "shapely": shapely.__version__,
         "geos": shapely.geos_version_string,
+        "sedona_db": sedona_db.version(),
         "recorded": recorded,
         "positions": size.positions,
         "results": results,
@@ -95,11 +97,12 @@ def table(result: dict[str, Any]) -> str:
     """The result as text: microseconds a position of each contender, and what the index takes."""
     kind = "recorded aircraft and shapes" if result["recorded"] else "made positions and shapes"
     lines = [f"{result['positions']:,} positions, {kind}; us a position, one thread", ""]
-    heads = "".join(f"{name:>20}" for name in (ENGINE, TREE, PREPARED))
+    names = list(dict.fromkeys(row["contender"] for row in result["results"]))
+    heads = "".join(f"{name:>20}" for name in names)
     lines.append(f"{'fences':>10}{heads}{'matches':>9}{'plan s':>8}{'index s':>9}{'bytes':>7}{'one more ms':>13}")
     for count in dict.fromkeys(row["queries"] for row in result["results"]):
         own = {row["contender"]: row for row in result["results"] if row["queries"] == count}
-        times = "".join(f"{own[name]['us']:>20.3f}" for name in (ENGINE, TREE, PREPARED))
+        times = "".join(f"{own[name]['us']:>20.3f}" for name in names)
         more = own[ENGINE]
         lines.append(
             f"{count:>10,}{times}{more['matches_a_position']:>9.3f}{more['build_s']:>8.2f}"
@@ -113,6 +116,10 @@ def table(result: dict[str, Any]) -> str:
         f"broker.match, {through['rows']:,} records, {through['fences']:,} fences: {seconds[FENCES]:.2f} s, "
         f"{ratio['ratio']:.2f} times one plain predicate ({ratio['low']:.2f} to {ratio['high']:.2f})"
     )
+    sedona = through["sedona"]
+    if sedona is not None:
+        took = f"{sedona['median_s']:.2f} s" if "median_s" in sedona else f"over {sedona['stopped_after_s']:.0f} s"
+        lines.append(f"Sedona on Spark, the same records and fences: {took}")
     return "\n".join(lines)
 
 
@@ -132,6 +139,8 @@ def _measured(shapes: npt.NDArray[Any], places: Reals, size: Size) -> list[dict[
         ENGINE: lambda: len(match(plan, [column], len(places))),
         **_rivals(shapes, places),
     }
+    if sedona_db.version() is not None:
+        contenders[SEDONA] = sedona_db.joined(shapes, places)
     found = {name: work() for name, work in contenders.items()}
     if len(set(found.values())) > 1:
         raise RuntimeError(f"{len(shapes)} fences: numbers of matches differ: {found}")
@@ -206,7 +215,7 @@ def _star(size: Size) -> dict[str, Any]:
 def _through_spark(size: Size, folder: Path | None) -> dict[str, Any]:
     drawn = fences(size.spark_fences, folder)
     plan = compile_plan([_query(number, key) for number, key in enumerate(keys_of_areas(drawn.shapes, CONTAINS))])
-    return through_spark(plan, drawn.positions[: size.positions], size.spark_rows, size.repetitions)
+    return through_spark(plan, drawn.shapes, drawn.positions[: size.positions], size.spark_rows, size.repetitions)
 
 
 # -- parts of both

@@ -1,4 +1,4 @@
-"""Fences through ``broker.match``, beside one plain predicate over the same records."""
+"""Fences through ``broker.match``, beside one plain predicate over the same records, and Sedona where it is there."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyspark.sql import DataFrame
 
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
+from bench import sedona_spark
 from bench.paired import ratio_of
 from bench.parquet_input import parquet_frame
 from bench.spark_contender import Contender, run_in_turns
@@ -22,12 +24,17 @@ from broker.matching.dataframe import match_plan, schema_of
 from broker.matching.shipped_plan import ShippedPlan
 from broker.runtime.spark import spark_session
 
-FENCES, PLAIN = "fences", "one plain predicate"
+FENCES, PLAIN, SEDONA = "fences", "one plain predicate", "Sedona on Spark"
 
 
-def through_spark(plan: Plan, positions: npt.NDArray[np.float64], rows: int, repetitions: int) -> dict[str, Any]:
-    """Seconds of both over so many records, the positions again and again; the plain predicate accepts half of them."""
-    spark = spark_session(app_name="asc-bench-spatial", driver_memory="4g")
+def through_spark(
+    plan: Plan, shapes: npt.NDArray[Any], positions: npt.NDArray[np.float64], rows: int, repetitions: int
+) -> dict[str, Any]:
+    """Seconds of both over so many records, the positions again and again; the plain predicate accepts half of them.
+    Afterwards those of Sedona's join with the shapes, of which the plan's queries are made, where its jar is named.
+    """
+    options = sedona_spark.session_options()
+    spark = spark_session(app_name="asc-bench-spatial", driver_memory="4g", options=options)
     spark.sparkContext.setLogLevel("ERROR")
     places = positions[np.arange(rows) % len(positions)]
     tuples = pa.table({name: places[:, place] for place, name in enumerate(("longitude", "latitude"))})
@@ -43,6 +50,11 @@ def through_spark(plan: Plan, positions: npt.NDArray[np.float64], rows: int, rep
         ]
         run_in_turns(spark, contenders, repetitions, f"{len(plan):,} fences through Spark")
         accepted = {name: found.count() for name, found in matched.items()}
+        sedona = None
+        if options:
+            pairs = sedona_spark.joined(spark, frame, shapes)
+            sedona = Contender(SEDONA, lambda: pairs, DataFrame.count)
+            run_in_turns(spark, [sedona], repetitions, f"{len(plan):,} fences through Sedona")
     seconds = {contender.name: contender.seconds for contender in contenders}
     return {
         "rows": rows,
@@ -51,4 +63,5 @@ def through_spark(plan: Plan, positions: npt.NDArray[np.float64], rows: int, rep
         "median_s": {name: statistics.median(own) for name, own in seconds.items()},
         "runs_s": seconds,
         "ratio": asdict(ratio_of(seconds[FENCES], seconds[PLAIN])),
+        "sedona": None if sedona is None else sedona.result(),
     }

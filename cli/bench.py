@@ -193,7 +193,8 @@ def cluster() -> None:
 def spatial() -> None:
     """Fences, 1,000 to a million of them, around positions of aircraft, and one star of 100,000 vertices.
 
-    Beside shapely's tree of boxes and its prepared shapes, on one thread. With the recorded positions and shapes in the
+    Beside shapely's tree of boxes and its prepared shapes, on one thread; SedonaDB where it is installed (pip install
+    sedonadb), and Sedona on Spark where ASC_SEDONA_JAR names its jar. With the recorded positions and shapes in the
     folder that ASC_DATA_DIR names, or made ones.
     """
 
@@ -241,6 +242,14 @@ def console() -> None:
 
     Each page twenty times, searches that find nothing among them; then a backlog in turns by itself, and looked at by
     three browsers and Prometheus. Takes about seven minutes.
+    """
+
+
+@benchmark("bench.events", "asc bench events", "asc bench events --quick --output /tmp/results")
+def events() -> None:
+    """Enter and exit of 20,000 objects in Spark's state store: by sixteen buckets, and by object.
+
+    Beside it what the functions take by themselves. Takes about two minutes.
     """
 
 

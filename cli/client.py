@@ -146,6 +146,19 @@ class Client:
         """Register one query, or replace the one of its id."""
         return self.request("POST", "/v1/queries", json=query, headers=_condition(replaces))
 
+    def add_join(self, join: Json, *, replaces: bool = True) -> Json:
+        """Register one join, or put it in place of the query of its id; its layer may have many shapes."""
+        headers = _condition(replaces)
+        return self.request("POST", "/v1/joins", json=join, headers=headers, timeout=10 * TIMEOUT_S)
+
+    def joins(self) -> list[Json]:
+        """The joins, by id."""
+        return [join for page in self._pages("/v1/joins", "queries", {}) for join in page]
+
+    def join(self, query_id: str) -> Json:
+        """One join, with the shapes that it leaves out."""
+        return self.request("GET", f"/v1/joins/{quote(query_id, safe='')}")
+
     def apply(self, ndjson: bytes, *, keep_going: bool, replaces: bool = True, dry_run: bool = False) -> Json:
         """Register many, one a line, and remove what ``{"remove": ID}`` lines name: all or none, or all that are valid;
         with ``dry_run``, what would become of it.
@@ -194,10 +207,10 @@ class Client:
         """Remove one query; no record from the effective offset on reaches it."""
         return self.request("DELETE", query_path(query_id))
 
-    def check(self, where: str, stream: str | None) -> Json:
-        """What a predicate would become, without registering it."""
-        body = {"where": where} if stream is None else {"where": where, "stream": stream}
-        return self.request("POST", "/v1/check", json=body)
+    def check(self, where: str, stream: str | None, layer: str | None = None) -> Json:
+        """What a predicate, or that of a join over a layer, would become, without registering it."""
+        body = {"where": where, "stream": stream, "layer": layer}
+        return self.request("POST", "/v1/check", json={key: value for key, value in body.items() if value is not None})
 
     def trial(self, where: str, stream: str | None, *, last: int, show: int) -> Json:
         """What a predicate would have accepted of the last records, without registering it."""

@@ -36,7 +36,8 @@ def demo(what: str, picture: Path | None, as_json: bool) -> None:
     differs.
 
     With 'aircraft' the predicates are fences: Natural Earth's countries become a layer, aircraft fly over the Alps,
-    and each topic is compared with what shapely accepts.
+    and each topic is compared with what shapely accepts. A join tells who enters which country, and leaves it: its
+    events are compared with those of a plain loop.
     """
     if what == "aircraft":
         from cli import demo_aircraft

@@ -22,6 +22,8 @@ from asc.layer_file import file_rows
 from asc.spatial.feature import feature_document
 from asc.spatial.reading import Rules
 from cli.client import Client
+from cli.demo_crossings import JOIN, crossings, join_body, lines_of, told
+from cli.demo_crossings import compared as crossings_compared
 from cli.demo_daemon import demo_daemon, receive, say
 from cli.demo_run import compare
 from cli.output import table_text
@@ -90,14 +92,15 @@ def run_aircraft(picture: Path | None = None) -> dict[str, Any]:
     if picture is not None:
         from cli.demo_map import draw_map
 
-        found["picture"] = str(picture) if draw_map(picture, aircraft, reports, found["accepted"]) else None
-    del found["accepted"]
+        is_drawn = draw_map(picture, aircraft, reports, found["accepted"], found["crossings"])
+        found["picture"] = str(picture) if is_drawn else None
+    del found["accepted"], found["crossings"]
     return found
 
 
 def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) -> dict[str, Any]:
     """Send the reports through a daemon with the stream and the layer and nothing else, and compare what comes out;
-    ``accepted`` is what each predicate should accept, a mask.
+    ``accepted`` is what each predicate should accept, a mask, and ``crossings`` what the join should tell.
     """
     from broker.kafka.batch_sender import BatchSender
 
@@ -107,11 +110,15 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
     lines = "\n".join(json.dumps({"id": query_id, "where": fence.where}) for query_id, fence in wanted.items())
     client.apply(lines.encode(), keep_going=False)
     topics = {query["id"]: query["topic"] for query in client.queries()}
+    say(f"registering join {JOIN}, of events, over the {len(shapes)} shapes of layer {LAYER} ...")
+    join_topic = client.add_join(join_body(STREAM, LAYER))["query"]["topic"]
     say("asking shapely what each predicate accepts ...")
     accepted = {query_id: fence.oracle(shapes, reports) for query_id, fence in wanted.items()}
     expected = {query_id: Counter(mask.nonzero()[0].tolist()) for query_id, mask in accepted.items()}
+    crossed = crossings(shapes, reports)
+    every_topic = [*topics.values(), join_topic]
     topic, kafka = client.stream(STREAM)["topic"], client.kafka()
-    with kafka.reading(topics.values(), from_beginning=True) as messages:
+    with kafka.reading(every_topic, from_beginning=True) as messages:
         say(f"publishing {len(reports):,} reports of {len(aircraft)} aircraft into topic {topic} ...")
         started = time.monotonic()
         with BatchSender(kafka, topic) as sender:
@@ -119,22 +126,27 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
             sender.send([value for value, _ in content], [key for _, key in content])
             sender.flush()
         say("receiving from every topic ...")
-        received, last = receive(messages, topics.values(), sum(map(len, expected.values())))
+        received, last = receive(messages, every_topic, sum(each.total() for each in expected.values()) + len(crossed))
     # One partition, new, and written in order.
     row_of = {f"{topic}-0-{row}": row for row in range(len(reports))}
     compared = {query_id: compare(received[name], row_of, expected[query_id]) for query_id, name in topics.items()}
+    events = told(received.pop(join_topic), row_of)
+    events_compared = crossings_compared(events, crossed)
     return {
-        "agrees": all(one["agrees"] for one in compared.values()),
+        "agrees": events_compared["agrees"] and all(one["agrees"] for one in compared.values()),
         "countries": {"shapes": len(shapes), "refused": refused},
         "topics": [
             {"query": query_id, "where": wanted[query_id].where, "topic": name, **compared[query_id]}
             for query_id, name in topics.items()
         ],
+        "events": {"query": JOIN, "topic": join_topic, **events_compared},
+        "last_events": lines_of(events, LAYER, aircraft, reports),
         "reports": len(reports),
         "aircraft": len(aircraft),
         "deliveries": sum(map(len, received.values())),
         "until_last_delivery_s": round(last - started, 3),
         "accepted": accepted,
+        "crossings": crossed,
     }
 
 
@@ -184,10 +196,13 @@ def report_text(report: Mapping[str, Any]) -> str:
         ["topic", "received", "shapely", "agrees", "predicate"],
         [[topic[name] for name in ("topic", "received", "expected", "agrees", "where")] for topic in report["topics"]],
     )
-    verdict = "every topic holds exactly the reports that shapely, and plain loops, accept"
+    events = report["events"]
+    verdict = "every topic holds exactly the reports, and the events, that shapely and plain loops have"
     lines = [
         f"countries: {report['countries']['shapes']} shapes, {len(refused)} refused: {', '.join(refused)}",
         topics,
+        "\n".join(report["last_events"]),
+        f"{events['received']:,} events in {events['topic']}, {events['expected']:,} by shapely and a loop.",
         f"{report['reports']:,} reports of {report['aircraft']} aircraft, {report['deliveries']:,} deliveries "
         f"received: the last one {report['until_last_delivery_s']} s after the first report was sent, into a stream "
         "that had just begun.",

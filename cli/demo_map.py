@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from asc.errors import ShapeError
 from asc.layer_file import file_rows
 from asc.spatial.reading import Rules
 from bench.plot import saved
+from cli.demo_crossings import Crossing, places_of
 from workloads.aircraft import REGION, Aircraft, Reports
 from workloads.natural_earth import countries_path
 
@@ -19,19 +20,34 @@ if TYPE_CHECKING:
 
 _INCHES = (9.0, 8.0)
 _SPOTS = {"low-over-che": ("#b2182b", 9.0), "near-zurich": ("#2166ac", 5.0)}
+_COUNTRY = "CHE"
+_EVENTS = {"enter": ("^", "#1b7837"), "exit": ("v", "#e08214")}
 _TRACKS = 90
 
 
 def draw_map(
-    path: Path, aircraft: list[Aircraft], reports: Reports, accepted: Mapping[str, npt.NDArray[np.bool_]]
+    path: Path,
+    aircraft: list[Aircraft],
+    reports: Reports,
+    accepted: Mapping[str, npt.NDArray[np.bool_]],
+    crossings: Sequence[Crossing],
 ) -> bool:
     """Draw it as ``path`` with .png and with .svg; whether matplotlib is there to do so."""
-    return saved(path, _INCHES, lambda figure: _draw(figure, aircraft, reports, accepted))
+
+    def draw(figure: Any) -> None:
+        axes = _draw(figure, aircraft, reports, accepted)
+        for event, (marker, colour) in _EVENTS.items():
+            x, y = places_of(crossings, event, _COUNTRY, reports)
+            label = f"{event} {_COUNTRY}: {len(x):,} events"
+            axes.scatter(x, y, s=26, color=colour, marker=marker, label=label, zorder=4, linewidths=0)
+        axes.legend(loc="lower right")
+
+    return saved(path, _INCHES, draw)
 
 
 def _draw(
     figure: Any, aircraft: list[Aircraft], reports: Reports, accepted: Mapping[str, npt.NDArray[np.bool_]]
-) -> None:
+) -> Any:
     import numpy as np
     from shapely import box
 
@@ -42,7 +58,7 @@ def _draw(
             continue
         for part in getattr(one.row.shape, "geoms", [one.row.shape]):
             x, y = part.exterior.xy
-            is_shown = one.id == "CHE"
+            is_shown = one.id == _COUNTRY
             axes.fill(x, y, facecolor="#fbe9e0" if is_shown else "#f4f4f2", edgecolor="#777777", linewidth=0.8)
         seen = one.row.shape.intersection(box(west, south, east, north))
         if not seen.is_empty:
@@ -63,5 +79,5 @@ def _draw(
     axes.set_aspect(1 / np.cos(np.radians((south + north) / 2)))
     axes.set_xlabel("longitude")
     axes.set_ylabel("latitude")
-    axes.legend(loc="lower right")
     axes.set_title(f"{len(aircraft)} simulated aircraft, the tracks of {min(_TRACKS, len(aircraft))} of them")
+    return axes

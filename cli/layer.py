@@ -74,7 +74,8 @@ def put(
         for piece in _pieces(found.lines()):
             offsets = client.put_shapes(name, "\n".join(piece).encode())["effective_offsets"]
             bar.update(len(piece))
-    gone = sorted({one["id"] for one in client.shapes(name)} - set(found.ids)) if prune else []
+    # What is refused is in the file all the same: the shape that stands stays.
+    gone = sorted({one["id"] for one in client.shapes(name)}.difference(found.ids, found.refused)) if prune else []
     for piece in _pieces(json.dumps({"remove": shape_id}) for shape_id in gone):
         offsets = client.put_shapes(name, "\n".join(piece).encode())["effective_offsets"]
     if as_json:

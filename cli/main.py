@@ -13,6 +13,7 @@ from cli.demo import demo
 from cli.failure import FailureGroup
 from cli.functions import functions
 from cli.help import help_command
+from cli.join import join
 from cli.layer import layer
 from cli.match import match
 from cli.publish import publish
@@ -48,9 +49,9 @@ def main(debug: bool) -> None:
 
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
-    query, layer, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve' runs, wherever it
-    is. No daemon is needed for demo, match, schema, bench, config, functions, runtime, token, completion, version and
-    'query check --schema'.
+    query, join, layer, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve' runs, wherever
+    it is. No daemon is needed for demo, match, schema, bench, config, functions, runtime, token, completion, version
+    and 'query check --schema'.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
@@ -60,6 +61,7 @@ for command in (
     demo,
     serve,
     query,
+    join,
     layer,
     publish,
     subscribe,

@@ -13,7 +13,7 @@ FORMATS = ("ndjson", "json", "toml")
 
 Json = dict[str, Any]
 
-_SETTABLE = ("id", "stream", "where", "topic", "labels", "paused", "expires_at")
+_SETTABLE = ("id", "stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 _PAGE_KEYS = {"queries", "cursor"}
 _REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
 

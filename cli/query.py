@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from broker.visible_text import visible
 from cli.arguments import query_ids_argument, stream_option, where_option
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
+from cli.events_options import events_operator, events_options
 from cli.output import json_option, print_json
 from cli.query_apply import apply, no_replace_option
 from cli.query_trial import trial
 from cli.query_views import check, explain, list_queries, show
+from cli.registered import from_where, label_option, print_registered
 
 
 @click.group(
@@ -37,21 +38,11 @@ for command in (apply, list_queries, show, explain, check, trial):
     query.add_command(command)
 
 
-def parse_labels(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    """``KEY=VALUE`` options as a mapping."""
-    labels: dict[str, str] = {}
-    for value in values:
-        name, sign, text = value.partition("=")
-        if not sign or not name:
-            raise click.BadParameter(f"{value!r} is not of the form KEY=VALUE")
-        labels[name] = text
-    return labels
-
-
 @query.command(
     epilog=examples(
         'asc query add late --where "arr_delay > 60"',
         'asc query add hauls --where "distance >= 2500" --stream flights --topic long-hauls --label team=ops',
+        "asc query add low --where 'altitude < 1000' --events enter,exit --key icao24 --time ts --dwell 30s",
         'asc query add storm --where "wind_ms > 24" --no-replace --expires-at 2030-01-31T12:00:00Z',
     )
 )
@@ -59,9 +50,10 @@ def parse_labels(_context: click.Context, _option: click.Parameter, values: Sequ
 @where_option
 @stream_option("The stream it stands on; may be left out where there is one.")
 @click.option("--topic", help="The topic for what it accepts; asc.ID by default.")
-@click.option("--label", "labels", multiple=True, metavar="K=V", callback=parse_labels, help="A label; repeatable.")
+@label_option
 @click.option("--paused", is_flag=True, help="Register it without running it yet.")
 @click.option("--expires-at", metavar="TIME", help="When to remove it: an ISO 8601 time to come, with its offset.")
+@events_options
 @no_replace_option
 @server_options
 @json_option
@@ -75,6 +67,11 @@ def add(
     labels: dict[str, str],
     paused: bool,
     expires_at: str | None,
+    events: str | None,
+    key: str | None,
+    time: str | None,
+    dwell: float | None,
+    lost_after: float | None,
     replaces: bool,
     as_json: bool,
 ) -> None:
@@ -82,11 +79,14 @@ def add(
 
     Replacing is one step: no record meets neither or both. Returns once it is in the running plan, with the
     offsets from which it sees every record. One that stands just so is left as it is.
+
+    With --events its topic gets no records: it is told which objects it begins to accept, and which no more.
     """
-    optional = {"stream": stream, "topic": topic, "labels": labels, "expires_at": expires_at}
+    operator = events_operator(events, key, time, dwell, lost_after)
+    optional = {"stream": stream, "topic": topic, "labels": labels, "expires_at": expires_at, "operator": operator}
     body = {"id": query_id, "where": where, **{name: value for name, value in optional.items() if value}}
     answer = client.add({**body, "paused": True} if paused else body, replaces=replaces)
-    _print_registered(answer, as_json)
+    print_registered(answer, as_json)
 
 
 @query.command(
@@ -153,33 +153,8 @@ def _for_each(query_ids: Sequence[str], action: Callable[[str], Json], done: str
             if not as_json and answer.get("change") == "unchanged":
                 click.echo(f"{query_id} {was_so} already, version {answer.get('version')}")
             elif not as_json:
-                click.echo(f"{done} {query_id}, {_from_where(answer)}")
+                click.echo(f"{done} {query_id}, {from_where(answer)}")
     if as_json:
         print_json(answers)
     if failed:
         click.get_current_context().exit(1)
-
-
-def _print_registered(answer: Json, as_json: bool) -> None:
-    if as_json:
-        print_json(answer)
-        return
-    registered = answer["query"]
-    change = answer.get("change", "registered")
-    click.echo(f"{change} {registered['id']} -> {registered['topic']}, {_from_where(answer)}")
-    stood = answer.get("stood") or {}
-    if stood and (stood["where"], stood["topic"]) != (registered["where"], registered["topic"]):
-        click.echo(f"in place of: {visible(' '.join(stood['where'].split()))} -> {stood['topic']}")
-    for warning in answer.get("warnings") or []:
-        click.echo(f"warning: {warning}", err=True)
-
-
-def _from_where(answer: Json) -> str:
-    """Version and effective offsets of a change in words.
-
-    >>> _from_where({"version": 7, "effective_offsets": {"0": 121, "1": 5}})
-    'version 7, from offset 121 of partition 0, 5 of partition 1'
-    """
-    offsets = answer.get("effective_offsets") or {}
-    places = ", ".join(f"{offset} of partition {partition}" for partition, offset in offsets.items())
-    return f"version {answer.get('version')}" + (f", from offset {places}" if places else "")

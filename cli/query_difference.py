@@ -15,7 +15,7 @@ from cli.wanted_queries import Selector, WantedQueries
 
 Json = dict[str, Any]
 
-FIELDS = ("stream", "where", "topic", "labels", "paused", "expires_at")
+FIELDS = ("stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 
 _LINE_CHARS = 80
 """Of an old and a new value together that still stand on one line."""
@@ -135,6 +135,8 @@ def settled(body: Json, only_stream: str | None) -> Json:
         "labels": body.get("labels") or {},
         "paused": body.get("paused") or False,
         "expires_at": _time(body.get("expires_at")),
+        "join": {"pairs": False, **body["join"]} if isinstance(body.get("join"), dict) else body.get("join"),
+        "operator": _operator(body.get("operator")),
     }
 
 
@@ -160,6 +162,18 @@ def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
     """What there is to be said of a query that is added or removed."""
     told = {name: query.get(name) for name in FIELDS if query.get(name)}
     return {name: (value, None) if is_old else (None, value) for name, value in told.items()}
+
+
+def _operator(value: Any) -> Any:
+    from broker.operators.events_operator import EventsOperator
+
+    if not isinstance(value, dict):
+        return value
+    try:
+        return EventsOperator.of_plain(value).plain()
+    except AscError:
+        # The daemon refuses it.
+        return value
 
 
 def _time(value: Any) -> Any:

@@ -23,6 +23,8 @@ def list_text(queries: Sequence[Json], width: int | None) -> str:
         _ERRORS: [query.get("evaluation_errors", 0) for query in queries],
         "labels": [labels_text(query.get("labels") or {}) for query in queries],
     }
+    if any(query.get("operator") for query in queries):
+        columns["operator"] = [(query.get("operator") or {}).get("name", "route") for query in queries]
     if not any(columns[_ERRORS]) or (width is not None and _widest(columns) + 2 + _WHERE_CHARS > width):
         del columns[_ERRORS]
     columns["where"] = [query["where"] for query in queries]

@@ -10,6 +10,7 @@ from broker.visible_text import visible
 from cli.arguments import EXISTING_FILE, query_id_argument, stream_option, where_option
 from cli.client import Client, Json, address_options, connected, server_options
 from cli.command import Command, examples
+from cli.events_options import operator_text
 from cli.output import json_option, print_json, print_table, terminal_width
 from cli.queries_file import FORMATS, queries_text
 from cli.query_list import labels_text, list_text
@@ -79,7 +80,13 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
         print_json(found)
     else:
         shown = {**found, "labels": labels_text(found.get("labels") or {})}
+        shown["operator"] = operator_text(found.get("operator"))
         shown["waits_for"] = ", ".join(found.get("waits_for") or [])
+        join = found.get("join")
+        if join is None:
+            shown = {name: value for name, value in shown.items() if name not in ("join", "shapes", "left_out")}
+        else:
+            shown["join"] = f"over {join['layer']}" + (", a record a pair" if join["pairs"] else "")
         print_table(["key", "value"], [[name, value] for name, value in shown.items()])
 
 

@@ -11,7 +11,9 @@ from broker.visible_text import visible
 
 
 def record_json(delivery: Delivery) -> dict[str, Any]:
-    """A consumed record as a JSON object, with the queries that accepted it and the source it came from."""
+    """A consumed record as a JSON object, with the queries that accepted it, the shapes for which joins did, and the
+    source it came from.
+    """
     error = dead_letter_error(delivery.headers)
     return {
         "topic": delivery.topic,
@@ -21,6 +23,7 @@ def record_json(delivery: Delivery) -> dict[str, Any]:
         **text_member("key", delivery.key),
         **text_member("value", delivery.value),
         "queries": list(delivery.queries),
+        **({"shapes": list(delivery.shapes)} if delivery.shapes else {}),
         "source": delivery.source,
         "source_timestamp_ms": delivery.source_timestamp_ms,
         **({} if error is None else {"error": error}),
@@ -28,11 +31,16 @@ def record_json(delivery: Delivery) -> dict[str, Any]:
 
 
 def record_line(delivery: Delivery) -> str:
-    """A consumed record in one line: the queries or, of a dead letter, the error, then the key, the value."""
+    """A consumed record in one line: the queries, of joins the shapes, or of a dead letter the error, then the key, the
+    value.
+    """
     shown = record_json(delivery)
     key = shown.get("key") or shown.get("key_base64")
     value = shown.get("value") or shown.get("value_base64") or ""
-    why = f"error: {shown['error']}" if "error" in shown else ", ".join(shown["queries"])
+    shapes = shown.get("shapes", ())
+    joins = {shape.partition("/")[0] for shape in shapes}
+    accepted_by = sorted([*(query for query in shown["queries"] if query not in joins), *shapes])
+    why = f"error: {shown['error']}" if "error" in shown else ", ".join(accepted_by)
     return visible(f"[{why}] {f'{key} ' if key else ''}{value}")
 
 

@@ -110,11 +110,23 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     if most := (plan.get("delivered") or {}).get("most"):
         told = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
         yield f"{name}: {counted(plan['delivered']['total'], 'record')} accepted by queries, the most by {told}"
+    if events := plan.get("events"):
+        yield from _events(name, events)
     if phases := plan.get("phases"):
         told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
         yield f"{name}: ms of a batch by phase: {told}"
     for event in ((plan.get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
         yield _told(event)
+
+
+def _events(name: str, events: Mapping[str, Any]) -> Iterator[str]:
+    """What the events of a stream came to."""
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(events["events"].items())) or "none"
+    behind = "" if not events["lag_records"] else f", {counted(events['lag_records'], 'record')} of the feed behind"
+    yield f"{name}: {counted(events['objects'], 'object')} held for events; told: {kinds}{behind}"
+    if left_out := events["left_out"]:
+        told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(left_out.items()))
+        yield f"{name}: no observation, of {events['observations'] + sum(left_out.values()):,}: {told}"
 
 
 def _within(those: str, others: str, seconds: float) -> str:

@@ -56,7 +56,7 @@ class ApiCalls:
         self._stream = stream
         self._topics = topics
         answer = client.get("/openapi.json", headers=self._authorised)
-        schema = schemathesis.openapi.from_dict(answer.json())
+        schema = schemathesis.openapi.from_dict(_without_loads(answer.json()))
         found = [result.ok() for result in schema.get_all_operations() if isinstance(result, Ok)]
         self._operations = {f"{one.method.upper()} {one.path}": one for one in found}
 
@@ -215,6 +215,14 @@ class ApiTarget(Target):
     def settle(self) -> None:
         """See :class:`Target`."""
         self._calls.settle()
+
+
+def _without_loads(described: dict[str, Any]) -> dict[str, Any]:
+    """A description without bodies of NDJSON, which Schemathesis cannot write: loads are made beside it."""
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            operation.get("requestBody", {}).get("content", {}).pop(_NDJSON, None)
+    return described
 
 
 def fault_of(answer: httpx.Response, described: Mapping[str, Any], *, is_known: bool) -> str | None:

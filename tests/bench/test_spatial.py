@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def test_every_contender_finds_the_same(spark: SparkSession, tmp_path: Path) -> None:
     result = spatial.run(quick=True, output_dir=tmp_path)
     rows = result["results"]
-    assert {row["contender"] for row in rows} == {spatial.ENGINE, spatial.TREE, spatial.PREPARED}
+    peers = {spatial.SEDONA} if result["sedona_db"] else set()
+    assert {row["contender"] for row in rows} == {spatial.ENGINE, spatial.TREE, spatial.PREPARED, *peers}
     assert {row["queries"] for row in rows} == set(spatial.QUICK.fences)
     assert (tmp_path / "spatial.json").exists()
     assert "a star of 500 vertices" in spatial.table(result)

@@ -96,7 +96,7 @@ def asc(spark: SparkSession, kafka: EmbeddedKafka, tmp_path_factory: pytest.Temp
                 "options": {"timestampFormat": "dd/MM/yyyy HH:mm:ss", "timeZone": "Europe/Oslo"},
             },
         },
-        "layers": {"zones": {"topic": "cli-zones"}},
+        "layers": {"zones": {"topic": "cli-zones", "properties": "high INT"}},
     }
     daemon = Daemon(parse_config(config), spark=spark)
     daemon.start()

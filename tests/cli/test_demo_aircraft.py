@@ -75,6 +75,8 @@ def test_every_topic_has_the_reports_that_shapely_accepts(client: Client) -> Non
     assert report["countries"]["shapes"] == 176
     assert set(report["countries"]["refused"]) == {"SDN"}
     assert sum(topic["received"] for topic in report["topics"]) == report["deliveries"] > 1_000
+    assert report["events"]["received"] == report["events"]["expected"] > 20
+    assert len(report["last_events"]) == 5
 
 
 @pytest.mark.parametrize("agrees", [True, False])
@@ -84,6 +86,8 @@ def test_what_differs_is_told_and_ends_it_with_1(run: Run, monkeypatch: pytest.M
         "agrees": agrees,
         "countries": {"shapes": 176, "refused": {"SDN": "Self-intersection at 33.963393 9.4642852"}},
         "topics": [{**topic, "agrees": agrees}],
+        "events": {"query": "crossings", "topic": "asc.crossings", "received": 2, "expected": 2, "agrees": True},
+        "last_events": ["15:20:10  3c0001 ALP12    entered countries/CHE FL380  438 kt"],
         "reports": 3,
         "aircraft": 2,
         "deliveries": 1,
@@ -93,6 +97,8 @@ def test_what_differs_is_told_and_ends_it_with_1(run: Run, monkeypatch: pytest.M
     result = run("demo", "aircraft", "--picture", "map")
     assert result.exit_code == (0 if agrees else 1)
     assert "176 shapes, 1 refused: SDN Self-intersection at 33.963393 9.4642852 (--repair mends it)" in result.stdout
+    assert "3c0001 ALP12    entered countries/CHE FL380  438 kt\n" in result.stdout
+    assert "2 events in asc.crossings, 2 by shapely and a loop." in result.stdout
     assert "A map of it: map.png and .svg" in result.stdout
     assert result.stdout.splitlines()[-1].startswith("OK: " if agrees else "FAILED: not every topic")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.demo_crossings import Crossing
 from cli.demo_map import draw_map
 from workloads.aircraft import simulated
 
@@ -15,8 +16,9 @@ pytest.importorskip("matplotlib")
 def test_the_same_flights_give_the_same_map(tmp_path: Path) -> None:
     aircraft, reports = simulated(10, duration_s=1_200)
     accepted = dict.fromkeys(("low-over-che", "near-zurich"), reports.altitude_ft < 30000)
+    crossed = [Crossing(3, "CHE", "enter"), Crossing(9, "CHE", "exit"), Crossing(9, "AUT", "enter")]
     for name in ("once", "again"):
-        assert draw_map(tmp_path / name, aircraft, reports, accepted)
+        assert draw_map(tmp_path / name, aircraft, reports, accepted, crossed)
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     drawn = (tmp_path / "once.svg").read_text("utf-8")
     assert drawn == (tmp_path / "again.svg").read_text("utf-8")

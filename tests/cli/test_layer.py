@@ -69,6 +69,12 @@ def test_prune_removes_what_the_file_has_not(asc: Asc, zones: Path, tmp_path: Pa
     lines.write_text("\n".join(json.dumps(feature(f"n{i}")) for i in range(3)), "utf-8")
     assert asc("layer", "put", "zones", lines, "--id", "code", "--prune").stdout.startswith("zones: 3 shapes, ")
     assert [one["id"] for one in asc.json("layer", "show", "zones")["shapes"]] == ["n0", "n1", "n2"]
+    # One whose new shape is refused keeps the one it has.
+    lines.write_text(json.dumps(feature("n0")) + "\n" + json.dumps(feature("n1", BOW_TIE)), "utf-8")
+    assert asc("layer", "put", "zones", lines, "--id", "code", "--prune").stdout == (
+        "zones: 1 shape, 1 removed, 1 refused\n"
+    )
+    assert [one["id"] for one in asc.json("layer", "show", "zones")["shapes"]] == ["n0", "n1"]
 
 
 def test_a_layer_is_listed_and_shown(asc: Asc, tmp_path: Path) -> None:

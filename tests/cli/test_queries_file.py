@@ -125,6 +125,7 @@ queries = st.lists(
             "labels": st.dictionaries(texts, texts, max_size=3),
             "paused": st.booleans(),
             "expires_at": st.none() | st.sampled_from(["2030-01-31T12:00:00Z", "2031-01-01T00:00:00.000001Z"]),
+            "operator": st.none() | st.just({"name": "events", "events": ["enter"], "key": "k", "dwell_s": 1.5}),
             "version": st.integers(0, 9),
             "served": st.booleans(),
             "reason": st.none() | texts,
@@ -145,7 +146,7 @@ def test_what_is_listed_is_what_is_applied(listed: list[dict[str, Any]], form: s
     name = f"q.{form}" if named else "<stdin>"
     assert form_of(name, content) == form
     lines, _ = as_ndjson(content, form, name)
-    settable = ("id", "stream", "where", "topic", "labels", "paused", "expires_at")
+    settable = ("id", "stream", "where", "topic", "labels", "paused", "expires_at", "operator")
     wanted = [{key: query[key] for key in settable if query[key] is not None} for query in listed]
     assert [{"labels": {}, **json.loads(line)} for line in lines.split(b"\n") if line] == wanted
 

@@ -11,6 +11,11 @@ import pytest
 from cli.query_difference import Difference, Differences, difference_lines, differences
 from cli.wanted_queries import Selector, wanted_queries
 
+EVENTS = {
+    **{"name": "events", "events": ["enter", "exit", "lost"], "key": "k", "time": "_timestamp"},
+    **{"dwell_s": 3, "lost_after_s": 3600},
+}
+
 
 def standing(query_id: str, **fields: Any) -> dict[str, Any]:
     """A query as the daemon shows it."""
@@ -32,8 +37,10 @@ def found_of(bodies: list[dict[str, Any]], stands: list[dict[str, Any]], pruned:
         ({"version": 9, "served": False, "reason": "x", "evaluation_errors": 4}, {}),
         ({"expires_at": "2030-01-31 13:00:00+01:00"}, {"expires_at": "2030-01-31T12:00:00Z"}),
         ({"labels": {"a": "1", "b": "2"}}, {"labels": {"b": "2", "a": "1"}}),
+        ({"operator": {"name": "events", "key": "k", "dwell_s": 3.0}}, {"operator": EVENTS}),
+        ({"operator": None}, {}),
     ],
-    ids=["short", "whole", "answered", "time", "labels"],
+    ids=["short", "whole", "answered", "time", "labels", "events", "route"],
 )
 def test_what_stands_just_so_is_unchanged(body: dict[str, Any], stands: dict[str, Any]) -> None:
     found = found_of([{"id": "late", "where": "n > 1", **body}], [standing("late", **stands)])
@@ -49,8 +56,9 @@ def test_what_stands_just_so_is_unchanged(body: dict[str, Any], stands: dict[str
         ({}, {"stream": "other"}, {"stream": ("other", "s")}),
         ({}, {"labels": {"a": "1"}}, {"labels": ({"a": "1"}, {})}),
         ({}, {"expires_at": "2030-01-31T12:00:00Z"}, {"expires_at": ("2030-01-31T12:00:00Z", None)}),
+        ({}, {"operator": EVENTS}, {"operator": (EVENTS, None)}),
     ],
-    ids=["where", "topic", "paused", "stream", "labels", "time"],
+    ids=["where", "topic", "paused", "stream", "labels", "time", "operator"],
 )
 def test_each_field_that_differs_is_told_old_and_new(
     body: dict[str, Any], stands: dict[str, Any], field: dict[str, Any]

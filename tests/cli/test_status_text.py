@@ -109,3 +109,13 @@ def test_why_it_is_not_ready_is_never_cut() -> None:
     reason = "stream 's': " + "x" * 200
     lines = status_lines({"server": "http://b", "ready": False, "reason": reason}, 40)
     assert lines == [f"not ready at http://b: {reason}"]
+
+
+def test_what_events_came_to_is_told() -> None:
+    told = {"objects": 1_200, "observations": 90, "left_out": {}, "events": {}, "lag_records": None, "failures": 0}
+    assert status_lines(found({"events": told}))[-1] == "s: 1,200 objects held for events; told: none"
+    more = {"left_out": {"older": 9, "key": 1}, "events": {"exit": 2, "enter": 3_000}, "lag_records": 7}
+    assert status_lines(found({"events": {**told, **more}}))[-2:] == [
+        "s: 1,200 objects held for events; told: 3,000 enter, 2 exit, 7 records of the feed behind",
+        "s: no observation, of 100: 1 key, 9 older",
+    ]

@@ -33,7 +33,7 @@ class Hangs(Sound):
         if len(given) > 3: time.sleep(60)
 
 class Grows(Sound):
-    held = []
+    growth_mb, held = 5, []
     def check(self, given):
         time.sleep(.005)
         self.held.append(bytes(range(256)) * 4000)

@@ -1,0 +1,236 @@
+"""Events of many objects: the state by sixteen buckets against one by object, in Spark and in plain Python."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+from tqdm import tqdm
+
+from bench.machine import machine
+from bench.result_file import write_result
+from broker.interpreter import own_interpreter
+from broker.operators.events_feed import BUCKETS
+from broker.operators.events_query import STATE_OPTIONS
+from broker.operators.events_task import (
+    EVENTS_DDL,
+    FED_DDL,
+    PACKED_DDL,
+    STATE_DDL,
+    events_accumulator,
+    events_task,
+    packed,
+)
+from broker.runtime.java import find_java
+from broker.runtime.spark import spark_session
+from operators.events import Bucket
+from operators.feed import KINDS, EventQuery, Observation, Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+INSIDE = 0.1
+"""The share of objects that are accepted; of these and of the others, one of twenty crosses in a batch."""
+
+_TRACK = "t"
+_SETTINGS = Settings("source", False, 1_000_000, (EventQuery("fence", "fences", _TRACK, KINDS, 0, 3_600_000_000),))
+_FEED_SCHEMA = pa.schema([("bucket", pa.int32()), ("offset", pa.int64()), ("message", pa.binary())])
+_MESSAGE_DDL = "t STRING, k STRING, e BIGINT, p INT, o BIGINT, q STRING"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Objects, each with one record a batch; batches that are measured, after one that is not."""
+
+    objects: int
+    batches: int
+
+
+FULL = Size(20_000, 5)
+QUICK = Size(400, 2)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``events.json`` into the folder; the result is what the file holds.
+
+    The same observations go through Spark's state store by buckets, as the broker has it, and with a group and a state
+    for each object, whose function does no more than enter and exit; and through both functions without Spark.
+    RuntimeError where the two tell other events.
+    """
+    size = QUICK if quick else FULL
+    batches = list(_observations(size))
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name:
+        folder = Path(name)
+        _write_feed(folder / "feed", batches)
+        spark = spark_session(app_name="asc-bench-events")
+        ways: dict[str, Callable[[DataFrame], DataFrame]] = {"by bucket": _by_bucket, "by object": _by_object}
+        measured = {way: _streamed(spark, folder, way, made) for way, made in tqdm(ways.items(), disable=None)}
+    told = {way: events for way, (_, events) in measured.items()}
+    if len(set(told.values())) != 1:
+        raise RuntimeError(f"the events differ: {told}")
+    rows = size.objects
+    result = {
+        "benchmark": "events",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "objects": size.objects,
+        "events": next(iter(told.values())),
+        "spark": [
+            {"way": way, "batch_s": round(batch_s, 4), "records_a_s": round(rows / batch_s)}
+            for way, (batch_s, _) in measured.items()
+        ],
+        "python": _in_python(batches),
+    }
+    write_result(output_dir, "events", result)
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text."""
+    lines = [f"{result['objects']:,} objects, a record each a batch; {result['events']:,} events"]
+    for each in result["spark"]:
+        lines.append(
+            f"{each['way']:>12} in Spark  {each['batch_s']:>8.2f} s a batch  {each['records_a_s']:>9,} records/s"
+        )
+    for each in result["python"]:
+        lines.append(f"{each['way']:>12} in Python {each['us_a_record']:>8.2f} us a record")
+    return "\n".join(lines)
+
+
+def _observations(size: Size) -> Iterator[list[Observation]]:
+    """Of each batch, in the order of the source; the first has objects for the first time."""
+    picks = random.Random(7)
+    inside = [picks.random() < INSIDE for _ in range(size.objects)]
+    for batch in range(size.batches + 1):
+        found = []
+        for own in range(size.objects):
+            if picks.random() < 0.05:
+                inside[own] = picks.random() < INSIDE
+            time_us = (batch * 10 + 1) * 1_000_000
+            accepted = ("fence",) if inside[own] else ()
+            place = (picks.uniform(-180, 180), picks.uniform(-90, 90))
+            found.append(Observation(_TRACK, f"{own:06x}", time_us, place, 0, batch * size.objects + own, accepted))
+        yield found
+
+
+def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
+    """A file a batch, as a stream of files is read in the order of their times."""
+    folder.mkdir()
+    at_s = time.time() - 1_000
+    for number, batch in enumerate(batches):
+        rows = [(each.offset % BUCKETS, 100 + each.offset, each.text().encode()) for each in batch]
+        if number == 0:
+            rows = [*((bucket, 0, _SETTINGS.text().encode()) for bucket in range(BUCKETS)), *rows]
+        columns = [
+            pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), _FEED_SCHEMA, strict=True)
+        ]
+        path = folder / f"{number:03}.parquet"
+        pq.write_table(pa.table(columns, schema=_FEED_SCHEMA), path)
+        os.utime(path, (at_s + number, at_s + number))
+
+
+def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataFrame], DataFrame]) -> tuple[float, int]:
+    """The median seconds of a batch but the first, and how many events came."""
+    session = spark.newSession()
+    for name, value in STATE_OPTIONS.items():
+        session.conf.set(name, value)
+    session.conf.set("spark.sql.shuffle.partitions", str(min(BUCKETS, spark.sparkContext.defaultParallelism)))
+    feed = session.readStream.schema(FED_DDL).option("maxFilesPerTrigger", 1).parquet(str(folder / "feed"))
+    out, own = folder / f"{way}-out", folder / way
+    query: StreamingQuery = (
+        made(feed)
+        .writeStream.format("parquet")
+        .option("path", str(out))
+        .option("checkpointLocation", str(own))
+        .outputMode("append")
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    taken = [progress["durationMs"]["addBatch"] / 1e3 for progress in query.recentProgress if progress["numInputRows"]]
+    return median(taken[1:]), session.read.parquet(str(out)).count()
+
+
+def _by_bucket(feed: DataFrame) -> DataFrame:
+    context = feed.sparkSession.sparkContext
+    with own_interpreter(context):
+        task = events_task(events_accumulator(context))
+        return (
+            feed.mapInArrow(packed, PACKED_DDL)
+            .groupBy("bucket")
+            .applyInPandasWithState(task, EVENTS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout)
+        )
+
+
+def _by_object(feed: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as sf
+
+    parsed = feed.select(sf.from_json(sf.col("message").cast("string"), _MESSAGE_DDL).alias("m")).select("m.*")
+    with own_interpreter(feed.sparkSession.sparkContext):
+        return (
+            parsed.filter("k IS NOT NULL")
+            .groupBy("k")
+            .applyInPandasWithState(
+                object_task,
+                "key STRING, event STRING",
+                "inside BOOLEAN, offset BIGINT, time BIGINT",
+                "append",
+                GroupStateTimeout.NoTimeout,
+            )
+        )
+
+
+def object_task(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
+    """Enter and exit of one object, as whoever writes it for Spark would: no dwell, no lost, no position."""
+    inside, last, newest = state.get if state.exists else (False, -1, -1)
+    rows = pd.concat(list(frames)).sort_values("o")
+    events = []
+    for offset, time_us, accepted in zip(rows["o"], rows["e"], rows["q"], strict=True):
+        if offset <= last or time_us < newest:
+            continue
+        last, newest = int(offset), int(time_us)
+        if bool(accepted) != inside:
+            inside = bool(accepted)
+            events.append("enter" if inside else "exit")
+    state.update((inside, last, newest))
+    if events:
+        yield pd.DataFrame({"key": [group[0]] * len(events), "event": events})
+
+
+def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
+    """Microseconds a record of the broker's function, from the message's text on with its state, and of a dictionary of
+    objects that knows enter and exit alone, from what was read.
+    """
+    texts = [[each.text().encode() for each in batch] for batch in batches]
+    records = sum(map(len, batches[1:]))
+    bucket = Bucket()
+    list(bucket.told([_SETTINGS]))
+    list(bucket.read(texts[0]))
+    begun = time.process_time()
+    for own in texts[1:]:
+        bucket = Bucket.of_bytes(bucket.to_bytes())
+        list(bucket.read(own))
+    bucket_s = time.process_time() - begun
+    objects: dict[str | None, tuple[bool, int, int]] = {}
+    plain_s = 0.0
+    for batch in batches:
+        begun = time.process_time()
+        for each in batch:
+            _, last, newest = objects.get(each.key, (False, -1, -1))
+            if each.offset > last and each.time_us is not None and each.time_us >= newest:
+                objects[each.key] = (bool(each.accepted), each.offset, each.time_us)
+        plain_s = plain_s + time.process_time() - begun if batch is not batches[0] else 0.0
+    taken = {"by bucket": bucket_s, "by object": plain_s}
+    return [{"way": way, "us_a_record": round(seconds / records * 1e6, 3)} for way, seconds in taken.items()]

@@ -1,0 +1,33 @@
+"""Sedona on Spark as a peer, where ``ASC_SEDONA_JAR`` names its jar: records joined with fences."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy.typing as npt
+import pyarrow as pa
+import shapely
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+JAR_VARIABLE = "ASC_SEDONA_JAR"
+"""Where ``sedona-spark-shaded-4.0_2.13`` of Maven's central repository is."""
+
+
+def session_options() -> dict[str, str]:
+    """What a session is to be started with; nothing where no jar is named."""
+    jar = os.environ.get(JAR_VARIABLE)
+    return {"spark.jars": jar} if jar else {}
+
+
+def joined(spark: SparkSession, records: DataFrame, shapes: npt.NDArray[Any]) -> DataFrame:
+    """The pairs of record, with its longitude and latitude, and fence that contains it. The fences are broadcast with
+    an index, which is made in every run. Raises TypeError where the session was started without the jar.
+    """
+    jvm: Any = spark._jvm
+    jvm.org.apache.sedona.spark.SedonaContext.create(spark._jsparkSession, "python")
+    fences = spark.createDataFrame(pa.table({"wkb": pa.array(shapely.to_wkb(shapes), pa.binary())}))
+    geometries = fences.select(F.expr("ST_GeomFromWKB(wkb)").alias("fence"))
+    contains = F.expr("ST_Contains(fence, ST_Point(longitude, latitude))")
+    return records.join(F.broadcast(geometries), contains).select("longitude", "latitude")

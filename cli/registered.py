@@ -1,0 +1,58 @@
+"""What commands that register have in common: labels, and the daemon's answer in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from broker.visible_text import visible
+from cli.client import Json
+from cli.output import print_json
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def label_option(command: Command) -> Command:
+    """``--label``, any number of them: the command's ``labels``."""
+    return click.option(
+        "--label", "labels", multiple=True, metavar="K=V", callback=_labels, help="A label; repeatable."
+    )(command)
+
+
+def _labels(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """``KEY=VALUE`` options as a mapping."""
+    labels: dict[str, str] = {}
+    for value in values:
+        name, sign, text = value.partition("=")
+        if not sign or not name:
+            raise click.BadParameter(f"{value!r} is not of the form KEY=VALUE")
+        labels[name] = text
+    return labels
+
+
+def print_registered(answer: Json, as_json: bool) -> None:
+    """Print what became of a registration, its warnings to the standard error."""
+    if as_json:
+        print_json(answer)
+        return
+    registered = answer["query"]
+    change = answer.get("change", "registered")
+    click.echo(f"{change} {registered['id']} -> {registered['topic']}, {from_where(answer)}")
+    stood = answer.get("stood") or {}
+    if stood and (stood["where"], stood["topic"]) != (registered["where"], registered["topic"]):
+        click.echo(f"in place of: {visible(' '.join(stood['where'].split()))} -> {stood['topic']}")
+    for warning in answer.get("warnings") or []:
+        click.echo(f"warning: {warning}", err=True)
+
+
+def from_where(answer: Json) -> str:
+    """Version and effective offsets of a change in words.
+
+    >>> from_where({"version": 7, "effective_offsets": {"0": 121, "1": 5}})
+    'version 7, from offset 121 of partition 0, 5 of partition 1'
+    """
+    offsets = answer.get("effective_offsets") or {}
+    places = ", ".join(f"{offset} of partition {partition}" for partition, offset in offsets.items())
+    return f"version {answer.get('version')}" + (f", from offset {places}" if places else "")
