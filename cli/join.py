@@ -10,11 +10,9 @@ from broker.visible_text import visible
 from cli.arguments import query_id_argument, stream_option
 from cli.client import Client, Json, server_options
 from cli.command import Command, Group, examples
-from cli.events_options import events_operator, events_options
 from cli.output import json_option, print_json, print_table
-from cli.query_apply import no_replace_option
 from cli.query_list import labels_text
-from cli.registered import label_option, print_registered
+from cli.registered import print_registered, registration_options
 
 _TOLD = 20
 _ADD = (
@@ -56,12 +54,7 @@ def join() -> None:
 @_where_option
 @stream_option("The stream it stands on; may be left out where there is one.")
 @click.option("--pairs", is_flag=True, help="Write what is accepted once a record and shape.")
-@click.option("--topic", help="The topic for what it accepts; asc.ID by default.")
-@label_option
-@click.option("--paused", is_flag=True, help="Register it without running it yet.")
-@click.option("--expires-at", metavar="TIME", help="When to remove it: an ISO 8601 time to come, with its offset.")
-@events_options
-@no_replace_option
+@registration_options
 @server_options
 @json_option
 def add(
@@ -72,15 +65,7 @@ def add(
     where: str,
     stream: str | None,
     pairs: bool,
-    topic: str | None,
-    labels: dict[str, str],
-    paused: bool,
-    expires_at: str | None,
-    events: str | None,
-    key: str | None,
-    time: str | None,
-    dwell: float | None,
-    lost_after: float | None,
+    fields: Json,
     replaces: bool,
     as_json: bool,
 ) -> None:
@@ -90,10 +75,8 @@ def add(
     a record a shape. With --events its topic gets no records: it is told which objects come into a shape, and leave it.
     Returns once every shape of the layer is in the running plan.
     """
-    operator = events_operator(events, key, time, dwell, lost_after)
-    optional = {"stream": stream, "topic": topic, "labels": labels, "expires_at": expires_at, "operator": operator}
-    body: Json = {"id": query_id, "layer": layer, "where": where, "pairs": pairs, "paused": paused}
-    body.update({name: value for name, value in optional.items() if value})
+    body = {"id": query_id, "layer": layer, "where": where, "pairs": pairs, **fields}
+    body.update({"stream": stream} if stream else {})
     print_registered(client.add_join(body, replaces=replaces), as_json)
 
 

@@ -9,12 +9,11 @@ import click
 from cli.arguments import query_ids_argument, stream_option, where_option
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
-from cli.events_options import events_operator, events_options
 from cli.output import json_option, print_json
-from cli.query_apply import apply, no_replace_option
+from cli.query_apply import apply
 from cli.query_trial import trial
 from cli.query_views import check, explain, list_queries, show
-from cli.registered import from_where, label_option, print_registered
+from cli.registered import from_where, print_registered, registration_options
 
 
 @click.group(
@@ -49,12 +48,7 @@ for command in (apply, list_queries, show, explain, check, trial):
 @click.argument("query_id", metavar="ID")
 @where_option
 @stream_option("The stream it stands on; may be left out where there is one.")
-@click.option("--topic", help="The topic for what it accepts; asc.ID by default.")
-@label_option
-@click.option("--paused", is_flag=True, help="Register it without running it yet.")
-@click.option("--expires-at", metavar="TIME", help="When to remove it: an ISO 8601 time to come, with its offset.")
-@events_options
-@no_replace_option
+@registration_options
 @server_options
 @json_option
 def add(
@@ -63,15 +57,7 @@ def add(
     query_id: str,
     where: str,
     stream: str | None,
-    topic: str | None,
-    labels: dict[str, str],
-    paused: bool,
-    expires_at: str | None,
-    events: str | None,
-    key: str | None,
-    time: str | None,
-    dwell: float | None,
-    lost_after: float | None,
+    fields: Json,
     replaces: bool,
     as_json: bool,
 ) -> None:
@@ -82,11 +68,8 @@ def add(
 
     With --events its topic gets no records: it is told which objects it begins to accept, and which no more.
     """
-    operator = events_operator(events, key, time, dwell, lost_after)
-    optional = {"stream": stream, "topic": topic, "labels": labels, "expires_at": expires_at, "operator": operator}
-    body = {"id": query_id, "where": where, **{name: value for name, value in optional.items() if value}}
-    answer = client.add({**body, "paused": True} if paused else body, replaces=replaces)
-    print_registered(answer, as_json)
+    body = {"id": query_id, "where": where, **fields, **({"stream": stream} if stream else {})}
+    print_registered(client.add(body, replaces=replaces), as_json)
 
 
 @query.command(

@@ -1,17 +1,59 @@
-"""What commands that register have in common: labels, and the daemon's answer in words."""
+"""What commands that register have in common: options, and the daemon's answer in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from broker.visible_text import visible
 from cli.client import Json
+from cli.events_options import events_operator, events_options
 from cli.output import print_json
+from cli.query_apply import no_replace_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def registration_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--topic``, ``--label``, ``--paused``, ``--expires-at``, those of events, and ``--no-replace``: the command's
+    ``fields``, as the API has those that are given, and ``replaces``.
+    """
+
+    @wraps(command)
+    def with_fields(
+        *,
+        topic: str | None,
+        labels: dict[str, str],
+        paused: bool,
+        expires_at: str | None,
+        events: str | None,
+        key: str | None,
+        time: str | None,
+        dwell: float | None,
+        lost_after: float | None,
+        **others: Any,
+    ) -> Any:
+        operator = events_operator(events, key, time, dwell, lost_after)
+        given = {"topic": topic, "labels": labels, "paused": paused, "expires_at": expires_at, "operator": operator}
+        return command(fields={name: value for name, value in given.items() if value}, **others)
+
+    options = (
+        click.option("--topic", help="The topic for what it accepts; asc.ID by default."),
+        label_option,
+        click.option("--paused", is_flag=True, help="Register it without running it yet."),
+        click.option(
+            "--expires-at", metavar="TIME", help="When to remove it: an ISO 8601 time to come, with its offset."
+        ),
+        events_options,
+        no_replace_option,
+    )
+    found: Callable[..., Any] = with_fields
+    for option in reversed(options):
+        found = option(found)
+    return found
 
 
 def label_option(command: Command) -> Command:
