@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.api")
 
 _STOP_S = 5.0
+_IDLE_S = 20
+"""How long a connection is kept for another request: longer than clients keep theirs (httpx 5 s, aiohttp 15 s), so that
+it is they who close it, and no request is sent into a connection that is being closed.
+"""
 _TOLD_EACH_S = 60.0
 """How often an error of one kind that asyncio meets is told."""
 
@@ -67,6 +71,7 @@ class ApiServer:
             access_log=False,
             # Who sends X-Forwarded-For is not to choose where a request comes from.
             proxy_headers=False,
+            timeout_keep_alive=_IDLE_S,
             timeout_graceful_shutdown=3,
         )
         settings.load()
