@@ -22,17 +22,10 @@ from tqdm import tqdm
 from bench.machine import machine
 from bench.result_file import write_result
 from broker.interpreter import own_interpreter
-from broker.operators.events_feed import BUCKETS
-from broker.operators.events_query import STATE_OPTIONS
-from broker.operators.events_task import (
-    EVENTS_DDL,
-    FED_DDL,
-    PACKED_DDL,
-    STATE_DDL,
-    events_accumulator,
-    events_task,
-    packed,
-)
+from broker.operators.events_task import EVENTS_DDL, events_task
+from broker.operators.feed_query import STATE_OPTIONS
+from broker.operators.feed_task import FED_DDL, PACKED_DDL, STATE_DDL, feed_accumulator, packed
+from broker.operators.feeding import BUCKETS
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 from operators.events import Bucket
@@ -166,7 +159,7 @@ def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataF
 def _by_bucket(feed: DataFrame) -> DataFrame:
     context = feed.sparkSession.sparkContext
     with own_interpreter(context):
-        task = events_task(events_accumulator(context))
+        task = events_task(feed_accumulator(context))
         return (
             feed.mapInArrow(packed, PACKED_DDL)
             .groupBy("bucket")

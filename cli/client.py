@@ -159,6 +159,14 @@ class Client:
         """One join, with the shapes that it leaves out."""
         return self.request("GET", f"/v1/joins/{quote(query_id, safe='')}")
 
+    def add_near(self, near: Json, *, replaces: bool = True) -> Json:
+        """Register one near query, or put it in place of the query of its id."""
+        return self.request("POST", "/v1/near", json=near, headers=_condition(replaces))
+
+    def near(self) -> list[Json]:
+        """The near queries, by id."""
+        return [query for page in self._pages("/v1/near", "queries", {}) for query in page]
+
     def apply(self, ndjson: bytes, *, keep_going: bool, replaces: bool = True, dry_run: bool = False) -> Json:
         """Register many, one a line, and remove what ``{"remove": ID}`` lines name: all or none, or all that are valid;
         with ``dry_run``, what would become of it.

@@ -94,7 +94,10 @@ def operator_text(operator: Mapping[str, Any] | None) -> str:
     """
     if operator is None:
         return ""
+    what = f"{operator['name']} {','.join(operator['events'])} of {operator['key']} at {operator['time']}"
+    if operator["name"] == "near":
+        condition = f" on {operator['on']}" if operator["on"] else ""
+        ticks = f"{operator['window_s']} s each {operator['every_s']} s"
+        return f"{what}, within {operator['distance_m']} m at {operator['position']}, {ticks}{condition}"
     dwell = f", dwell {operator['dwell_s']} s" if operator["dwell_s"] else ""
-    kinds = ",".join(operator["events"])
-    what = f"{operator['name']} {kinds} of {operator['key']} at {operator['time']}"
     return f"{what}{dwell}, lost after {operator['lost_after_s']} s"

@@ -165,12 +165,12 @@ def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
 
 
 def _operator(value: Any) -> Any:
-    from broker.operators.events_operator import EventsOperator
+    from broker.operators.query_operator import operator_of
 
     if not isinstance(value, dict):
         return value
     try:
-        return EventsOperator.of_plain(value).plain()
+        return operator_of(value).plain()
     except AscError:
         # The daemon refuses it.
         return value

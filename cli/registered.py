@@ -18,17 +18,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def registration_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--topic``, ``--label``, ``--paused``, ``--expires-at``, those of events, and ``--no-replace``: the command's
-    ``fields``, as the API has those that are given, and ``replaces``.
-    """
+    """:func:`standing_options`, and those of events, which are among the ``fields``."""
 
     @wraps(command)
-    def with_fields(
+    def with_events(
         *,
-        topic: str | None,
-        labels: dict[str, str],
-        paused: bool,
-        expires_at: str | None,
+        fields: Json,
         events: str | None,
         key: str | None,
         time: str | None,
@@ -37,7 +32,21 @@ def registration_options(command: Callable[..., Any]) -> Callable[..., Any]:
         **others: Any,
     ) -> Any:
         operator = events_operator(events, key, time, dwell, lost_after)
-        given = {"topic": topic, "labels": labels, "paused": paused, "expires_at": expires_at, "operator": operator}
+        return command(fields={**fields, **({"operator": operator} if operator else {})}, **others)
+
+    return standing_options(events_options(with_events))
+
+
+def standing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--topic``, ``--label``, ``--paused``, ``--expires-at`` and ``--no-replace``: the command's ``fields``, as the
+    API has those that are given, and ``replaces``.
+    """
+
+    @wraps(command)
+    def with_fields(
+        *, topic: str | None, labels: dict[str, str], paused: bool, expires_at: str | None, **others: Any
+    ) -> Any:
+        given = {"topic": topic, "labels": labels, "paused": paused, "expires_at": expires_at}
         return command(fields={name: value for name, value in given.items() if value}, **others)
 
     options = (
@@ -47,7 +56,6 @@ def registration_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--expires-at", metavar="TIME", help="When to remove it: an ISO 8601 time to come, with its offset."
         ),
-        events_options,
         no_replace_option,
     )
     found: Callable[..., Any] = with_fields

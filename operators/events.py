@@ -190,21 +190,16 @@ class Bucket:
 
     def _no_observation(self, seen: Observation, known: _Object | None) -> str | None:
         """Why a record is none; None where it is one."""
-        if seen.key is None or len(seen.key.encode("utf-8", "replace")) > KEY_BYTES_MAX:
-            return "key"
-        if seen.is_ahead:
-            return "ahead"
-        if seen.time_us is None or not _FIRST_US <= seen.time_us <= _LAST_US:
-            return "time"
-        if not _is_position(seen.position, is_planar=self._settings.is_planar):
-            return "position"
+        reason = unobserved(seen, is_planar=self._settings.is_planar)
+        if reason is not None:
+            return reason
         if known is None:
             return "room" if self.objects >= self._settings.objects_max else None
         if known.partition != seen.partition:
             return "partition"
         if seen.offset <= known.offset:
             return "order"
-        return "older" if seen.time_us < known.newest_us else None
+        return "older" if seen.time_us is not None and seen.time_us < known.newest_us else None
 
     # -- time
 
@@ -241,8 +236,8 @@ class Bucket:
             "query": query.id,
             "shape": shape,
             "event": kind,
-            "time": _time_text(known.newest_us),
-            "since": _time_text(since_us),
+            "time": time_text(known.newest_us),
+            "since": time_text(since_us),
             "position": list(known.position) or None,
             "source": source,
         }
@@ -299,6 +294,17 @@ def _query_of(name: str) -> str:
     return name.partition("/")[0]
 
 
+def unobserved(seen: Observation, *, is_planar: bool) -> str | None:
+    """Why a record by itself, whatever came before, is no observation; None where it may be one."""
+    if seen.key is None or len(seen.key.encode("utf-8", "replace")) > KEY_BYTES_MAX:
+        return "key"
+    if seen.is_ahead:
+        return "ahead"
+    if seen.time_us is None or not _FIRST_US <= seen.time_us <= _LAST_US:
+        return "time"
+    return None if _is_position(seen.position, is_planar=is_planar) else "position"
+
+
 def _is_position(position: tuple[float | None, ...], *, is_planar: bool) -> bool:
     """Whether all parts are numbers, in range where they are degrees: longitude, latitude, of a box twice."""
     for place, part in enumerate(position):
@@ -319,10 +325,10 @@ def _object_of(plain: list[Any]) -> _Object:
     return _Object(partition, offset, newest_us, tuple(position), {name: _Run(*run) for name, run in runs.items()})
 
 
-def _time_text(time_us: int) -> str:
+def time_text(time_us: int) -> str:
     """ISO 8601 in UTC, with microseconds.
 
-    >>> _time_text(1_359_619_205_000_000)
+    >>> time_text(1_359_619_205_000_000)
     '2013-01-31T08:00:05.000000Z'
     """
     return (_EPOCH + timedelta(microseconds=time_us)).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -47,16 +47,55 @@ class EventQuery:
         return EventQuery(query_id, topic, track, tuple(kinds), dwell_us, lost_after_us)
 
 
+NEAR_KINDS: tuple[Kind, ...] = ("pair", "near", "apart")
+"""What is told of two objects: that they are near, at each tick; that they are and were not; that they were and are
+not.
+"""
+
+NEAR_TRACK = "n"
+"""What the names of tracks begin with whose observations are for near queries; those of others are hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearQuery:
+    """A standing query that is told which two of its objects are within ``distance_m`` metres of each other at each
+    tick, every multiple of ``every_us``, by the last position of each in the ``window_us`` before: which ``kinds``, to
+    which topic. ``condition``: a predicate over the two, by the values that observations carry; None for none.
+    """
+
+    id: str
+    topic: str
+    track: str
+    kinds: tuple[Kind, ...]
+    distance_m: float
+    window_us: int
+    every_us: int
+    condition: str | None = None
+
+    def plain(self) -> list[Any]:
+        """It as JSON has it."""
+        times = [self.window_us, self.every_us]
+        return [self.id, self.topic, self.track, list(self.kinds), self.distance_m, *times, self.condition]
+
+    @staticmethod
+    def of_plain(plain: Sequence[Any]) -> NearQuery:
+        """What :meth:`plain` says."""
+        query_id, topic, track, kinds, distance_m, window_us, every_us, condition = plain
+        return NearQuery(query_id, topic, track, tuple(kinds), distance_m, window_us, every_us, condition)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The event queries that stand from here on, the source topic, and how many objects a partition of the feed may
-    hold; ``is_planar``: positions are no degrees.
+    """The event queries and near queries that stand from here on, the source topic, how many objects a partition of the
+    feed may hold for events, and how many observations a near query; ``is_planar``: positions are no degrees.
     """
 
     source_topic: str
     is_planar: bool
     objects_max: int
     queries: tuple[EventQuery, ...]
+    near: tuple[NearQuery, ...] = ()
+    near_objects_max: int = 0
 
     def text(self) -> str:
         """It as a message."""
@@ -65,6 +104,8 @@ class Settings:
             "planar": self.is_planar,
             "objects_max": self.objects_max,
             "queries": [query.plain() for query in self.queries],
+            "near": [query.plain() for query in self.near],
+            "near_objects_max": self.near_objects_max,
         }
         return json.dumps({"settings": plain}, separators=(",", ":"))
 
@@ -72,7 +113,9 @@ class Settings:
     def of_plain(plain: Mapping[str, Any]) -> Settings:
         """What the object of a message says."""
         queries = tuple(map(EventQuery.of_plain, plain["queries"]))
-        return Settings(plain["source"], plain["planar"], plain["objects_max"], queries)
+        near = tuple(map(NearQuery.of_plain, plain.get("near", ())))
+        most = plain["objects_max"], plain.get("near_objects_max", 0)
+        return Settings(plain["source"], plain["planar"], most[0], queries, near, most[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +136,8 @@ class Observation:
     ``time_us``: microseconds since 1970, None where there is none or where ``is_ahead``: further past the record's own
     timestamp than the stream allows. ``position``: two numbers, four of a box, empty where the track has no position;
     a part of it is None where it is none. ``accepted``: the ids of the queries that accept it, each with a shape where
-    it has one (``query/shape``).
+    it has one (``query/shape``). ``carried``: the values that conditions of near queries read, as the text of a JSON
+    object; None where the track has none.
     """
 
     track: str
@@ -104,6 +148,7 @@ class Observation:
     offset: int
     accepted: tuple[str, ...] = ()
     is_ahead: bool = False
+    carried: str | None = None
 
     def text(self) -> str:
         """It as a message, as the job's Spark writes it."""
@@ -116,6 +161,7 @@ class Observation:
             "p": self.partition,
             "o": self.offset,
             "q": BETWEEN_IDS.join(self.accepted),
+            **({} if self.carried is None else {"v": self.carried}),
         }
         return json.dumps(plain, separators=(",", ":"))
 
@@ -132,6 +178,7 @@ class Observation:
             plain["o"],
             tuple(accepted.split(BETWEEN_IDS)) if accepted else (),
             plain.get("a", False),
+            plain.get("v"),
         )
 
 

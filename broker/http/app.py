@@ -49,6 +49,7 @@ from broker.http.models import (
     plain_registered,
     valid_body,
 )
+from broker.http.near import near_routes
 from broker.http.permitted import Permitted, Service
 from broker.http.request_metrics import CountedRequests, RequestCounts
 from broker.http.traces import traced_record
@@ -99,8 +100,8 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
     metrics = _metrics(permitted, requests, api.metrics_queries)
-    layers, joins = layer_routes(permitted), join_routes(permitted)
-    for router in (_query_changes(permitted), _query_views(permitted), joins, layers, _views(permitted), metrics):
+    more = (join_routes(permitted), near_routes(permitted), layer_routes(permitted))
+    for router in (_query_changes(permitted), _query_views(permitted), *more, _views(permitted), metrics):
         app.include_router(router, responses=refusals)
     app.include_router(console)
     _describe_no_422(app)

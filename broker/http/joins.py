@@ -57,7 +57,7 @@ def join_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
         """A page of the joins, by id."""
-        found = permitted.joins(cursor, limit + 1)
+        found = permitted.of_kind("join", cursor, limit + 1)
         listed = [shown(permitted, query) for query in found[:limit]]
         return {"queries": listed, "cursor": listed[-1]["id"] if len(found) > limit else None}
 

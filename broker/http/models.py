@@ -23,7 +23,7 @@ from pydantic_core import PydanticCustomError
 
 from asc.errors import AscError, PredicateError
 from broker.errors import QueryError
-from broker.operators.events_operator import EventsOperator
+from broker.operators.query_operator import operator_of
 from broker.plans.offsets import Offsets
 from broker.queries.change import Became, Registered
 from broker.queries.join import Join
@@ -48,7 +48,7 @@ and nothing else runs while they are made.
 """
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
     """A body: no field that is not known, but those that answers have beside, which are left out: an answer, changed
     or not, can be sent again.
     """
@@ -73,7 +73,7 @@ _ADDED = ("version", "served", "reason", "waits_for", "shapes", "left_out", "del
 """What the answers have of a query beside what can be set."""
 
 
-class JoinBody(_Body):
+class JoinBody(Body):
     """Over which layer a query is a join; ``pairs``: what it accepts is written once a record and shape."""
 
     layer: Text
@@ -82,11 +82,12 @@ class JoinBody(_Body):
 
 _OPERATOR = (
     'What becomes of what it accepts; null: it is routed. {"name": "events", "key": an expression, "time": a TIMESTAMP '
-    'expression, "events": of enter, exit, lost, "dwell_s": seconds, "lost_after_s": seconds}'
+    'expression, "events": of enter, exit, lost, "dwell_s": seconds, "lost_after_s": seconds}, or {"name": "near", '
+    "...} with the fields of what is posted to /v1/near"
 )
 
 
-class QueryBody(_Body):
+class QueryBody(Body):
     """A query to register. Left out, ``stream`` is the only one that is configured, ``topic`` is ``asc.<id>``. With
     ``join`` its predicate names columns of a layer, and it stands for a query a shape.
     """
@@ -104,7 +105,7 @@ class QueryBody(_Body):
     operator: dict[Text, Any] | None = Field(default=None, description=_OPERATOR)
 
 
-class JoinQueryBody(_Body):
+class JoinQueryBody(Body):
     """A join to register, as a :class:`QueryBody` has it: ``layer`` and ``pairs`` beside the others."""
 
     id: Text
@@ -124,7 +125,7 @@ class JoinQueryBody(_Body):
         return QueryBody(**plain, join=JoinBody(layer=self.layer, pairs=self.pairs))
 
 
-class QueryChange(_Body):
+class QueryChange(Body):
     """What to change of a query: the fields that are given, the others stay."""
 
     answered_too = _ADDED
@@ -140,7 +141,7 @@ class QueryChange(_Body):
     operator: dict[Text, Any] | None = None
 
 
-class CheckBody(_Body):
+class CheckBody(Body):
     """A predicate to check without registering it; with ``layer`` that of a join."""
 
     stream: Text | None = None
@@ -148,7 +149,7 @@ class CheckBody(_Body):
     layer: Text | None = None
 
 
-class TrialBody(_Body):
+class TrialBody(Body):
     """A predicate to try on the ``last`` records of a stream; ``show``: how many of those it accepts are answered."""
 
     stream: Text | None = None
@@ -157,7 +158,7 @@ class TrialBody(_Body):
     show: StrictInt = 0
 
 
-class ExplainBody(_Body):
+class ExplainBody(Body):
     """A tuple to judge, as the JSON object a record would hold, or none; ``whole``: with its way through the sequence,
     past the constructs of all other queries.
     """
@@ -166,7 +167,7 @@ class ExplainBody(_Body):
     whole: StrictBool = False
 
 
-class TraceBody(_Body):
+class TraceBody(Body):
     """What to follow through a stream's plan: a ``tuple``, as the JSON object a record would hold, or the record that
     ``source`` names, as ``<topic>-<partition>-<offset>``; and the id of a ``query`` to say of it why.
 
@@ -181,7 +182,7 @@ class TraceBody(_Body):
     listed: StrictInt = Field(default=10, ge=0, le=50)
 
 
-class QueryModel(_Body):
+class QueryModel(Body):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 
     ``waits_for``: shapes that it names, as ``layer/id``, and that their layers do not have: NULL where it names them.
@@ -210,7 +211,7 @@ class QueryModel(_Body):
     evaluation_errors: int = 0
 
 
-class StoodModel(_Body):
+class StoodModel(Body):
     """What stood under the id of a query before it was replaced."""
 
     stream: str
@@ -218,7 +219,7 @@ class StoodModel(_Body):
     topic: str
 
 
-class RegisteredModel(_Body):
+class RegisteredModel(Body):
     """A registered query, the version it is in, and the first offsets, by source partition, that it sees; ``change``:
     whether it is new, stands in place of another (``stood``), or stood just so.
     """
@@ -231,7 +232,7 @@ class RegisteredModel(_Body):
     warnings: list[str]
 
 
-class ErrorText(_Body):
+class ErrorText(Body):
     """What was refused, what stood there, and what to do; for a predicate with the place in it."""
 
     message: str
@@ -242,28 +243,28 @@ class ErrorText(_Body):
     start: int | None = None
 
 
-class ReadyModel(_Body):
+class ReadyModel(Body):
     """Whether the daemon is ready, and why not."""
 
     ready: bool
     reason: str | None
 
 
-class ErrorModel(_Body):
+class ErrorModel(Body):
     """Every answer that is no success; of a bulk load also what is wrong with each line."""
 
     error: ErrorText
     errors: list[dict[str, Any]] | None = None
 
 
-class RemovedModel(_Body):
+class RemovedModel(Body):
     """The version without the query, and the first offsets, by source partition, that it does not see."""
 
     version: int
     effective_offsets: dict[str, int]
 
 
-class QueryPage(_Body):
+class QueryPage(Body):
     """A page of the registered queries, by id; ``cursor`` asks for the next one."""
 
     queries: list[QueryModel]
@@ -281,7 +282,7 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
         paused=body.paused,
         expires_at=None if body.expires_at is None else parse_time(body.expires_at),
         join=None if body.join is None else Join(body.join.layer, body.join.pairs),
-        operator=None if body.operator is None else EventsOperator.of_plain(body.operator),
+        operator=None if body.operator is None else operator_of(body.operator),
     )
 
 

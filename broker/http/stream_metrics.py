@@ -9,7 +9,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from broker.http.metric_form import MetricForm
-from broker.operators.events_task import EventsTally
+from broker.operators.feed_task import FeedTally
 from broker.stream.latency import BOUNDS_S, Latency
 from broker.stream.phases import PHASES
 from broker.stream.stream import Stream
@@ -21,7 +21,7 @@ _BY_STREAM = ("stream",)
 _Value = Callable[[Stream], float | None]
 
 
-def _of_events(stream: Stream, figure: Callable[[EventsTally], float]) -> float | None:
+def _of_events(stream: Stream, figure: Callable[[FeedTally], float]) -> float | None:
     """A figure of a stream's events; None where it has had none."""
     tally = stream.events.tally
     return None if tally is None else figure(tally)
@@ -272,7 +272,7 @@ class StreamMetrics(Collector):
         yield from self._blocks()
         yield _filled(_QUERY_RECORDS, self._query_records())
 
-    def _of_events(self, counts: Callable[[EventsTally], Mapping[str, int]]) -> Iterator[tuple[tuple[str, ...], float]]:
+    def _of_events(self, counts: Callable[[FeedTally], Mapping[str, int]]) -> Iterator[tuple[tuple[str, ...], float]]:
         for name, stream in self._streams.items():
             tally = stream.events.tally
             for kind, count in sorted(counts(tally).items()) if tally else ():

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import dropwhile, takewhile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 HEADER_QUERY = "asc-query"
 HEADER_SHAPE = "asc-shape"
@@ -16,6 +20,19 @@ HEADER_EVENT = "asc-event"
 
 EXCESS = "record for topic "
 """How the reason of a dead letter begins that stands for a record too large for a destination: it has not all of it."""
+
+
+def event_headers() -> Column:
+    """Those of an event, of its columns ``identity``, ``query`` and ``source``."""
+    from pyspark.sql import functions as sf
+
+    named = {HEADER_EVENT: "identity", HEADER_QUERY: "query", HEADER_SOURCE: "source"}
+    return sf.array(
+        *(
+            sf.struct(sf.lit(header).alias("key"), sf.encode(column, "utf-8").alias("value"))
+            for header, column in named.items()
+        )
+    )
 
 
 def delivered_by(headers: Iterable[tuple[str, bytes | None]]) -> tuple[list[str], str | None]:

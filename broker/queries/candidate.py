@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,11 @@ from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.errors import QueryError
 from broker.matching.plan_ids import member_id, members_in
-from broker.operators.events_operator import EventsDestination, EventsOperator, Track, track_of
+from broker.operators.events_operator import EventsOperator
+from broker.operators.fed_destination import FedDestination
+from broker.operators.near_condition import CarriedColumn
+from broker.operators.near_operator import NearOperator
+from broker.operators.query_operator import QueryOperator
 from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 from broker.stream.analyser import StreamAnalyser
@@ -70,14 +74,15 @@ class Members:
 class Candidate:
     """A query that was judged and may be served. ``predicate``: of a join what holds for all of its shapes
     (:attr:`JoinPredicate.template`), whose ``members`` plans hold. ``expressions``: what its operator reads of a record
-    beside that, each as a predicate of the one p-attribute that it is; of events the key, as a text, and the time in
-    microseconds.
+    beside that, each as a predicate of the one p-attribute that it is, in the order of the operator's; after them
+    those of the columns that the condition of a near query reads (``carried``).
     """
 
     query: RegisteredQuery
     predicate: Predicate
     members: Members | None = None
     expressions: tuple[Predicate, ...] = ()
+    carried: tuple[CarriedColumn, ...] = ()
 
     @staticmethod
     def of(
@@ -88,7 +93,10 @@ class Candidate:
         """
         if query.join is None:
             predicate = analyser.normalise(query.where, shapes, may_wait=may_wait)
-            return Candidate(query, predicate, expressions=_expressions(query.operator, analyser))
+            carried = _carried(query.operator, analyser)
+            return Candidate(query, predicate, None, _expressions(query.operator, carried, analyser), carried)
+        if isinstance(query.operator, NearOperator):
+            raise QueryError("join with pairs of objects", query.id, "is not known: give a predicate without a layer")
         if query.operator is not None and query.join.pairs:
             raise QueryError("join with events", query.id, "has pairs, and an event is of one shape: leave out pairs")
         layer = query.join.layer
@@ -102,7 +110,7 @@ class Candidate:
     @staticmethod
     def of_members(query: RegisteredQuery, analyser: StreamAnalyser, members: Members) -> Candidate:
         """A join with some of its members, or all."""
-        return Candidate(query, members.join.template, members, _expressions(query.operator, analyser))
+        return Candidate(query, members.join.template, members, _expressions(query.operator, (), analyser))
 
     def over(self, shapes: Mapping[str, Layer]) -> Candidate:
         """Itself over the layers that stand by now."""
@@ -136,16 +144,18 @@ class Candidate:
         query, operator = self.query, self.query.operator
         destination = query.topic
         if operator is not None:
-            destination = EventsDestination.of(feed_topic, query.id, query.topic, operator, self.track).text()
+            destination = self.destination(feed_topic, operator).text()
         if self.members is not None:
             return members_of(query, self.members.predicates, destination)
         return [Query(query.id, self.predicate, destination)]
 
-    @property
-    def track(self) -> Track:
-        """How a query with events tells objects apart."""
-        key, time_us = (expression.read[0] for expression in self.expressions)
-        return track_of(key, time_us, self.predicate.read)
+    def destination(self, feed_topic: str, operator: QueryOperator) -> FedDestination:
+        """Where the matches of a query with an operator go."""
+        query = self.query
+        own = [expression.read[0] for expression in self.expressions[: len(operator.expressions())]]
+        if isinstance(operator, EventsOperator):
+            return operator.destination(feed_topic, query.id, query.topic, own=own, predicate=self.predicate)
+        return operator.destination(feed_topic, query.id, query.topic, own=own, carried=self.carried)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -187,20 +197,29 @@ def _of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateErro
     return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
 
 
-def _expressions(operator: EventsOperator | None, analyser: StreamAnalyser) -> tuple[Predicate, ...]:
+def _carried(operator: QueryOperator | None, analyser: StreamAnalyser) -> tuple[CarriedColumn, ...]:
+    if not isinstance(operator, NearOperator) or operator.on is None:
+        return ()
+    return analyser.near_condition(operator.on).columns
+
+
+def _expressions(
+    operator: QueryOperator | None, carried: Sequence[CarriedColumn], analyser: StreamAnalyser
+) -> tuple[Predicate, ...]:
     if operator is None:
         return ()
     # As predicates they go through all that keeps an expression from throwing or stalling.
-    key = _read("key", operator.key, f"CAST(({operator.key}) AS STRING)", analyser)
-    return key, _read("time", operator.time, f"unix_micros({operator.time})", analyser)
+    own = [_read(name, given, text, analyser) for name, (given, text) in operator.expressions().items()]
+    return (*own, *(analyser.normalise(f"{column.text} IS NOT NULL") for column in carried))
 
 
 def _read(name: str, given: str, text: str, analyser: StreamAnalyser) -> Predicate:
+    is_predicate = name == "position"
     try:
-        found = analyser.normalise(f"{text} IS NOT NULL")
+        found = analyser.normalise(text if is_predicate else f"{text} IS NOT NULL")
     except PredicateError as error:
         remedy = f"{error.subject} {str(error.value)!r}: {error.remedy}"
         raise QueryError(f"operator.{name}", given[:200], remedy) from None
-    if len(found.read) != 1:
+    if len(found.read) != 1 or is_predicate != bool(found.read[0].parts):
         raise QueryError(f"operator.{name}", given[:200], "is the same for every record: name what differs")
     return found

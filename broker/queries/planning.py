@@ -14,7 +14,6 @@ from asc.spatial.layer import Layer
 from broker.config.config import Config
 from broker.errors import QueryError
 from broker.queries.candidate import Candidate, planned_ids
-from broker.queries.event_limits import excess_of_events
 from broker.queries.expansion import (
     Changed,
     Made,
@@ -25,6 +24,7 @@ from broker.queries.expansion import (
     over_too_many_shapes,
     reshaped,
 )
+from broker.queries.operator_limits import excess_of_operators
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
@@ -294,7 +294,7 @@ class Planning:
         fitting = [i for i in range(len(candidates)) if i not in refused]
         by_spark = self._by_spark([candidates[i] for i in fitting], computed, patiently=patiently)
         refused.update((fitting[i], error) for i, error in by_spark.items())
-        refused.update(excess_of_events(self._config, candidates, refused, plans))
+        refused.update(excess_of_operators(self._config, candidates, refused, plans))
         while True:
             # One that is refused leaves what it would have replaced standing: others may close a loop with that.
             more = self._loops(candidates, standing, refused)

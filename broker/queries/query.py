@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from broker.config.sections import TOPIC_FORM
 from broker.errors import QueryError
 from broker.failure import one_line
-from broker.operators.events_operator import EventsOperator
+from broker.operators.query_operator import QueryOperator, operator_of
 from broker.queries.join import Join
 
 _RECORD_FORM = 1
@@ -62,7 +62,7 @@ class RegisteredQuery:
     version: int = -1
     unreadable: str | None = None
     join: Join | None = None
-    operator: EventsOperator | None = None
+    operator: QueryOperator | None = None
 
     def at(self, version: int) -> RegisteredQuery:
         """The same query with the version of its record."""
@@ -197,9 +197,9 @@ def _of_type(kind: type[_T], plain: Mapping[str, Any], name: str) -> _T:
     return value
 
 
-def _operator(plain: Mapping[str, Any]) -> EventsOperator | None:
+def _operator(plain: Mapping[str, Any]) -> QueryOperator | None:
     given = plain.get("operator")
-    return None if given is None else EventsOperator.of_plain(_of_type(dict, plain, "operator"))
+    return None if given is None else operator_of(_of_type(dict, plain, "operator"))
 
 
 def _labels(plain: Mapping[str, Any]) -> dict[str, str]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
 from itertools import chain, islice, takewhile
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from asc.predicate.named_shapes import named_shapes
 from asc.spatial.layer import Layer
 from broker.errors import UnknownQueryError
 from broker.layers.mark import LayerMark
 from broker.layers.stored_layer import StoredLayer
+from broker.operators.near_operator import NearOperator
 from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 
@@ -24,6 +25,9 @@ _ALL = ("", "")
 _NO_SHAPE = ""
 """No shape has this id."""
 
+Kind = Literal["join", "near"]
+"""Of queries that are listed by themselves."""
+
 _Label = tuple[str, str, str, str]
 _T = TypeVar("_T")
 
@@ -31,12 +35,13 @@ _T = TypeVar("_T")
 @dataclass(frozen=True, slots=True)
 class _Indexes:
     """What is known of all queries of a set: those of each stream under each label by name, value and id; which are
-    joins; when which expire; which name a shape, by layer, shape and id, joins over a layer under no shape; how many
-    there are of each stream, and by stream and topic of those that deliver to a topic that is watched.
+    joins and which near queries; when which expire; which name a shape, by layer, shape and id, joins over a layer
+    under no shape; how many there are of each stream, and by stream and topic of those that deliver to a topic that is
+    watched.
     """
 
     labels: SortedMap[_Label, None]
-    joins: SortedMap[str, None]
+    kinds: SortedMap[tuple[Kind, str], None]
     expiring: SortedMap[tuple[datetime, str], None]
     naming: SortedMap[tuple[str, str, str], None]
     counts: Counter[str]
@@ -47,7 +52,7 @@ class _Indexes:
     ) -> _Indexes:
         return _Indexes(
             self.labels.changed(dict.fromkeys(_all(_filed, come)), list(_all(_filed, gone))),
-            self.joins.changed(dict.fromkeys(_all(_join, come)), list(_all(_join, gone))),
+            self.kinds.changed(dict.fromkeys(_all(_kind, come)), list(_all(_kind, gone))),
             self.expiring.changed(dict.fromkeys(_all(_due, come)), list(_all(_due, gone))),
             self.naming.changed(dict.fromkeys(_all(_naming, come)), list(_all(_naming, gone))),
             _counted(self.counts, (query.stream for query in gone), (query.stream for query in come)),
@@ -174,9 +179,12 @@ class QuerySet:
             found.append(query_id)
         return found
 
-    def joins(self, after: str | None = None) -> Iterator[RegisteredQuery]:
-        """The joins by id, after one."""
-        return (self.queries[key] for key, _ in self._indexes.joins.items_from("" if after is None else after + "\0"))
+    def of_kind(self, kind: Kind, after: str | None = None) -> Iterator[RegisteredQuery]:
+        """The joins, or the near queries, by id, after one."""
+        for (own, query_id), _ in self._indexes.kinds.items_from((kind, "" if after is None else after + "\0")):
+            if own != kind:
+                return
+            yield self.queries[query_id]
 
     def joins_over(self, layer: str) -> list[RegisteredQuery]:
         """The joins over a layer, by id."""
@@ -277,9 +285,11 @@ def _naming(query: RegisteredQuery) -> Iterator[tuple[str, str, str]]:
         yield (*name, query.id)
 
 
-def _join(query: RegisteredQuery) -> Iterator[str]:
+def _kind(query: RegisteredQuery) -> Iterator[tuple[Kind, str]]:
     if query.join is not None:
-        yield query.id
+        yield "join", query.id
+    if isinstance(query.operator, NearOperator):
+        yield "near", query.id
 
 
 def _due(query: RegisteredQuery) -> Iterator[tuple[datetime, str]]:

@@ -26,7 +26,7 @@ from broker.config.config import Config
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
 from broker.layers.mark import LayerMark
-from broker.operators.events_operator import EventsOperator
+from broker.operators.query_operator import operator_of
 from broker.plans.binding import write_durably
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
@@ -225,7 +225,7 @@ class Snapshots:
                         at,
                         unreadable,
                         None if join is None else Join.of(json.loads(join)),
-                        None if operator is None else EventsOperator.of_plain(json.loads(operator)),
+                        None if operator is None else operator_of(json.loads(operator)),
                     )
                     if reason is not None:
                         unserved[query_id] = reason

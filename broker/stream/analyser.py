@@ -28,6 +28,7 @@ from broker.formats.record_format import DATE_PATTERNS
 from broker.kafka.source_record import SourceRecord
 from broker.matching.expressions import Analysis, analyse, countable_errors
 from broker.matching.parsing import NOT_PARSED, differences, pieces
+from broker.operators.near_condition import NearCondition, pair_schema, whole
 from broker.stream.record_values import RecordValues
 
 if TYPE_CHECKING:
@@ -72,7 +73,17 @@ class StreamAnalyser:
     several threads ask Spark side by side, and no lock is held meanwhile.
     """
 
-    def __init__(self, spark: SparkSession, topic: str, decoder: Decoder, attributes: Schema, limits: Limits) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        topic: str,
+        decoder: Decoder,
+        attributes: Schema,
+        limits: Limits,
+        *,
+        empty: DataFrame | None = None,
+    ) -> None:
+        """``empty``: no record, with the attributes, where a decoder does not give them."""
         self._spark = spark
         self._topic = topic
         self._decoder = decoder
@@ -82,7 +93,8 @@ class StreamAnalyser:
         self._confirmed: frozenset[Form] = frozenset()
         self._lock = threading.Lock()
         self._accepted: dict[PAttribute, None] = {}
-        self._empty: DataFrame | None = None
+        self._empty = empty
+        self._of_pairs: StreamAnalyser | None = None
         self._asking = ThreadPoolExecutor(_ASKED_AT_ONCE, thread_name_prefix="ask-spark")
         self._free = threading.BoundedSemaphore(_ASKED_AT_ONCE)
 
@@ -223,8 +235,31 @@ class StreamAnalyser:
                 self._empty = self._decoder.decode(self._records())
             return self._empty
 
+    def near_condition(self, text: str) -> NearCondition:
+        """The condition of a near query, which Spark takes; QueryError where it does not, or it is none."""
+        pairs = self._pairs()
+        found = NearCondition.of(text, self._attributes, pairs.normalise)
+        predicate = pairs.normalise(whole(text))
+        errors = [*pairs.misread([predicate]).values(), *pairs.refusals(predicate.read).values()]
+        if errors:
+            raise QueryError("operator.on", text[:200], f"{errors[0].subject} {errors[0].value!r}: {errors[0].remedy}")
+        return found
+
+    def _pairs(self) -> StreamAnalyser:
+        """The analyser of predicates over two records."""
+        with self._lock:
+            if self._of_pairs is None:
+                schema = pair_schema(self._attributes)
+                empty = self._spark.createDataFrame([], schema.ddl())
+                self._of_pairs = StreamAnalyser(
+                    *(self._spark, self._topic, self._decoder, schema, self._limits), empty=empty
+                )
+            return self._of_pairs
+
     def close(self) -> None:
         """Ask Spark nothing any more."""
+        if self._of_pairs is not None:
+            self._of_pairs.close()
         self._asking.shutdown(wait=False, cancel_futures=True)
 
     def _analysis(self, asked: list[PAttribute]) -> Analysis:

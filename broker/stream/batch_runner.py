@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +17,13 @@ from broker.config.config import Config
 from broker.errors import SchemaRegistryError
 from broker.formats.decoder import Decoder, as_records
 from broker.kafka.cluster import KafkaCluster
-from broker.operators.events_feed import EventsFeed
-from broker.operators.events_operator import destinations_in, is_operated
+from broker.operators.fed_destination import FedDestination, destinations_in, is_operated
+from broker.operators.feeding import Feeding
 from broker.operators.outgoing import usual_limit
 from broker.stream.feed_writer import FeedWriter, make_feed
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 from broker.stream.prepared_frame import PreparedFrame
-from operators.feed import EventQuery
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -70,7 +69,7 @@ class _Made:
     sampling: Sampling | None
     limits: tuple[int, dict[str, int]]
     decoder: Decoder
-    feed: EventsFeed | None
+    feed: Feeding | None
 
     def crosses_as(self, other: _Made) -> bool:
         """Whether all but the function in Python is the same."""
@@ -97,9 +96,11 @@ class BatchRunner:
         decoder: Decoder,
         monitor: StreamMonitor,
         phases: BatchPhases,
-        fed: Callable[[], None] = lambda: None,
+        fed: Callable[[Sequence[FedDestination]], None] = lambda found: None,
     ) -> None:
-        """``fed`` is called when a batch has event queries, before it is written."""
+        """``fed`` is called with the destinations of queries with an operator, where a batch has such, before it is
+        written.
+        """
         self._fed = fed
         self._name = name
         self._dead_letter_topic = config.dead_letter_topic(name)
@@ -117,7 +118,7 @@ class BatchRunner:
         self._pipeline: tuple[_Made, Pipeline] | None = None
         self._feed_writer = FeedWriter(name, config, cluster, folder)
         self._ahead_s = config.streams[name].ahead_s
-        self._feed: tuple[Plan, tuple[EventsFeed, tuple[EventQuery, ...]] | None] | None = None
+        self._feed: tuple[Plan, tuple[Feeding, Sequence[FedDestination]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None
         self.waits_for: str | None = None
         """What a batch waits for before it is run, in one line; None while it waits for nothing."""
@@ -138,7 +139,7 @@ class BatchRunner:
             if feed is not None or self._feed_writer.is_used:
                 self._feed_writer.begin(batch_id, () if feed is None else feed[1])
             if feed is not None:
-                self._fed()
+                self._fed(feed[1])
             self._write(outgoing)
         tally: Tally | None = tallying.accumulator.value
         # Of a batch that failed a task may come late, with counts of the plan before.
@@ -245,10 +246,12 @@ class BatchRunner:
         self._pipeline = (now, pipeline)
         return pipeline
 
-    def _feed_of(self, plan: Plan) -> tuple[EventsFeed, tuple[EventQuery, ...]] | None:
-        """The feed of a plan and the event queries that it is of; None where the plan has none."""
+    def _feed_of(self, plan: Plan) -> tuple[Feeding, Sequence[FedDestination]] | None:
+        """The feeding of a plan and the destinations that it is of; None where the plan has none."""
         if self._feed is None or self._feed[0] is not plan:
-            self._feed = (plan, EventsFeed.of(destinations_in(plan), self._ahead_s))
+            found = destinations_in(plan)
+            feeding = Feeding.of(found, self._ahead_s)
+            self._feed = (plan, None if feeding is None else (feeding, found))
         return self._feed[1]
 
     def _tallying(self, plan: Plan) -> Tallying:

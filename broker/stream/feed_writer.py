@@ -1,9 +1,10 @@
-"""What the job of a stream tells its feed beside observations: which event queries stand, and how far time has come."""
+"""What the job of a stream tells its feed beside observations: which queries stand, and how far time has come."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from broker.config.config import Config
 from broker.errors import TopicError
 from broker.kafka.cluster import KafkaCluster
 from broker.matching.tally import Tally
-from broker.operators.events_feed import BUCKETS
-from broker.operators.events_operator import Track
+from broker.operators.fed_destination import FedDestination, Track
+from broker.operators.feeding import BUCKETS
 from broker.stream.event_time import EventTime, Marks
-from operators.feed import EventQuery, Settings, Watermarks
+from operators.feed import EventQuery, NearQuery, Settings, Watermarks
 
 _SETTINGS = {"retention.ms": str(86_400_000)}
 """Of a feed that is made: a day, in which the second query reads it."""
@@ -33,39 +34,46 @@ class FeedWriter:
         self.topic = config.feed_topic(stream)
         own = config.streams[stream]
         self._settings = Settings(own.topic, own.crs == "planar", max(1, config.limits.stream_objects // BUCKETS), ())
+        self._objects_max = config.limits.stream_objects
         self._lateness_us = round(own.lateness_s * 1_000_000)
         self._cluster = cluster
         self._time = EventTime(folder)
         self._producer: Any = None
-        self._told: tuple[tuple[EventQuery, ...], Marks] | None = None
+        self._told: tuple[Settings, Marks] | None = None
 
     @property
     def is_used(self) -> bool:
         """Whether the feed may hold that queries stand: the last batch had some, of this daemon or of one before."""
-        return self._time.has_tracks or bool(self._told and self._told[0])
+        return self._time.has_tracks or bool(self._told and (self._told[0].queries or self._told[0].near))
 
-    def begin(self, batch_id: int, queries: Sequence[EventQuery]) -> None:
+    def begin(self, batch_id: int, found: Sequence[FedDestination]) -> None:
         """Say what holds for the observations of a batch. Raises KafkaError."""
-        own = {query.track for query in queries}
+        own = {one.track.name for one in found}
         marks = {track: mark for track, mark in self._time.before(batch_id).items() if track in own}
-        told, now = self._told, (tuple(queries), marks)
+        told, now = self._told, (self._settings_of(found), marks)
         texts = []
         if told is None or told[0] != now[0]:
-            plain = self._settings
-            texts.append(Settings(plain.source_topic, plain.is_planar, plain.objects_max, now[0]).text())
+            texts.append(now[0].text())
         if marks and (told is None or told[1] != marks):
             texts.append(Watermarks({track: mark - self._lateness_us for track, mark in marks.items()}).text())
         if texts:
-            if not queries:
-                # Of a stream that has had its last event query nothing else looks after the topic.
+            if not found:
+                # Of a stream that has had its last query with an operator nothing else looks after the topic.
                 make_feed(self._cluster, self.topic)
             # What fails half way is said once more.
             self._told = None
             self._send(texts)
             self._told = now
 
+    def _settings_of(self, found: Sequence[FedDestination]) -> Settings:
+        queries = sorted((one.query for one in found), key=lambda query: query.id)
+        events = tuple(query for query in queries if isinstance(query, EventQuery))
+        near = tuple(query for query in queries if isinstance(query, NearQuery))
+        room = max(1, self._objects_max // max(1, len(near)))
+        return replace(self._settings, queries=events, near=near, near_objects_max=room)
+
     def passed(self, batch_id: int, tally: Tally | None, tracks: Sequence[Track]) -> None:
-        """A batch of the event queries of some tracks is written. Raises OSError."""
+        """A batch of the queries of some tracks is written. Raises OSError."""
         newest = {} if tally is None else tally.newest
         self._time.passed(batch_id, newest, {track.name for track in tracks})
 

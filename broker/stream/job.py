@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from broker.errors import BrokerError, SchemaRegistryError
 from broker.failure import one_line, root_cause, text_of
 from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
+from broker.operators.fed_destination import FedDestination
 from broker.plans.binding import write_durably
 from broker.plans.offsets import Offsets
 from broker.plans.running_plan import BoundBatch, RunningPlan
@@ -89,9 +90,9 @@ class StreamJob:
         dead_letters: DeadLetters,
         figures: StreamFigures,
         phases: BatchPhases,
-        fed: Callable[[], None] = lambda: None,
+        fed: Callable[[Sequence[FedDestination]], None] = lambda found: None,
     ) -> None:
-        """``fed`` is called where a batch has event queries."""
+        """``fed``: see :class:`BatchRunner`."""
         self.name = name
         self._config = config
         self._stream = config.streams[name]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from broker.formats.decoder import ERROR, RECORD, Decoder
-from broker.operators.events_feed import EventsFeed
+from broker.operators.feeding import Feeding
 from broker.operators.outgoing import outgoing as outgoing_projections
 from broker.stream.prepared_frame import PreparedFrame
 
@@ -38,10 +38,10 @@ class Pipeline:
         *,
         dead_letter_topic: str,
         limits: Mapping[str, int],
-        feed: EventsFeed | None = None,
+        feed: Feeding | None = None,
     ) -> Pipeline:
         """The pipeline of a plan, for all records of the stream that these are of; ``limits``: the largest record of
-        each topic it sends to, in bytes. ``feed``: that of its event queries, where it has such.
+        each topic it sends to, in bytes. ``feed``: that of its queries with an operator, where it has such.
         """
         from pyspark.sql import functions as sf
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from broker.adapting.stream_monitor import StreamMonitor
@@ -11,8 +11,10 @@ from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.source_record import Place, SourceRecord, record_at
-from broker.operators.events_operator import destinations_in
-from broker.operators.events_query import EventsQuery
+from broker.operators.events_reader import EventsReader
+from broker.operators.fed_destination import FedDestination, destinations_in
+from broker.operators.feed_query import FeedQuery, FeedReader
+from broker.operators.near_reader import NearReader
 from broker.plans.binding import BatchBindings
 from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
@@ -29,6 +31,7 @@ from broker.stream.parked import ParkedQueries
 from broker.stream.phases import BatchPhases, DoneBatch
 from broker.stream.recent_records import RecentRecords
 from broker.stream.starting_offsets import starting_offsets
+from operators.feed import NearQuery
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,16 +84,19 @@ class Stream:
         self._phases = BatchPhases(told)
         self._feed_topic = config.feed_topic(name)
         self._feed_lag = Lag(f"{name}-feed", self._feed_topic, cluster.client, {})
-        self.events = EventsQuery(
-            *(name, spark, self._feed_topic, folder),
-            source={
-                **CONSUMER,
-                **cluster.client.spark_options(),
-                "maxOffsetsPerTrigger": str(config.spark.max_records_per_batch),
-            },
-            sink=sink_options(config, cluster),
-            prepare=self._prepare_events,
-        )
+        source = {
+            **CONSUMER,
+            **cluster.client.spark_options(),
+            "maxOffsetsPerTrigger": str(config.spark.max_records_per_batch),
+        }
+
+        def fed(reader: FeedReader) -> FeedQuery:
+            own = (name, spark, self._feed_topic, folder)
+            return FeedQuery(*own, reader, source=source, prepare=self._prepare_feed)
+
+        sink = sink_options(config, cluster)
+        self.events = fed(EventsReader(sink))
+        self.near = fed(NearReader(sink, self.analyser.near_condition))
         self.job = StreamJob(
             name,
             config,
@@ -105,13 +111,13 @@ class Stream:
             dead_letters=self.dead_letters,
             figures=self.figures,
             phases=self._phases,
-            fed=self.events.begin,
+            fed=self._begin_fed,
         )
 
     @property
     def problem(self) -> str | None:
-        """Why its job does not run, or its events are not made, in one line; None while they are."""
-        return self.job.problem or self.job.waits_for or self.events.problem
+        """Why its job does not run, or its events or pairs are not made, in one line; None while they are."""
+        return self.job.problem or self.job.waits_for or self.events.problem or self.near.problem
 
     @property
     def finding(self) -> Finding | None:
@@ -149,6 +155,7 @@ class Stream:
         self.figures.lag.start()
         self.job.start()
         self.events.start()
+        self.near.start()
 
     def ask_to_stop(self) -> None:
         """Begin no further batch, and measure no further block."""
@@ -157,17 +164,24 @@ class Stream:
         self.figures.lag.ask_to_stop()
         self._feed_lag.ask_to_stop()
         self.events.ask_to_stop()
+        self.near.ask_to_stop()
 
     @property
     def feed_lag(self) -> int | None:
-        """How many records of the feed are not done; None where that is not known."""
-        if not self.events.done:
+        """Records of the feed that are not done, by the slower of those that read it; None where that is not known."""
+        used = [query.done for query in (self.events, self.near) if query.is_used]
+        if not used or not all(used):
             return None
-        self._feed_lag.done = self.events.done
+        self._feed_lag.done = {partition: min(d.get(partition, 0) for d in used) for partition in set().union(*used)}
         return self._feed_lag.records()
 
-    def _prepare_events(self) -> None:
-        """Make the feed, and the topics that events go to, where they are missing. Raises KafkaError."""
+    def _begin_fed(self, found: Sequence[FedDestination]) -> None:
+        """A batch has queries with an operator: what reads the feed for them is to run."""
+        for query in {self.near if isinstance(one.query, NearQuery) else self.events for one in found}:
+            query.begin()
+
+    def _prepare_feed(self) -> None:
+        """Make the feed, and the topics that what comes of it goes to, where they are missing. Raises KafkaError."""
         self._feed_lag.start()
         make_feed(self._cluster, self._feed_topic)
         self._cluster.ensure_topics({one.query.topic for one in destinations_in(self.running.plan)})
@@ -176,6 +190,7 @@ class Stream:
         """Let the running batch end and be committed, then stop; harmless when called again."""
         self.job.stop()
         self.events.stop()
+        self.near.stop()
         self.monitor.stop()
         self.analyser.close()
         self.recent.close()

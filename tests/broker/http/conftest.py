@@ -23,7 +23,7 @@ from broker.http.app import create_app
 from broker.http.server import ApiServer
 from broker.kafka.client import KafkaClient
 from broker.matching.tally import Tally
-from broker.operators.events_task import EventsTally
+from broker.operators.feed_task import FeedTally
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from broker.stream.dead_letters import DeadLetters
@@ -97,7 +97,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 class EventsOf:
     """What the events of a stream told, without a query of Spark's."""
 
-    tally: EventsTally | None
+    tally: FeedTally | None
     failures: int
 
 

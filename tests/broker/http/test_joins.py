@@ -153,7 +153,7 @@ def test_joins_are_seen_within_a_scope(resting: Resting, api: TestClient) -> Non
     api.post("/v1/joins", json=body(resting, id="other.over"))
     scope = Scope("t", id_prefix="own.", columns=frozenset({("n",)}))
     permitted = resting.within(scope)
-    assert [query.id for query in permitted.joins(None, 10)] == ["own.over"]
+    assert [query.id for query in permitted.of_kind("join", None, 10)] == ["own.over"]
     with pytest.raises(UnknownQueryError):
         resting.within(Scope("t", streams=frozenset())).get("own.over")
     query = resting.registrar().standing.get("own.over")

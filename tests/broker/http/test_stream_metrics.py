@@ -15,7 +15,7 @@ from broker.http.stream_metrics import BLOCKS_MAX, STREAM_METRICS, StreamMetrics
 from broker.matching.query_counts import QueryCounts
 from broker.matching.record_times import RecordTimes
 from broker.matching.tally import Tally
-from broker.operators.events_task import EventsTally
+from broker.operators.feed_task import FeedTally
 from broker.queries.query import RegisteredQuery
 from broker.stream.latency import BOUNDS_S
 from workloads.synthetic import d1_workload, uniform_tuples
@@ -72,7 +72,7 @@ def test_every_count_of_every_stream_is_there_once(counted: CountedOf, tally: Ta
     busy.dead_letters.count({1: 5, 2: 6})
     busy.parked.add({("q000000", 7): "divides by zero"})
     busy.problem, busy.failures = "is starting", 3
-    busy.events.tally = EventsTally({0: 2, 7: 3}, 9, {"older": 1, "key": 6}, {"enter": 3})
+    busy.events.tally = FeedTally({0: 2, 7: 3}, 9, {"older": 1, "key": 6}, {"enter": 3})
     busy.events.failures, busy.feed_lag = 1, 4
     found = values({"busy": busy, "idle": idle}, not_served={"busy": 2})
     assert {name: value for name, value in found.items() if len(name) == 3} == {

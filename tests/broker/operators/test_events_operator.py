@@ -1,4 +1,4 @@
-"""What is asked of events, and where their matches go in a plan."""
+"""What is asked of events, and where their matches go."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ import pyarrow as pa
 import pytest
 
 from asc.keys.attribute import PAttribute, position
+from asc.predicate.normal_form import Predicate
 from broker.errors import QueryError
-from broker.operators.events_operator import (
-    EventsDestination,
-    EventsOperator,
-    Track,
-    is_operated,
-    target_of,
-    track_of,
-)
+from broker.operators.events_operator import EventsOperator
+from broker.operators.fed_destination import FedDestination, Track
 from operators.feed import EventQuery
 
 PLAIN = {
@@ -65,19 +60,17 @@ def test_what_is_none_is_refused(wrong: dict[str, Any]) -> None:
         EventsOperator.of_plain({**PLAIN, **wrong})
 
 
-def test_a_destination_holds_all_that_events_need_of_a_query() -> None:
+def test_the_first_position_of_the_predicate_is_that_of_events() -> None:
     number = PAttribute("n", pa.float64(), ("n",))
     key, time_us = PAttribute("CAST(k AS STRING)", pa.string()), PAttribute("unix_micros(t)", pa.int64())
-    place = position((number, number), is_planar=False)
-    track = track_of(key, time_us, [number, place, position((number,) * 4, is_planar=False)])
-    assert track == Track("CAST(k AS STRING)", "unix_micros(t)", ("CAST((n) AS DOUBLE)",) * 2)
+    place, box = (position((number,) * count, is_planar=False) for count in (2, 4))
     asked = EventsOperator.of_plain(PLAIN)
-    destination = EventsDestination.of("asc.feed.s", "é", "out", asked, track)
-    assert destination.query == EventQuery("é", "out", track.name, ("enter", "exit"), 30_000_000, 1_500_000)
-    assert EventsDestination.of_text(destination.text()) == destination
-    assert destination.text().startswith(target_of("asc.feed.s", track.name))
-    assert is_operated(destination.text())
-    assert not is_operated("out")
-    # Other expressions make another track, whatever they are cut into.
-    tracks = (track, track_of(key, time_us, []), Track("a", "b", ("c",)), Track("a", "b,c"))
-    assert len({each.name for each in tracks}) == 4
+
+    def destination(*read: PAttribute) -> FedDestination:
+        predicate = Predicate("", (tuple((attribute, None) for attribute in read),))  # type: ignore[misc]
+        return asked.destination("asc.feed.s", "q", "out", own=[key, time_us], predicate=predicate)
+
+    found = destination(number, place, box)
+    assert found.track == Track("CAST(k AS STRING)", "unix_micros(t)", ("CAST((n) AS DOUBLE)",) * 2)
+    assert found.query == EventQuery("q", "out", found.track.name, ("enter", "exit"), 30_000_000, 1_500_000)
+    assert destination(number).track.position == ()

@@ -16,7 +16,9 @@ from asc.spatial.layer import Layer
 from broker.config.streams import StreamConfig
 from broker.errors import QueryError
 from broker.formats.record_attributes import attributes_of
-from broker.operators.events_operator import EventsDestination, EventsOperator
+from broker.operators.events_operator import EventsOperator
+from broker.operators.fed_destination import FedDestination
+from broker.operators.near_operator import NearOperator
 from broker.plans.sorted_map import SortedMap
 from broker.queries.candidate import Candidate, Members, members_of
 from broker.queries.join import Join
@@ -111,13 +113,13 @@ def test_a_routed_query_goes_to_its_topic(analyser: StreamAnalyser) -> None:
 def test_key_and_time_are_computed_and_the_first_position_is_told(analyser: StreamAnalyser) -> None:
     found = asked(analyser, BERN, key="upper(s)", time="t")
     assert [attribute.sql for attribute in found.computed] == ["CAST(upper(s) AS STRING)", "unix_micros(t)"]
-    destination = EventsDestination.of_text(found.planned("feed")[0].topic)
+    destination = FedDestination.of_text(found.planned("feed")[0].topic)
     assert destination.query.topic == "out"
     track = destination.track
     assert (track.key, track.time_us) == ("CAST(upper(s) AS STRING)", "unix_micros(t)")
     assert track.position == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
     # Where there is none, events tell of none.
-    plain = EventsDestination.of_text(asked(analyser, "n > 3", key="s", time="t").planned("feed")[0].topic)
+    plain = FedDestination.of_text(asked(analyser, "n > 3", key="s", time="t").planned("feed")[0].topic)
     assert plain.track.position == ()
 
 
@@ -158,6 +160,53 @@ def test_members_of_a_join_with_events_share_a_destination(analyser: StreamAnaly
     planned = found.planned("feed")
     assert [one.id for one in planned] == ["over/a", "over/b"]
     (destination,) = {one.topic for one in planned}
-    told = EventsDestination.of_text(destination)
-    assert (told.feed_topic, told.query.id, told.query.topic, told.track) == ("feed", "over", "out", found.track)
+    told = FedDestination.of_text(destination)
+    assert (told.feed_topic, told.query.id, told.query.topic) == ("feed", "over", "out")
+    assert (told.track.key, told.track.time_us) == ("CAST(upper(s) AS STRING)", "unix_micros(t)")
     assert [attribute.sql for attribute in found.computed] == ["CAST(upper(s) AS STRING)", "unix_micros(t)"]
+
+
+def near(analyser: StreamAnalyser, **more: Any) -> Candidate:
+    given: dict[str, Any] = {"key": "s", "time": "t", "position": "ST_Point(lon, lat)"}
+    asked = NearOperator(**{**given, "distance_m": 5, "window_s": 30, "every_s": 10, **more})
+    return Candidate.of(RegisteredQuery("q", "s", "true", "out", operator=asked), analyser, NO_LAYERS)
+
+
+@pytest.mark.spark
+def test_a_near_query_carries_what_its_condition_reads(analyser: StreamAnalyser) -> None:
+    found = near(analyser, on="abs(a.n - b.N) < 3 AND a.t <= b.t")
+    assert [sorted(one.columns) for one in found.expressions[3:]] == [[("n",)], [("t",)]]
+    told = FedDestination.of_text(found.planned("feed")[0].topic)
+    assert told.track.carried == (("n", "n"), ("t", "unix_micros(t)"))
+    assert told.track.position == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
+    assert near(analyser).destination("feed", NearOperator("s", 5, 30, 10)).track.carried == ()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"position": "n"}, "operator.position 'n': "),
+        ({"position": "ST_PolygonFromEnvelope(lon, lat, lon, lat)"}, "operator.position 'ST_PolygonFromEnvelope"),
+        ({"on": "a.nope = 1"}, "operator.on 'a.nope = 1': "),
+        ({"on": "n > 1"}, "operator.on 'n > 1': "),
+        ({"on": "1 = 1"}, "operator.on '1 = 1': is the same for every pair"),
+        ({"on": "a.n"}, "operator.on 'a.n': "),
+        ({"on": "a.n < b.n) OR (true"}, "operator.on 'a.n < b.n) OR (true': "),
+        ({"on": "rand() < a.n"}, "operator.on 'rand() < a.n': "),
+    ],
+    ids=str,
+)
+def test_near_queries_that_mean_nothing_are_refused(analyser: StreamAnalyser, more: dict[str, str], said: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        near(analyser, **more)
+    assert str(refused.value).replace('"', "'").startswith(said), refused.value
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.spark
+def test_a_join_has_no_pairs_of_objects(analyser: StreamAnalyser) -> None:
+    asked = NearOperator("s", 5, 30, 10)
+    query = RegisteredQuery("over", "s", "n >= t.low", "out", join=Join("t"), operator=asked)
+    with pytest.raises(QueryError, match="join with pairs of objects 'over'"):
+        Candidate.of(query, analyser, SCHEMA.layers)

@@ -152,12 +152,12 @@ def test_joins_are_found_by_layer_and_by_id() -> None:
     ]
     found = QuerySet().changed([*joins, *others], [], 3)
     assert [query.id for query in found.joins_over("z")] == ["a", "b", "z"]
-    assert [query.id for query in found.joins()] == ["a", "b", "c", "z"]
-    assert [query.id for query in found.joins("b")] == ["c", "z"]
+    assert [query.id for query in found.of_kind("join")] == ["a", "b", "c", "z"]
+    assert [query.id for query in found.of_kind("join", "b")] == ["c", "z"]
     assert found.joins_over("y") == []
     # Which joins a shape moves is told by member, so that they name none.
     assert found.naming({"z": {"x"}}) == {"named"}
     assert found.naming({"z": None}) == {"named", "a", "b", "z"}
     after = found.changed([RegisteredQuery("a", "s", "n > 1", "t")], ["b"], 4)
     assert [query.id for query in after.joins_over("z")] == ["z"]
-    assert [query.id for query in after.joins()] == ["c", "z"]
+    assert [query.id for query in after.of_kind("join")] == ["c", "z"]

@@ -14,10 +14,10 @@ from broker.config.config import Config, parse_config
 from broker.errors import TopicError
 from broker.kafka.cluster import KafkaCluster
 from broker.matching.tally import Tally
-from broker.operators.events_feed import BUCKETS
-from broker.operators.events_operator import Track
+from broker.operators.fed_destination import FedDestination, Track
+from broker.operators.feeding import BUCKETS
 from broker.stream.feed_writer import FeedWriter, make_feed, refused_feed
-from operators.feed import EventQuery, Message, Settings, Watermarks, parse
+from operators.feed import EventQuery, Message, NearQuery, Settings, Watermarks, parse
 
 if TYPE_CHECKING:
     from broker.kafka.embedded import EmbeddedKafka
@@ -84,19 +84,20 @@ def test_settings_and_watermarks_come_before_what_they_hold_for(
     assert refused_feed(cluster, topic) is None
     assert cluster.topic_settings(topic)["retention.ms"] == "86400000"
     writer = FeedWriter(stream, config, cluster, tmp_path)
-    settings = Settings("source", True, 100, (QUERY,))
+    settings = Settings("source", True, 100, (QUERY,), near_objects_max=1_600)
     other = replace(QUERY, dwell_us=7)
+    own = FedDestination(topic, TRACK, QUERY)
     try:
-        writer.begin(0, [QUERY])
+        writer.begin(0, [own])
         writer.passed(0, tally({(TRACK.name, 0): 9_000_000, (TRACK.name, 1): 8_000_000}), [TRACK])
-        writer.begin(1, [QUERY])
+        writer.begin(1, [own])
         writer.passed(1, None, [TRACK])
-        writer.begin(2, [QUERY])
+        writer.begin(2, [own])
         writer.passed(2, tally({(TRACK.name, 1): 8_500_000}), [TRACK])
         # Run again, a batch is told what it was told before; so is one after a failure.
         writer.forget()
-        writer.begin(2, [QUERY])
-        writer.begin(3, [other])
+        writer.begin(2, [own])
+        writer.begin(3, [replace(own, query=other)])
         writer.passed(3, None, [TRACK])
     finally:
         writer.close()
@@ -125,3 +126,21 @@ def test_a_feed_with_too_few_partitions_is_refused(config: Config, cluster: Kafk
     assert "has 1 partitions, and 16 are needed" in str(refused)
     with pytest.raises(TopicError):
         make_feed(cluster, topic)
+
+
+def test_near_queries_share_the_room(
+    config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka, tmp_path: Path
+) -> None:
+    (stream,) = config.streams
+    topic = config.feed_topic(stream)
+    make_feed(cluster, topic)
+    track = Track("k", "t", ("x", "y"), ())
+    queries = tuple(NearQuery(query_id, "out", track.name, ("pair",), 5.0, 3, 1) for query_id in ("a", "b"))
+    writer = FeedWriter(stream, config, cluster, tmp_path)
+    try:
+        writer.begin(
+            0, [*(FedDestination(topic, track, query) for query in queries), FedDestination(topic, TRACK, QUERY)]
+        )
+    finally:
+        writer.close()
+    assert messages(kafka, topic) == [Settings("source", True, 100, (QUERY,), queries, 800)]

@@ -11,10 +11,10 @@ import pytest
 from broker.config.streams import StreamConfig
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
-from broker.operators.events_feed import BUCKETS, EventsFeed
-from broker.operators.events_operator import EventsDestination, EventsOperator, Track, target_of
+from broker.operators.fed_destination import FedDestination, Track, target_of
+from broker.operators.feeding import BUCKETS, Feeding
 from broker.operators.outgoing import outgoing
-from operators.feed import Observation, parse
+from operators.feed import KINDS, EventQuery, NearQuery, Observation, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,39 +31,44 @@ PLAIN = Track("CAST(k AS STRING)", "unix_micros(_timestamp)")
 PLACED = Track("upper(k)", "unix_micros(t)", ("CAST((x) AS DOUBLE)", "CAST((y) AS DOUBLE)"))
 
 
-def destination(query_id: str, track: Track) -> EventsDestination:
-    return EventsDestination.of("asc.feed.s", query_id, f"to-{query_id}", EventsOperator("k"), track)
+NEAR = Track("k", "unix_micros(t)", PLACED.position, (("z", "z"), ("t", "unix_micros(t)")))
 
 
-def test_the_feed_of_a_plan_is_of_its_event_queries() -> None:
-    assert EventsFeed.of([], 1) is None
-    found = EventsFeed.of([destination("q", PLAIN), destination("p", PLACED), destination("r", PLAIN)], 60)
-    assert found is not None
-    feed, queries = found
+def destination(query_id: str, track: Track) -> FedDestination:
+    topic = f"to-{query_id}"
+    if track.carried is None:
+        return FedDestination("asc.feed.s", track, EventQuery(query_id, topic, track.name, KINDS, 0, 1))
+    return FedDestination("asc.feed.s", track, NearQuery(query_id, topic, track.name, ("pair",), 5.0, 30, 10))
+
+
+def test_the_feed_of_a_plan_is_of_its_queries() -> None:
+    assert Feeding.of([], 1) is None
+    feed = Feeding.of([destination("q", PLAIN), destination("p", PLACED), destination("r", PLAIN)], 60)
+    assert feed is not None
     assert (feed.feed_topic, {*feed.tracks}, feed.ahead_s) == ("asc.feed.s", {PLAIN, PLACED}, 60)
     assert [track.name for track in feed.tracks] == sorted(track.name for track in feed.tracks)
-    assert [(query.id, query.topic, query.track) for query in queries] == [
-        ("p", "to-p", PLACED.name),
-        ("q", "to-q", PLAIN.name),
-        ("r", "to-r", PLAIN.name),
-    ]
 
 
 def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
     stream = StreamConfig.model_validate(
-        {"topic": "t", "format": "json", "schema": "k STRING, t TIMESTAMP, x INT, y INT"}
+        {"topic": "t", "format": "json", "schema": "k STRING, t TIMESTAMP, x INT, y INT, z DOUBLE"}
     )
     values: list[dict[str, Any]] = [
-        {"k": "a", "t": "2026-01-01T00:00:10Z", "x": 1, "y": 2},
+        {"k": "a", "t": "2026-01-01T00:00:10Z", "x": 1, "y": 2, "z": 0.1},
         {"k": "a", "t": "2026-01-01T00:01:00.000001Z", "x": 1, "y": 2},
         {"x": 3},
     ]
     texts = [*(json.dumps(value).encode() for value in values), b"no record"]
     rows = [(b"key", text, "t", 3, offset, STAMP, 0, [("h", b"x" * 5_000)]) for offset, text in enumerate(texts)]
-    feed, _ = EventsFeed.of([destination("q", PLAIN), destination("p", PLACED)], 60) or pytest.fail("no feed")
+    queries = [destination("q", PLAIN), destination("p", PLACED), destination("o", NEAR)]
+    feed = Feeding.of(queries, 60) or pytest.fail("no feed")
     frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
     accepted = BETWEEN_TOPICS.join(
-        (f"out{AFTER_TOPIC}r", f"{target_of('asc.feed.s', PLACED.name)}{AFTER_TOPIC}p{BETWEEN_IDS}q")
+        (
+            f"out{AFTER_TOPIC}r",
+            f"{target_of('asc.feed.s', PLACED.name)}{AFTER_TOPIC}p{BETWEEN_IDS}q",
+            f"{target_of('asc.feed.s', NEAR.name)}{AFTER_TOPIC}o",
+        )
     )
     frame = frame.select("*", *feed.columns).selectExpr("*", f"IF(_offset = 0, '{accepted}', NULL) AS d")
     times = frame.select(*feed.times()).toArrow().to_pylist()
@@ -86,14 +91,20 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
             Observation(plain, "a", AT_US, (), 3, 1),
             Observation(placed, None, None, (3.0, None), 3, 2),
             Observation(plain, None, AT_US, (), 3, 2),
+            # What a near query does not accept is none of its.
+            Observation(
+                *(NEAR.name, "a", AT_US + 10_000_000, (1.0, 2.0), 3, 0, ("o",)),
+                carried=f'{{"z":0.1,"t":{AT_US + 10_000_000}}}',
+            ),
         ],
         key=str,
     )
-    # An object stays in its bucket.
+    # An object stays in its bucket, and all of a near track are in one.
     buckets = {}
     for each, seen in zip(fed, observed, strict=True):
         assert isinstance(seen, Observation)
-        assert buckets.setdefault((seen.track, seen.key), each.partition) == each.partition
+        key = seen.key if seen.track != NEAR.name else None
+        assert buckets.setdefault((seen.track, key), each.partition) == each.partition
     own = [feed.tracks.index(PLACED), feed.tracks.index(PLAIN)]
     told = [[partition, *(at[place] for place in own)] for partition, *at in (row.values() for row in times)]
     assert told == [[3, AT_US + 10_000_000, AT_US], [3, NO_TIME, AT_US], [3, NO_TIME, AT_US], [3, NO_TIME, NO_TIME]]

@@ -1,4 +1,4 @@
-"""The second query of a stream with events: from its feed, by a state of Spark's own, to the topics of its queries."""
+"""A second query of a stream: from its feed, by a state of Spark's own, to the topics of queries with an operator."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from broker.errors import BrokerError
 from broker.failure import one_line, root_cause, text_of
-from broker.interpreter import own_interpreter
-from broker.operators.events_feed import BUCKETS
-from broker.operators.headers import HEADER_EVENT, HEADER_QUERY, HEADER_SOURCE
+from broker.operators.feeding import BUCKETS
 from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-    from broker.operators.events_task import EventsTally
+    from broker.operators.feed_task import FeedTally
 
 LOG = logging.getLogger("asc.events")
 
+_TIME_ZONE = "spark.sql.session.timeZone"
 _BACKOFF_S = (1, 2, 5, 10, 20)
 _LOOK_S = 0.25
 _STOP_S = 10.0
@@ -41,14 +41,25 @@ STATE_OPTIONS = {
 }
 
 
-class EventsQuery:
-    """Reads the feed of a stream and writes events, in a query of Spark's beside that of the job.
+class FeedReader(Protocol):
+    """What a second query makes of its stream's feed. ``name``: of what it makes, and of the folder of its state."""
 
-    It is started when the stream has its first event query, or at the daemon's start where it was started before, and
-    started again with a pause after a failure. Where it ended in a batch, that batch is run again with the state that
-    it began with: its events come again as they were, and none is lost. Invariant: sixteen groups with one state each
-    (:class:`operators.events.Bucket`), a partition of the feed a group. Cost: a batch reads and writes the states of
-    the buckets that it has messages of.
+    name: str
+
+    def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
+        """What writes what comes of the records of a feed (FED_DDL), its checkpoint aside; ``tallies``: where its tasks
+        tell what they did.
+        """
+
+
+class FeedQuery:
+    """Reads the feed of a stream in a query of Spark's beside that of the job, as its reader has it.
+
+    It is started when the stream has its first query of that kind, or at the daemon's start where it was started
+    before, and started again with a pause after a failure. Where it ended in a batch, that batch is run again with the
+    state that it began with: what it wrote comes again as it was, and none is lost. Invariant: sixteen groups with one
+    state each, a partition of the feed a group. Cost: a batch reads and writes the states of the groups that it has
+    messages of.
     """
 
     def __init__(
@@ -57,23 +68,24 @@ class EventsQuery:
         spark: SparkSession,
         topic: str,
         folder: Path,
+        reader: FeedReader,
         *,
         source: Mapping[str, str],
-        sink: Mapping[str, str],
         prepare: Callable[[], None],
     ) -> None:
-        """``source``, ``sink``: options of Spark's Kafka source and sink. ``prepare`` makes topics that are missing."""
+        """``source``: options of Spark's Kafka source. ``prepare`` makes topics that are missing."""
         self._stream = stream
         self._spark = spark
         self._topic = topic
-        self._folder = folder / "events"
+        self._reader = reader
+        self._name = reader.name
+        self._folder = folder / reader.name
         self._source = source
-        self._sink = sink
         self._prepare = prepare
         self._wanted = threading.Event()
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
-        self._supervisor = threading.Thread(target=self._supervise, name=f"events-{stream}", daemon=True)
+        self._supervisor = threading.Thread(target=self._supervise, name=f"{reader.name}-{stream}", daemon=True)
         self._tallies: Any = None
         self.failures = 0
         """How many times it ended with an error, and was started again."""
@@ -88,9 +100,9 @@ class EventsQuery:
         return self._wanted.is_set()
 
     @property
-    def tally(self) -> EventsTally | None:
+    def tally(self) -> FeedTally | None:
         """What its batches told since the daemon began; None where it was not started."""
-        found: EventsTally | None = None if self._tallies is None else self._tallies.value
+        found: FeedTally | None = None if self._tallies is None else self._tallies.value
         return found
 
     def start(self) -> None:
@@ -100,7 +112,7 @@ class EventsQuery:
         self._supervisor.start()
 
     def begin(self) -> None:
-        """There are event queries."""
+        """There are queries of its kind."""
         self._wanted.set()
 
     def ask_to_stop(self) -> None:
@@ -116,7 +128,7 @@ class EventsQuery:
             try:
                 query.stop()
             except Exception as error:
-                LOG.warning("stream '%s': Spark did not stop its events: %s", self._stream, one_line(error))
+                LOG.warning("stream '%s': Spark did not stop its %s: %s", self._stream, self._name, one_line(error))
         if self._supervisor.is_alive():
             self._supervisor.join(timeout=_STOP_S)
 
@@ -139,7 +151,7 @@ class EventsQuery:
                 pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
                 failures += 1
                 self.failures += 1
-                self.problem = f"events stopped and are started again every {pause} s: {self._cause(error)}"
+                self.problem = f"{self._name} stopped and are started again every {pause} s: {self._cause(error)}"
                 LOG.error("stream '%s' %s (after %.0f s)", self._stream, self.problem, time.monotonic() - begun_s)
                 self._query = None
                 self._stopping.wait(pause)
@@ -150,7 +162,7 @@ class EventsQuery:
             # What failed there is told by the last line before those of the JVM.
             text = one_line(text_of(error).partition("\n\tat ")[0].strip().splitlines()[-1])
         if "data may have been lost" in text or "OffsetOutOfRange" in text:
-            remedy = f"stop the daemon and remove {self._folder}: what objects were inside is forgotten"
+            remedy = f"stop the daemon and remove {self._folder}: what was known of objects is forgotten"
             return f"records of '{self._topic}' expired unread, or it was made again: {remedy}"
         return text
 
@@ -158,7 +170,7 @@ class EventsQuery:
         while not self._stopping.is_set():
             ended = query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # takes parts of a second
             if ended and not self._stopping.is_set():
-                raise BrokerError("events of stream", self._stream, "were stopped from outside")
+                raise BrokerError(f"{self._name} of stream", self._stream, "were stopped from outside")
             told: Any = query._jsq.lastProgress()
             if told is None:
                 continue
@@ -167,15 +179,16 @@ class EventsQuery:
             self.problem = None
 
     def _started(self) -> StreamingQuery:
-        from broker.operators.events_task import events_accumulator
+        from broker.operators.feed_task import feed_accumulator
 
         # Settings of its own: what holds for its state is none of the job's.
         session = self._spark.newSession()
-        for name, value in STATE_OPTIONS.items():
+        own = {**STATE_OPTIONS, _TIME_ZONE: str(self._spark.conf.get(_TIME_ZONE))}
+        for name, value in own.items():
             session.conf.set(name, value)
         partitions = min(BUCKETS, self._spark.sparkContext.defaultParallelism)
         session.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        self._tallies = self._tallies or events_accumulator(self._spark.sparkContext)
+        self._tallies = self._tallies or feed_accumulator(self._spark.sparkContext)
         feed = (
             session.readStream.format("kafka")
             .options(**self._source)
@@ -184,34 +197,11 @@ class EventsQuery:
             .option("kafka.isolation.level", "read_committed")
             .load()
         )
+        fed = feed.selectExpr("partition AS bucket", "offset", "value AS message")
+        writer = self._reader.writer(fed, self._tallies)
         return (
-            self._events(feed)
-            .writeStream.queryName(f"asc-events-{self._stream}")
-            .format("kafka")
-            .options(**self._sink)
+            writer.queryName(f"asc-{self._name}-{self._stream}")
             .option("checkpointLocation", str(self._folder))
             .outputMode("append")
             .start()
         )
-
-    def _events(self, feed: DataFrame) -> DataFrame:
-        """The records to write of those of a feed."""
-        from pyspark.sql import functions as sf
-        from pyspark.sql.streaming.state import GroupStateTimeout
-
-        from broker.operators.events_task import EVENTS_DDL, PACKED_DDL, STATE_DDL, events_task, packed
-
-        fed = feed.selectExpr("partition AS bucket", "offset", "value AS message")
-        with own_interpreter(self._spark.sparkContext):
-            messages = fed.mapInArrow(packed, PACKED_DDL)
-            events = messages.groupBy("bucket").applyInPandasWithState(
-                events_task(self._tallies), EVENTS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout
-            )
-        named = {HEADER_EVENT: "identity", HEADER_QUERY: "query", HEADER_SOURCE: "source"}
-        headers = sf.array(
-            *(
-                sf.struct(sf.lit(header).alias("key"), sf.encode(column, "utf-8").alias("value"))
-                for header, column in named.items()
-            )
-        )
-        return events.select("topic", "key", "value", headers.alias("headers"))

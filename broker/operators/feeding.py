@@ -1,4 +1,4 @@
-"""The operator ``events`` in the job of a stream: every record, as its tracks see it, goes to the feed."""
+"""Feeding, in the job of a stream: records, as the tracks of its queries see them, go to the feed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from broker.formats.decoder import ERROR, RECORD
 from broker.matching.matches_text import AFTER_TOPIC, BEFORE_OPERATOR, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
-from broker.operators.events_operator import EventsDestination, Track, target_of
+from broker.operators.fed_destination import FedDestination, Track, target_of
+from broker.operators.near_condition import carried_sql
 from broker.operators.operator import Operator
-from operators.feed import EventQuery
+from operators.feed import NEAR_TRACK
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -24,12 +25,12 @@ _OVERHEAD_BYTES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class EventsFeed(Operator):
-    """What the event queries of a plan have written: an observation (:mod:`operators.feed`) for each record and track,
-    accepted or not, for what leaves is seen by what does not accept it.
+class Feeding(Operator):
+    """What queries with events, and near queries, of a plan have written: observations (:mod:`operators.feed`).
 
-    ``tracks`` in the order of their names, none twice. ``ahead_s``: how far past its record's timestamp a time may be.
-    Cost: of a record, a JSON text of some 100 bytes a track.
+    For the tracks of events each record, accepted or not, for what leaves is seen by what does not accept it; for those
+    of near queries, what one of them accepts. ``tracks`` in the order of their names, none twice. ``ahead_s``: how far
+    past its record's timestamp a time may be. Cost: of a record, a JSON text of some 100 bytes a track.
     """
 
     feed_topic: str
@@ -37,13 +38,12 @@ class EventsFeed(Operator):
     ahead_s: float
 
     @staticmethod
-    def of(found: Sequence[EventsDestination], ahead_s: float) -> tuple[EventsFeed, tuple[EventQuery, ...]] | None:
-        """The feed of the destinations of a plan, and the event queries in it, by id; None where there are none."""
+    def of(found: Sequence[FedDestination], ahead_s: float) -> Feeding | None:
+        """That of the destinations of a plan; None where there are none."""
         if not found:
             return None
         tracks = {one.track.name: one.track for one in found}
-        own = EventsFeed(found[0].feed_topic, tuple(tracks[name] for name in sorted(tracks)), ahead_s)
-        return own, tuple(sorted((one.query for one in found), key=lambda query: query.id))
+        return Feeding(found[0].feed_topic, tuple(tracks[name] for name in sorted(tracks)), ahead_s)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,7 +52,9 @@ class EventsFeed(Operator):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """A struct for each track: its name, the key, the time, whether that is too far ahead, and the position."""
+        """A struct for each track: its name, the key, the time, whether that is too far ahead, the position, and what
+        else is carried.
+        """
         from pyspark.sql import functions as sf
 
         ahead_us = round(self.ahead_s * 1_000_000)
@@ -64,7 +66,7 @@ class EventsFeed(Operator):
             is_ahead = f"coalesce({time_us} - {ahead_us}L > unix_micros({stamp}) AND unix_micros({stamp}) >= 0, false)"
             position = f"array({', '.join(track.position)})" if track.position else "CAST(NULL AS ARRAY<DOUBLE>)"
             text = f"""named_struct('t', '{track.name}', 'k', {track.key}, 'e', if({is_ahead}, NULL, {time_us}),
-                                    'a', {is_ahead}, 'x', {position})"""
+                                    'a', {is_ahead}, 'x', {position}, 'v', {carried_sql(track.carried or ())})"""
             # What has a lambda is kept out of the arguments of the function in Python, as in Transport.
             apart = f"if(rand() + 1D > 0D, {text}, NULL)" if "->" in text else text
             found.append(sf.expr(apart).alias(name))
@@ -82,7 +84,8 @@ class EventsFeed(Operator):
         """Those of a record with one for each track; where no query of it accepts the record, without ids."""
         from pyspark.sql import functions as sf
 
-        own = [f"{target_of(self.feed_topic, track.name)}{AFTER_TOPIC}" for track in self.tracks]
+        seen = (track for track in self.tracks if track.carried is None)
+        own = [f"{target_of(self.feed_topic, track.name)}{AFTER_TOPIC}" for track in seen]
         missing = (sf.when(sf.coalesce(sf.instr(deliveries, text), sf.lit(0)) == 0, sf.lit(text)) for text in own)
         return sf.concat_ws(BETWEEN_TOPICS, deliveries, *missing)
 
@@ -99,7 +102,10 @@ class EventsFeed(Operator):
     def partition(self) -> Column:
         from pyspark.sql import functions as sf
 
-        return sf.pmod(sf.hash(self._seen().getField("t"), self._seen().getField("k")), sf.lit(BUCKETS)).cast("int")
+        seen = self._seen()
+        # What is near is found among all objects of a track.
+        key = sf.when(~sf.startswith(seen.getField("t"), sf.lit(NEAR_TRACK)), seen.getField("k"))
+        return sf.pmod(sf.hash(seen.getField("t"), key), sf.lit(BUCKETS)).cast("int")
 
     def key(self) -> Column:
         from pyspark.sql import functions as sf
@@ -110,7 +116,7 @@ class EventsFeed(Operator):
         from pyspark.sql import functions as sf
 
         seen = self._seen()
-        fields = [seen.getField(name).alias(name) for name in ("t", "k", "e", "a", "x")]
+        fields = [seen.getField(name).alias(name) for name in ("t", "k", "e", "a", "x", "v")]
         place = [sf.col(f"{RECORD}.partition").alias("p"), sf.col(f"{RECORD}.offset").alias("o")]
         ids = sf.substring_index("target", AFTER_TOPIC, -1).alias("q")
         return sf.to_json(sf.struct(*fields, *place, ids)).cast("binary")

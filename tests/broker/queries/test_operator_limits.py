@@ -1,4 +1,4 @@
-"""What is refused of event queries because there are enough of them."""
+"""What is refused of queries with an operator because there are enough of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from asc.predicate import normalise
 from asc.schema import Schema
 from broker.config.config import Config, parse_config
 from broker.operators.events_operator import EventsOperator
+from broker.operators.near_operator import NearOperator
 from broker.queries.candidate import Candidate
-from broker.queries.event_limits import excess_of_events
+from broker.queries.operator_limits import excess_of_operators
 from broker.queries.query import RegisteredQuery
 
 SCHEMA = Schema.from_ddl("n INT, s STRING, t TIMESTAMP")
@@ -28,6 +29,14 @@ def candidate(query_id: str, key: str | None = "s", *, paused: bool = False) -> 
     return Candidate(query, normalise("n > 1", SCHEMA), expressions=tuple(normalise(text, SCHEMA) for text in texts))
 
 
+def near(query_id: str) -> Candidate:
+    asked = NearOperator("s", 5, 30, 10)
+    texts = ("CAST((s) AS STRING) IS NOT NULL", "unix_micros(t) IS NOT NULL")
+    own = [*texts, "ST_DistanceSphere(ST_Point(0, 0), ST_Point(n, n)) <= 1"]
+    query = RegisteredQuery(query_id, "s", "true", "out", operator=asked)
+    return Candidate(query, normalise("true", SCHEMA), expressions=tuple(normalise(text, SCHEMA) for text in own))
+
+
 @pytest.mark.parametrize(
     ("limits", "standing", "changes", "refused"),
     [
@@ -39,6 +48,10 @@ def candidate(query_id: str, key: str | None = "s", *, paused: bool = False) -> 
         ({"stream_event_queries": 2}, [candidate("a")], [candidate("b"), candidate("c")], {1: "has 2 already"}),
         ({"stream_event_queries": 1}, [candidate("a")], [candidate("a", "n")], {}),
         ({"stream_event_queries": 0}, [], [candidate("a"), candidate("b", None)], {0: "has 0 already"}),
+        ({"stream_event_queries": 0}, [], [near("a")], {}),
+        ({"stream_near_queries": 1}, [near("a")], [near("b"), candidate("c")], {0: "has 1 already"}),
+        ({"stream_near_queries": 1}, [near("a")], [near("a")], {}),
+        ({"stream_tracks": 1}, [candidate("a")], [near("b")], {0: "apart in 1 ways"}),
     ],
 )
 def test_what_stands_counts_and_what_is_replaced_does_not(
@@ -46,7 +59,7 @@ def test_what_stands_counts_and_what_is_replaced_does_not(
 ) -> None:
     own = config(**limits)
     plans = {"s": compile_plan([each for one in standing for each in one.planned(own.feed_topic("s"))])}
-    found = excess_of_events(own, changes, (), plans)
+    found = excess_of_operators(own, changes, (), plans)
     assert found.keys() == refused.keys()
     assert all(said in str(found[position]) for position, said in refused.items())
-    assert excess_of_events(own, changes, range(len(changes)), plans) == {}
+    assert excess_of_operators(own, changes, range(len(changes)), plans) == {}

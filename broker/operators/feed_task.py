@@ -1,0 +1,72 @@
+"""What second queries have in common in Spark's Python workers: the messages of a feed by buckets, and what is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import Accumulator, SparkContext
+from pyspark.accumulators import AccumulatorParam
+
+from operators.feed import Kind
+
+FED_DDL = "bucket INT, offset BIGINT, message BINARY"
+"""The records of a feed."""
+
+PACKED_DDL = "bucket INT, messages ARRAY<BINARY>"
+"""What the function is given: of each bucket one row, with its messages in the order of the feed."""
+
+STATE_DDL = "bucket BINARY"
+"""What a bucket holds, as it says itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedTally:
+    """What buckets told: the objects that each holds, and, summed up, observations, why records were none, events."""
+
+    objects: Mapping[int, int] = field(default_factory=dict)
+    observations: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    events: Mapping[Kind, int] = field(default_factory=dict)
+
+    def merged(self, later: FeedTally) -> FeedTally:
+        """Both; of the objects of a bucket what was told later."""
+        return FeedTally(
+            {**self.objects, **later.objects},
+            self.observations + later.observations,
+            Counter(self.left_out) + Counter(later.left_out),
+            Counter(self.events) + Counter(later.events),
+        )
+
+
+class _TallyParam(AccumulatorParam[FeedTally]):
+    def zero(self, value: FeedTally) -> FeedTally:
+        return FeedTally()
+
+    def addInPlace(self, value1: FeedTally, value2: FeedTally) -> FeedTally:  # noqa: N802
+        return value1.merged(value2)
+
+
+def feed_accumulator(context: SparkContext) -> Accumulator[FeedTally]:
+    """Where the tallies of the tasks arrive."""
+    return context.accumulator(FeedTally(), _TallyParam())
+
+
+def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The function of ``mapInArrow``: the records that a task has of a feed, FED_DDL, as PACKED_DDL.
+
+    A task reads a partition, so a bucket has one row. PySpark 4.0 takes the places of groups among several rows for
+    floats where there are more rows than groups (with pyarrow 26), and fails of it. Cost: what the task reads of a
+    batch, once in memory.
+    """
+    fed = pa.Table.from_batches(list(batches))
+    if not fed.num_rows:
+        return
+    fed = fed.filter(pc.is_valid(fed["message"])).sort_by("offset")
+    found = fed.group_by("bucket", use_threads=False).aggregate([("message", "list")])
+    schema = pa.schema([("bucket", pa.int32()), ("messages", pa.list_(pa.binary()))])
+    columns = [found["bucket"].cast(pa.int32()), found["message_list"].cast(schema.field("messages").type)]
+    yield from pa.table(columns, schema=schema).combine_chunks().to_batches()

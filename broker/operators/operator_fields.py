@@ -1,0 +1,45 @@
+"""Fields of operators, as records and the API have them: checked, with a line that says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from broker.errors import QueryError
+
+_EXPRESSION_CHARS_MAX = 10_000
+
+
+def check_known(plain: Mapping[str, object], known: Collection[str]) -> None:
+    """QueryError where there is a field that is not known."""
+    for name in plain:
+        if name not in known:
+            raise QueryError("field operator", name, f"is not known: known are {', '.join(known)}")
+
+
+def expression_of(name: str, given: object) -> str:
+    """An expression over the record; QueryError where it is none."""
+    if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
+        remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
+        raise QueryError(f"operator.{name}", shown(given), remedy)
+    return given
+
+
+def kinds_of(given: object, known: Sequence[str]) -> tuple[str, ...]:
+    """Some of the kinds of events that are known, in their order; QueryError where there is none or another."""
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given or not {*map(str, given)} <= {*known}:
+        raise QueryError("operator.events", shown(given), f"give a list of some of {', '.join(known)}")
+    return tuple(kind for kind in known if kind in given)
+
+
+def number_of(name: str, given: object, *, least: float, most: float, what: str = "seconds") -> float:
+    """A number of some unit, to a millionth; QueryError where it is none, or out of range."""
+    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    if not is_number or not least <= given <= most:  # type: ignore[operator]
+        raise QueryError(f"operator.{name}", shown(given), f"give {what}, from {least} to {most:,}")
+    number = round(float(given), 6)  # type: ignore[arg-type]
+    return int(number) if number.is_integer() else number
+
+
+def shown(value: object) -> str:
+    """What was given, as an error shows it."""
+    return str(value).encode("utf-8", "replace").decode()[:200]

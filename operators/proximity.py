@@ -1,0 +1,68 @@
+"""Which positions on the earth are within a distance of each other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.spatial.shape import EARTH_RADIUS_M, distance_sphere_m
+
+_Floats = npt.NDArray[np.float64]
+
+_DOUBT = 1e-9
+"""In metres, and as a share: by how much a distance in NumPy may differ from one by Python's ``math``, which decides.
+"""
+
+_DOUBTFUL_CHORD = 1e-14
+"""Of unit vectors: what their coordinates are rounded by comes to less."""
+
+_PIECE = 1 << 20
+"""Pairs whose distances are computed at once."""
+
+
+def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> npt.NDArray[np.int64] | None:
+    """The pairs of positions, longitude and latitude in degrees, that are at most ``distance_m`` apart by haversine, as
+    int64[pairs, 2] of their places, the smaller first, in ascending order; None where there are more than ``pairs_max``
+    that a sphere a hair larger has.
+
+    What :func:`asc.spatial.shape.distance_sphere_m` says of each two, to the last bit. Cost: n log n for a k-d tree of
+    unit vectors, and a microsecond a pair.
+
+    >>> near_pairs(np.array([0.0, 1.0, 180.0]), np.array([0.0, 0.0, 90.0]), 120_000, 10).tolist()
+    [[0, 1]]
+    """
+    from scipy.spatial import cKDTree
+
+    if len(x) < 2:
+        return np.empty((0, 2), dtype=np.int64)
+    lon, lat = np.radians(x), np.radians(y)
+    across = np.cos(lat)
+    tree = cKDTree(np.column_stack([across * np.cos(lon), across * np.sin(lon), np.sin(lat)]))
+    # Beyond half a circle there is nothing.
+    angle = min(distance_m / EARTH_RADIUS_M, math.pi)
+    chord = 2 * math.sin(angle / 2) * (1 + _DOUBT) + _DOUBTFUL_CHORD
+    # Both ways, and each position with itself.
+    if (int(tree.count_neighbors(tree, chord)) - len(x)) // 2 > pairs_max:
+        return None
+    found = tree.query_pairs(chord, output_type="ndarray").astype(np.int64)
+    kept = [_within(x, y, found[low : low + _PIECE], distance_m) for low in range(0, len(found), _PIECE)]
+    pairs = np.concatenate([found[:0], *kept])
+    ordered: npt.NDArray[np.int64] = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return ordered
+
+
+def _within(x: _Floats, y: _Floats, pairs: npt.NDArray[np.int64], distance_m: float) -> npt.NDArray[np.int64]:
+    first, second = pairs[:, 0], pairs[:, 1]
+    low, high = np.radians(y[first]), np.radians(y[second])
+    across, up = np.sin(np.radians(x[second] - x[first]) / 2), np.sin((high - low) / 2)
+    half = up * up + np.cos(low) * np.cos(high) * across * across
+    far_m = 2 * EARTH_RADIUS_M * np.arcsin(np.minimum(1.0, np.sqrt(half)))
+    is_near = far_m <= distance_m
+    # Near the antipode the arc sine makes much of little.
+    for place in np.flatnonzero((np.abs(far_m - distance_m) <= _DOUBT * (1 + distance_m)) | (half > 0.999)):
+        one, other = pairs[place]
+        is_near[place] = distance_sphere_m(*map(float, (x[one], y[one], x[other], y[other]))) <= distance_m
+    kept: npt.NDArray[np.int64] = pairs[is_near]
+    return kept
