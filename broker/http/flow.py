@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker.http.permitted import Permitted
+from broker.operators.feed_query import FeedQuery
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 from broker.stream.timeline import MOMENT_S, Moment
@@ -24,9 +25,9 @@ def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
     return {"lag_records": stream.figures.lag.records(), **told}
 
 
-def described_events(stream: Stream) -> dict[str, Any] | None:
-    """What the events of a stream came to since the daemon began; None where it has had none."""
-    tally = stream.events.tally
+def described_fed(stream: Stream, query: FeedQuery) -> dict[str, Any] | None:
+    """What the events of a stream, or its pairs, came to since the daemon began; None where it has had none."""
+    tally = query.tally
     if tally is None:
         return None
     return {
@@ -35,7 +36,7 @@ def described_events(stream: Stream) -> dict[str, Any] | None:
         "left_out": dict(tally.left_out),
         "events": dict(tally.events),
         "lag_records": stream.feed_lag,
-        "failures": stream.events.failures,
+        "failures": query.failures,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
 
@@ -22,9 +23,9 @@ _Value = Callable[[Stream], float | None]
 
 
 def _of_events(stream: Stream, figure: Callable[[FeedTally], float]) -> float | None:
-    """A figure of a stream's events; None where it has had none."""
-    tally = stream.events.tally
-    return None if tally is None else figure(tally)
+    """A figure of a stream's events and pairs together; None where it has had none."""
+    tallies = [query.tally for query in stream.fed if query.tally is not None]
+    return sum(map(figure, tallies)) if tallies else None
 
 
 _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
@@ -139,7 +140,7 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         MetricForm(
             "asc_event_objects",
             "gauge",
-            "Objects that are held for events; absent while the stream has none",
+            "Objects that are held for events and pairs; absent while the stream has none",
             _BY_STREAM,
         ),
         lambda stream: _of_events(stream, lambda tally: sum(tally.objects.values())),
@@ -166,10 +167,10 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         MetricForm(
             "asc_event_failures_total",
             "counter",
-            "Times that the query which makes events ended with an error and was started again",
+            "Times that a query which makes events or pairs ended with an error and was started again",
             _BY_STREAM,
         ),
-        lambda stream: stream.events.failures,
+        lambda stream: sum(query.failures for query in stream.fed),
     ),
     (
         MetricForm("asc_micro_arrows", "gauge", "Micro-arrows in the running plan", _BY_STREAM),
@@ -274,8 +275,10 @@ class StreamMetrics(Collector):
 
     def _of_events(self, counts: Callable[[FeedTally], Mapping[str, int]]) -> Iterator[tuple[tuple[str, ...], float]]:
         for name, stream in self._streams.items():
-            tally = stream.events.tally
-            for kind, count in sorted(counts(tally).items()) if tally else ():
+            together = Counter[str]()
+            for query in stream.fed:
+                together.update(counts(query.tally) if query.tally else {})
+            for kind, count in sorted(together.items()):
                 yield (name, kind), count
 
     def _latency(self) -> Metric:

@@ -11,7 +11,7 @@ from typing import Any
 from asc.keys.attribute import PAttribute
 from asc.plan.block import Block
 from asc.predicate.normal_form import Predicate
-from broker.http.flow import delivered, described_delivered, described_events, described_flow
+from broker.http.flow import delivered, described_delivered, described_fed, described_flow
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.queries.candidate import Members, plan_id_of
@@ -154,7 +154,8 @@ def described_plan(stream: Stream) -> dict[str, Any]:
         ],
         "monitor": {**stream.monitor.view(), "blocks": [_figures(stream, block) for block in plan.blocks]},
         "delivered": described_delivered(stream),
-        "events": described_events(stream),
+        "events": described_fed(stream, stream.events),
+        "pairs": described_fed(stream, stream.near),
         "evaluation_errors": stream.evaluation_errors.total,
     }
 

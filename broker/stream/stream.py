@@ -167,9 +167,14 @@ class Stream:
         self.near.ask_to_stop()
 
     @property
+    def fed(self) -> tuple[FeedQuery, ...]:
+        """What reads its feed: of events, and of pairs."""
+        return self.events, self.near
+
+    @property
     def feed_lag(self) -> int | None:
         """Records of the feed that are not done, by the slower of those that read it; None where that is not known."""
-        used = [query.done for query in (self.events, self.near) if query.is_used]
+        used = [query.done for query in self.fed if query.is_used]
         if not used or not all(used):
             return None
         self._feed_lag.done = {partition: min(d.get(partition, 0) for d in used) for partition in set().union(*used)}

@@ -94,8 +94,8 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 
 @dataclass
-class EventsOf:
-    """What the events of a stream told, without a query of Spark's."""
+class FedOf:
+    """What the events of a stream, or its pairs, told, without a query of Spark's."""
 
     tally: FeedTally | None
     failures: int
@@ -113,7 +113,7 @@ class Counted:
     figures: StreamFigures
     problem: str | None = None
     failures: int = 0
-    events: EventsOf = field(default_factory=lambda: EventsOf(None, 0))
+    fed: tuple[FedOf, FedOf] = field(default_factory=lambda: (FedOf(None, 0), FedOf(None, 0)))
     feed_lag: int | None = None
     timed: dict[str, tuple[int, float]] = field(default_factory=lambda: {"bind": (2, 0.004), "run": (2, 0.5)})
 

@@ -72,8 +72,10 @@ def test_every_count_of_every_stream_is_there_once(counted: CountedOf, tally: Ta
     busy.dead_letters.count({1: 5, 2: 6})
     busy.parked.add({("q000000", 7): "divides by zero"})
     busy.problem, busy.failures = "is starting", 3
-    busy.events.tally = FeedTally({0: 2, 7: 3}, 9, {"older": 1, "key": 6}, {"enter": 3})
-    busy.events.failures, busy.feed_lag = 1, 4
+    events, near = busy.fed
+    events.tally = FeedTally({0: 2, 7: 1}, 7, {"older": 1, "key": 4}, {"enter": 3})
+    near.tally = FeedTally({0: 2}, 2, {"key": 2}, {"near": 5})
+    events.failures, busy.feed_lag = 1, 4
     found = values({"busy": busy, "idle": idle}, not_served={"busy": 2})
     assert {name: value for name, value in found.items() if len(name) == 3} == {
         ("asc_batch_phase_seconds_count", "busy", "bind"): 2,
@@ -87,6 +89,7 @@ def test_every_count_of_every_stream_is_there_once(counted: CountedOf, tally: Ta
         ("asc_block_evaluated_per_tuple", "busy", "0"): int(tally.evaluated[0]) / 1_000,
         ("asc_block_dropping_ratio", "busy", "0"): int(tally.dropped[0]) / 1_000,
         ("asc_events_total", "busy", "enter"): 3,
+        ("asc_events_total", "busy", "near"): 5,
         ("asc_event_left_out_total", "busy", "key"): 6,
         ("asc_event_left_out_total", "busy", "older"): 1,
     }

@@ -41,7 +41,6 @@ def test_an_operator_is_what_its_record_says() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": None},
         {"key": None},
         {"key": " "},
         {"key": "k" * 10_001},

@@ -60,18 +60,14 @@ CONDITIONS = [
 @pytest.mark.parametrize("text", CONDITIONS)
 def test_a_condition_holds_where_a_filter_over_both_records_accepts_them(spark: SparkSession, text: str) -> None:
     condition = NearCondition.of(text, SCHEMA, lambda where: normalise(where, pair_schema(SCHEMA)))
-    spark.conf.set("spark.sql.ansi.enabled", "false")
-    try:
-        rows = list(itertools.product(ROWS, ROWS))
-        pairs = spark.createDataFrame(rows, f"a STRUCT<{DDL}>, b STRUCT<{DDL}>")
-        wanted = [bool(row[0]) for row in pairs.selectExpr(f"coalesce({text}, false)").collect()]
-        sent = carried_sql([(column.name, column.sent) for column in condition.columns])
-        carried = pairs.selectExpr(*(f"(SELECT {sent} FROM (SELECT {own}.*)) AS {own}" for own in "ab"))
-        parsed = carried.selectExpr(*(f"from_json({own}, '{_quoted(condition.carried_ddl)}') AS {own}" for own in "ab"))
-        objects = parsed.selectExpr(*(f"{condition.object_sql(own)} AS {own}" for own in "ab"))
-        found = [row[0] for row in objects.selectExpr(f"{condition.sql} IS NOT NULL").collect()]
-    finally:
-        spark.conf.unset("spark.sql.ansi.enabled")
+    rows = list(itertools.product(ROWS, ROWS))
+    pairs = spark.createDataFrame(rows, f"a STRUCT<{DDL}>, b STRUCT<{DDL}>")
+    wanted = [bool(row[0]) for row in pairs.selectExpr(f"coalesce({text}, false)").collect()]
+    sent = carried_sql([(column.name, column.sent) for column in condition.columns])
+    carried = pairs.selectExpr(*(f"(SELECT {sent} FROM (SELECT {own}.*)) AS {own}" for own in "ab"))
+    parsed = carried.selectExpr(*(f"from_json({own}, '{_quoted(condition.carried_ddl)}') AS {own}" for own in "ab"))
+    objects = parsed.selectExpr(*(f"{condition.object_sql(own)} AS {own}" for own in "ab"))
+    found = [row[0] for row in objects.selectExpr(f"{condition.sql} IS NOT NULL").collect()]
     assert found == wanted
     assert any(wanted)
 

@@ -1,0 +1,91 @@
+"""A second query that fails is started again, says why meanwhile, and goes on where it was."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from kafka import KafkaProducer
+from kafka.admin import KafkaAdminClient
+
+from broker.operators.feed_query import FeedQuery, FeedReader
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+class Failing(FeedReader):
+    """Hands on what it reads; each start fails that there is a reason for."""
+
+    name = "handed"
+
+    def __init__(self, reasons: list[str]) -> None:
+        self.reasons = reasons
+        self.found: list[bytes] = []
+
+    def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
+        if self.reasons:
+            raise RuntimeError(self.reasons.pop(0))
+
+        def write(batch: DataFrame, _: int) -> None:
+            self.found += [bytes(row["message"]) for row in batch.orderBy("offset").collect()]
+
+        return feed.writeStream.foreachBatch(write)
+
+
+def awaited(holds: Any) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_failure_is_told_and_mended(spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    topic = f"feed-{uuid.uuid4().hex[:12]}"
+    admin = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
+    admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
+    admin.close()
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    prepared: list[int] = []
+
+    def query(reader: Failing) -> FeedQuery:
+        source = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
+        return FeedQuery(
+            "s", spark, topic, tmp_path, reader, source=source, prepare=lambda: prepared.append(len(prepared))
+        )
+
+    def publish(text: bytes) -> None:
+        producer.send(topic, text, partition=0)
+        producer.flush()
+
+    publish(b"one")
+    reader = Failing(["no room"])
+    running = query(reader)
+    running.start()
+    # Nothing runs before there are queries of its kind.
+    assert not running.is_used
+    running.begin()
+    awaited(lambda: running.failures == 1)
+    assert running.problem is not None
+    assert running.problem.startswith("handed stopped and are started again every 1 s: no room")
+    awaited(lambda: reader.found == [b"one"])
+    awaited(lambda: running.problem is None and running.done == {0: 1})
+    assert prepared == [0, 1]
+    running.stop()
+    publish(b"two")
+    # Where it has begun before, it begins at the start, after what is done.
+    again = Failing([])
+    running = query(again)
+    running.start()
+    awaited(lambda: again.found == [b"two"])
+    running.stop()
+    running.stop()
+    producer.close()
