@@ -253,6 +253,11 @@ def events() -> None:
     """
 
 
+@benchmark("bench.near", "asc bench near", "asc bench near --quick --output /tmp/results")
+def near() -> None:
+    """Pairs of 1,000 to 100,000 objects within five nautical miles: what a tick takes, beside shapely's tree."""
+
+
 @benchmark("bench.latency", "asc bench latency", "asc bench latency --quick --output /tmp/results")
 def latency() -> None:
     """How long a record takes through a daemon, from the producer's clock to the consumer's, from the start on.

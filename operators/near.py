@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from asc.spatial.shape import distance_sphere_m
 from operators.events import Figures, time_text, unobserved
-from operators.feed import Kind, NearQuery, Observation, Settings, Watermarks, parse
+from operators.feed import NearQuery, Observation, Settings, Watermarks, parse
+from operators.pair_tick import (
+    PairEvent,
+    PairTick,
+    pairs_of_bytes,
+    pairs_to_bytes,
+    table_of_bytes,
+    table_to_bytes,
+)
 from operators.positions import ROW_SCHEMA, Positions, Snapshot
 from operators.proximity import near_pairs
 
@@ -23,46 +27,6 @@ PAIRS_MAX = 1_000_000
 
 _FORM = 1
 _NEVER_US = -(2**62)
-
-
-@dataclass(frozen=True, slots=True)
-class PairEvent:
-    """What is written for a near query, to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller
-    first), ``value`` (JSON) and ``identity``, each the same whenever it is told again.
-
-    With a ``condition`` it is told where that holds of what the two carried (``own``), and does not of what they
-    carried at the ``other`` tick, where they were near then too.
-    """
-
-    topic: str
-    key: str
-    value: str
-    identity: str
-    query: str
-    source: str
-    kind: Kind
-    condition: str | None = None
-    own: tuple[str | None, str | None] | None = None
-    other: tuple[str | None, str | None] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class _Tick:
-    """The objects at a tick, and those of their pairs that are near: int64[pairs, 2] of their places."""
-
-    objects: Snapshot
-    pairs: npt.NDArray[np.int64]
-
-    @cached_property
-    def named(self) -> dict[tuple[str, str], tuple[int, int]]:
-        """The pairs by the keys of their objects, in order."""
-        keys = self.objects.keys
-        return {(keys[first], keys[second]): (first, second) for first, second in self.pairs.tolist()}
-
-    def carried(self, pair: tuple[int, int]) -> tuple[str | None, str | None]:
-        """What the objects of a pair carry."""
-        first, second = pair
-        return self.objects.carried[first], self.objects.carried[second]
 
 
 @dataclass(slots=True)
@@ -74,7 +38,7 @@ class _Watch:
     query: NearQuery
     positions: Positions
     done_us: int = _NEVER_US
-    before: _Tick | None = None
+    before: PairTick | None = None
 
 
 class Ticks:
@@ -200,81 +164,45 @@ class Ticks:
             # What was near before is compared with the next tick that has fewer.
             self.figures.left_out["pairs"] += 1
             return
-        now = _Tick(objects, pairs)
-        if query.kinds == ("pair",):
-            for pair in now.named.values():
-                yield self._event(query, "pair", at_us, (now, pair))
-            return
-        yield from self._changes(query, at_us, watch.before or _Tick(objects, pairs[:0]), now)
-        watch.before = now if len(pairs) else None
+        now = PairTick(objects, pairs, self._settings.source_topic)
+        for event in self._told(query, time_text(at_us), watch.before, now):
+            self.figures.events[event.kind] += 1
+            yield event
+        if query.kinds != ("pair",):
+            watch.before = now if len(pairs) else None
 
-    def _changes(self, query: NearQuery, at_us: int, before: _Tick, now: _Tick) -> Iterator[PairEvent]:
-        """What became near and apart from a tick to the next; with a condition, what may have."""
-        for kind, tick, others in (("near", now, before), ("apart", before, now)):
+    def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
+        """The pairs of a tick, or what became near and apart since the one before; with a condition, what may have."""
+        if query.kinds == ("pair",):
+            for pair in now.pairs:
+                yield now.event(query, "pair", time, pair)
+            return
+        earlier = before or PairTick(now.objects, now.pairs[:0], now.source_topic)
+        for kind, tick, other in (("near", now, earlier), ("apart", earlier, now)):
             if kind not in query.kinds:
                 continue
-            for keys, pair in tick.named.items():
-                other = others.named.get(keys)
-                if other is None:
-                    yield self._event(query, kind, at_us, (tick, pair))
-                elif query.condition is not None:
-                    yield self._event(query, kind, at_us, (tick, pair), others.carried(other))
-
-    def _event(
-        self,
-        query: NearQuery,
-        kind: Kind,
-        at_us: int,
-        found: tuple[_Tick, tuple[int, int]],
-        other: tuple[str | None, str | None] | None = None,
-    ) -> PairEvent:
-        """What is told at a tick of a pair, as it was at its own."""
-        tick, pair = found
-        objects = tick.objects
-        keys = [objects.keys[place] for place in pair]
-        key = json.dumps(keys, ensure_ascii=False, separators=(",", ":"))
-        (x1, y1), (x2, y2) = positions = [[float(objects.x[place]), float(objects.y[place])] for place in pair]
-        sources = [f"{self._settings.source_topic}-{p}-{offset}" for p, offset in (objects.places[i] for i in pair)]
-        time = time_text(at_us)
-        plain = {
-            "query": query.id,
-            "event": kind,
-            "time": time,
-            "distance_m": round(distance_sphere_m(x1, y1, x2, y2), 3),
-            "keys": keys,
-            "times": [time_text(int(objects.time_us[place])) for place in pair],
-            "positions": positions,
-            "sources": sources,
-        }
-        value = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
-        own = None if query.condition is None else tick.carried(pair)
-        return PairEvent(
-            query.topic,
-            *(key, value, f"{query.id}:{kind}:{time}:{key}"),
-            query.id,
-            sources[0],
-            kind,
-            query.condition,
-            own,
-            other,
-        )
+            changed, stayed, there = tick.without(other)
+            for pair in changed:
+                yield tick.event(query, kind, time, pair)
+            if query.condition is not None:
+                for pair, place in zip(stayed, there, strict=True):
+                    yield tick.event(query, kind, time, pair, other.carried(place))
 
     # -- the state
 
     def to_bytes(self) -> bytes:
         """What it holds, for :meth:`of_bytes`."""
-        tables: list[pa.Table] = []
+        parts: list[bytes] = []
         watches = []
         for watch in self._watches.values():
-            tables.append(watch.positions.rows)
-            before = None
-            if watch.before is not None:
-                tables.append(watch.before.objects.rows)
-                before = watch.before.pairs.tolist()
-            watches.append([watch.query.id, watch.positions.folded, watch.done_us, before])
+            before = watch.before
+            watches.append([watch.query.id, watch.positions.folded, watch.done_us, before is not None])
+            parts.append(table_to_bytes(watch.positions.rows))
+            if before is not None:
+                parts += [table_to_bytes(before.objects.rows), pairs_to_bytes(before.pairs)]
         plain = {"form": _FORM, "settings": json.loads(self._settings.text())["settings"], "watches": watches}
-        parts = [json.dumps(plain, separators=(",", ":")).encode(), *map(_ipc, tables)]
-        return b"".join(piece for part in parts for piece in (len(part).to_bytes(8, "big"), part))
+        head = json.dumps(plain, separators=(",", ":")).encode()
+        return b"".join(piece for part in (head, *parts) for piece in (len(part).to_bytes(8, "big"), part))
 
     @staticmethod
     def of_bytes(content: bytes, pairs_max: int = PAIRS_MAX) -> Ticks:
@@ -285,25 +213,14 @@ class Ticks:
             raise ValueError(f"the state of pairs is of form {plain.get('form')}, and {_FORM} is known")
         ticks = Ticks(pairs_max)
         ticks._set(Settings.of_plain(plain["settings"]))
-        for query_id, folded, done_us, before in plain["watches"]:
+        for query_id, folded, done_us, has_before in plain["watches"]:
             watch = ticks._watches[query_id]
-            watch.positions = Positions(watch.query.every_us, _table(next(parts)), folded)
+            watch.positions = Positions(watch.query.every_us, table_of_bytes(next(parts)), folded)
             watch.done_us = done_us
-            if before is not None:
-                pairs = np.array(before, dtype=np.int64).reshape(-1, 2)
-                watch.before = _Tick(Snapshot(_table(next(parts))), pairs)
+            if has_before:
+                objects, pairs = Snapshot(table_of_bytes(next(parts))), pairs_of_bytes(next(parts))
+                watch.before = PairTick(objects, pairs, ticks._settings.source_topic)
         return ticks
-
-
-def _ipc(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def _table(content: bytes) -> pa.Table:
-    return pa.ipc.open_stream(content).read_all()
 
 
 def _parts(content: bytes) -> Iterator[bytes]:

@@ -27,7 +27,7 @@ _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
 
 
 class NearReader(FeedReader):
-    """Writes pairs (:class:`operators.near.PairEvent`).
+    """Writes pairs (:class:`operators.pair_tick.PairEvent`).
 
     A tick's pairs are found in Python; the condition is for Spark to judge, as it would in a filter over both objects,
     in the batch that writes them. ``sink``: options of Spark's Kafka sink. ``condition``: the condition of a text that

@@ -10,7 +10,8 @@ import pandas as pd
 from pyspark import Accumulator
 
 from broker.operators.feed_task import FeedTally
-from operators.near import PairEvent, Ticks
+from operators.near import Ticks
+from operators.pair_tick import PairEvent
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
@@ -19,7 +20,7 @@ PAIRS_DDL = (
     "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING, "
     "condition STRING, own_a STRING, own_b STRING, other_a STRING, other_b STRING"
 )
-"""Pairs that may be told: :class:`operators.near.PairEvent`."""
+"""Pairs that may be told: :class:`operators.pair_tick.PairEvent`."""
 
 _ROWS = 10_000
 """Pairs that leave in one piece."""

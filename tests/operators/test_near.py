@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from asc.spatial.shape import distance_sphere_m
 from operators.feed import Message, NearQuery, Observation, Settings, Watermarks
-from operators.near import PairEvent, Ticks
+from operators.near import Ticks
+from operators.pair_tick import PairEvent
 
 SECOND = 1_000_000
 NEAR = NearQuery("close", "closes", "n1", ("pair",), 1_000.0, 30 * SECOND, 10 * SECOND)

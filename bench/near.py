@@ -1,0 +1,155 @@
+"""Pairs of many objects: a tick of a near query, beside shapely's tree of points."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+from tqdm import tqdm
+
+from asc.spatial.shape import EARTH_RADIUS_M, distance_sphere_m
+from bench.machine import machine
+from bench.result_file import write_result
+from bench.timed import medians_in_turns
+from operators.feed import NearQuery, Observation, Settings, Watermarks
+from operators.near import Ticks
+from operators.proximity import near_pairs
+
+DISTANCE_M = 9_260.0
+"""Five nautical miles."""
+
+_WEST, _SOUTH, _EAST, _NORTH = -10.0, 36.0, 30.0, 60.0
+_SECOND = 1_000_000
+_QUERY = NearQuery("close", "out", "n1", ("near", "apart"), DISTANCE_M, 30 * _SECOND, 10 * _SECOND)
+_SPEED_M_S = 250.0
+
+Reals = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Numbers of objects, and how many ticks, and runs of each contender, are measured."""
+
+    objects: tuple[int, ...]
+    ticks: int
+
+
+FULL = Size((1_000, 10_000, 100_000), 5)
+QUICK = Size((300,), 1)
+
+
+def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
+    """Measure everything and write ``near.json`` into the folder; the result is what the file holds.
+
+    Objects over Europe, each seen once a tick and moved by what an aircraft flies in it. A tick is what the operator
+    does from messages to what is told, with its state written and read, in one thread. RuntimeError where the k-d tree
+    and shapely's tree find other pairs.
+    """
+    size = QUICK if quick else FULL
+    result = {
+        "benchmark": "near",
+        "quick": quick,
+        "machine": machine(),
+        "shapely": shapely.__version__,
+        "distance_m": DISTANCE_M,
+        "results": [_measured(count, size.ticks) for count in tqdm(size.objects, leave=False, disable=None)],
+    }
+    write_result(output_dir, "near", result)
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as lines of text."""
+    lines = [
+        f"within {result['distance_m']:,.0f} m, over Europe; seconds, one thread",
+        f"{'objects':>8}{'pairs':>10}{'told':>8}{'a tick':>9}{'messages':>10}{'state':>8}{'MB':>6}{'k-d tree':>10}"
+        f"{'STRtree':>9}",
+    ]
+    for row in result["results"]:
+        lines.append(
+            f"{row['objects']:>8,}{row['pairs']:>10,}{row['told_a_tick']:>8,}{row['tick_s']:>9.3f}"
+            f"{row['messages_s']:>10.3f}{row['state_s']:>8.3f}{row['state_bytes'] / 1e6:>6.1f}"
+            f"{row['kd_tree_s']:>10.3f}{row['str_tree_s']:>9.3f}"
+        )
+    return "\n".join(lines)
+
+
+def _measured(count: int, ticks: int) -> dict[str, Any]:
+    random = np.random.default_rng(count)
+    x, y = random.uniform(_WEST, _EAST, count), random.uniform(_SOUTH, _NORTH, count)
+    course = random.uniform(0, 2 * np.pi, count)
+    state = Ticks()
+    list(state.read([Settings("source", False, 1, (), (_QUERY,), 10 * count).text()]))
+    taken: dict[str, list[float]] = {"tick_s": [], "messages_s": [], "state_s": []}
+    told = 0
+    for tick in range(ticks + 1):
+        texts = [
+            Observation(
+                "n1", f"{i:06x}", (tick * 10 + 1) * _SECOND, (x[i], y[i]), 0, tick * count + i, ("close",)
+            ).text()
+            for i in range(count)
+        ]
+        begun = time.perf_counter()
+        list(state.read(texts))
+        read = time.perf_counter()
+        events = list(state.read([Watermarks({"n1": (tick * 10 + 10) * _SECOND + 1}).text()]))
+        ticked = time.perf_counter()
+        content = state.to_bytes()
+        state = Ticks.of_bytes(content)
+        ended = time.perf_counter()
+        if tick:
+            # At the first one all that is near is told.
+            told += len(events)
+            for name, seconds in (("messages_s", read - begun), ("tick_s", ticked - read), ("state_s", ended - ticked)):
+                taken[name].append(seconds)
+        moved = _SPEED_M_S * 10 / (EARTH_RADIUS_M * math.pi / 180)
+        x, y = x + moved * np.sin(course) / np.cos(np.radians(y)), np.clip(y + moved * np.cos(course), -90, 90)
+    medians = medians_in_turns(
+        {"kd_tree_s": lambda: _by_kd_tree(x, y), "str_tree_s": lambda: _by_str_tree(x, y)}, ticks
+    )
+    pairs = {"k-d tree": _by_kd_tree(x, y), "STRtree": _by_str_tree(x, y)}
+    if len(set(pairs.values())) != 1:
+        raise RuntimeError(f"{count} objects: numbers of pairs differ: {pairs}")
+    return {
+        "objects": count,
+        "pairs": pairs["k-d tree"],
+        "told_a_tick": round(told / ticks),
+        **{name: sorted(seconds)[len(seconds) // 2] for name, seconds in taken.items()},
+        "state_bytes": len(content),
+        **medians,
+    }
+
+
+def _seen(tick: int, number: int, offset: int, place: tuple[float, float]) -> str:
+    return Observation("n1", f"{number:06x}", (tick * 10 + 1) * _SECOND, place, 0, offset, ("close",)).text()
+
+
+def _by_kd_tree(x: Reals, y: Reals) -> int:
+    found = near_pairs(x, y, DISTANCE_M, 1 << 40)
+    assert found is not None
+    return len(found)
+
+
+def _by_str_tree(x: Reals, y: Reals) -> int:
+    """Shapely's tree, asked for what is within so many degrees as the distance has at the latitude farthest north, then
+    each two by their distance.
+    """
+    points: npt.NDArray[Any] = np.asarray(shapely.points(x, y))
+    degrees = DISTANCE_M / (EARTH_RADIUS_M * math.pi / 180) / math.cos(math.radians(float(np.abs(y).max()))) * 1.001
+    first, second = shapely.STRtree(points).query(points, predicate="dwithin", distance=degrees)
+    first, second = first[first < second], second[first < second]
+    low, high = np.radians(y[first]), np.radians(y[second])
+    half = np.sin((high - low) / 2) ** 2
+    half += np.cos(low) * np.cos(high) * np.sin(np.radians(x[second] - x[first]) / 2) ** 2
+    far_m = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(half))
+    # As near to the distance as this, the sum by Python's ``math`` decides.
+    doubtful = np.flatnonzero(np.abs(far_m - DISTANCE_M) < 1e-3)
+    sure = int(np.count_nonzero(far_m[np.abs(far_m - DISTANCE_M) >= 1e-3] <= DISTANCE_M))
+    places = ((x[first[i]], y[first[i]], x[second[i]], y[second[i]]) for i in doubtful)
+    return sure + sum(distance_sphere_m(*map(float, place)) <= DISTANCE_M for place in places)
