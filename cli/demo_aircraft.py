@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,24 @@ from asc.errors import ShapeError
 from asc.layer_file import file_rows
 from asc.spatial.feature import feature_document
 from asc.spatial.reading import Rules
+from broker.consuming.consume import delivery_of
 from cli.client import Client
 from cli.demo_crossings import JOIN, crossings, join_body, lines_of, told
 from cli.demo_crossings import compared as crossings_compared
-from cli.demo_daemon import demo_daemon, receive, say
+from cli.demo_daemon import PATIENCE_S, QUIET_S, demo_daemon, receive, say
+from cli.demo_pairs import QUERY as NEAR_QUERY
+from cli.demo_pairs import Meeting, later_rows, meetings, near_body
+from cli.demo_pairs import compared as pairs_compared
+from cli.demo_pairs import lines_of as pair_lines
+from cli.demo_pairs import told as pairs_told
 from cli.demo_run import compare
 from cli.output import table_text
+from cli.received import record_json
 from workloads.aircraft import SCHEMA, Aircraft, Reports, rows, simulated
 from workloads.natural_earth import countries_path
+
+if TYPE_CHECKING:
+    from broker.kafka.client import KafkaClient
 
 Mask = npt.NDArray[np.bool_]
 
@@ -112,10 +122,12 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
     topics = {query["id"]: query["topic"] for query in client.queries()}
     say(f"registering join {JOIN}, of events, over the {len(shapes)} shapes of layer {LAYER} ...")
     join_topic = client.add_join(join_body(STREAM, LAYER))["query"]["topic"]
-    say("asking shapely what each predicate accepts ...")
+    say(f"registering near query {NEAR_QUERY}, of aircraft that come near each other ...")
+    near_topic = client.add_near(near_body(STREAM))["query"]["topic"]
+    say("asking shapely, and plain loops, what each accepts and tells ...")
     accepted = {query_id: fence.oracle(shapes, reports) for query_id, fence in wanted.items()}
     expected = {query_id: Counter(mask.nonzero()[0].tolist()) for query_id, mask in accepted.items()}
-    crossed = crossings(shapes, reports)
+    crossed, met = crossings(shapes, reports), meetings(aircraft, reports)
     every_topic = [*topics.values(), join_topic]
     topic, kafka = client.stream(STREAM)["topic"], client.kafka()
     with kafka.reading(every_topic, from_beginning=True) as messages:
@@ -127,20 +139,23 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
             sender.flush()
         say("receiving from every topic ...")
         received, last = receive(messages, every_topic, sum(each.total() for each in expected.values()) + len(crossed))
+    say("receiving pairs, as later reports let time pass ...")
+    pairs = _received_pairs(kafka, topic, near_topic, len(met))
     # One partition, new, and written in order.
     row_of = {f"{topic}-0-{row}": row for row in range(len(reports))}
     compared = {query_id: compare(received[name], row_of, expected[query_id]) for query_id, name in topics.items()}
     events = told(received.pop(join_topic), row_of)
-    events_compared = crossings_compared(events, crossed)
+    beside = (crossings_compared(events, crossed), pairs_compared(pairs, met))
     return {
-        "agrees": events_compared["agrees"] and all(one["agrees"] for one in compared.values()),
+        "agrees": all(one["agrees"] for one in (*beside, *compared.values())),
         "countries": {"shapes": len(shapes), "refused": refused},
         "topics": [
             {"query": query_id, "where": wanted[query_id].where, "topic": name, **compared[query_id]}
             for query_id, name in topics.items()
         ],
-        "events": {"query": JOIN, "topic": join_topic, **events_compared},
-        "last_events": lines_of(events, LAYER, aircraft, reports),
+        "events": {"query": JOIN, "topic": join_topic, **beside[0]},
+        "pairs": {"query": NEAR_QUERY, "topic": near_topic, **beside[1]},
+        "last_events": sorted([*lines_of(events, LAYER, aircraft, reports), *pair_lines(pairs, aircraft)]),
         "reports": len(reports),
         "aircraft": len(aircraft),
         "deliveries": sum(map(len, received.values())),
@@ -148,6 +163,25 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
         "accepted": accepted,
         "crossings": crossed,
     }
+
+
+def _received_pairs(kafka: KafkaClient, topic: str, near_topic: str, expected: int) -> dict[Meeting, dict[str, Any]]:
+    """What is told of pairs, as reports that come later and later make ticks final; a while longer than is expected."""
+    from broker.kafka.batch_sender import BatchSender
+
+    later, found = later_rows(), dict[Meeting, dict[str, Any]]()
+    came = time.monotonic()
+    with kafka.reading([near_topic], from_beginning=True) as messages:
+        while time.monotonic() - came < (QUIET_S if len(found) >= expected else PATIENCE_S):
+            with BatchSender(kafka, topic) as sender:
+                sender.send([json.dumps(next(later)).encode()], [b"ffffff"])
+                sender.flush()
+            until = time.monotonic() + 1
+            while time.monotonic() < until:
+                for batch in messages.poll(timeout_ms=200).values():
+                    found.update(pairs_told(record_json(delivery_of(message)) for message in batch))
+                    came = time.monotonic()
+    return found
 
 
 def _put_countries(client: Client) -> tuple[dict[str, BaseGeometry], dict[str, str]]:
@@ -196,13 +230,14 @@ def report_text(report: Mapping[str, Any]) -> str:
         ["topic", "received", "shapely", "agrees", "predicate"],
         [[topic[name] for name in ("topic", "received", "expected", "agrees", "where")] for topic in report["topics"]],
     )
-    events = report["events"]
+    events, pairs = report["events"], report["pairs"]
     verdict = "every topic holds exactly the reports, and the events, that shapely and plain loops have"
     lines = [
         f"countries: {report['countries']['shapes']} shapes, {len(refused)} refused: {', '.join(refused)}",
         topics,
         "\n".join(report["last_events"]),
-        f"{events['received']:,} events in {events['topic']}, {events['expected']:,} by shapely and a loop.",
+        f"{events['received']:,} events in {events['topic']}, {events['expected']:,} by shapely and a loop; "
+        f"{pairs['received']:,} in {pairs['topic']}, {pairs['expected']:,} by loops.",
         f"{report['reports']:,} reports of {report['aircraft']} aircraft, {report['deliveries']:,} deliveries "
         f"received: the last one {report['until_last_delivery_s']} s after the first report was sent, into a stream "
         "that had just begun.",

@@ -62,9 +62,11 @@ def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     floats where there are more rows than groups (with pyarrow 26), and fails of it. Cost: what the task reads of a
     batch, once in memory.
     """
-    fed = pa.Table.from_batches(list(batches))
-    if not fed.num_rows:
+    arrived = list(batches)
+    # Of a task none of whose records are for its query, Spark sends no batch at all.
+    if not any(batch.num_rows for batch in arrived):
         return
+    fed = pa.Table.from_batches(arrived)
     fed = fed.filter(pc.is_valid(fed["message"])).sort_by("offset")
     found = fed.group_by("bucket", use_threads=False).aggregate([("message", "list")])
     schema = pa.schema([("bucket", pa.int32()), ("messages", pa.list_(pa.binary()))])

@@ -17,6 +17,7 @@ def test_the_records_of_a_task_are_one_row_a_bucket_in_the_order_of_the_feed() -
     told = dict(zip(found["bucket"].to_pylist(), found["messages"].to_pylist(), strict=True))
     assert told == {1: [b"a", b"b"], 2: [b"x", b"y"]}
     assert list(packed(iter([pa.record_batch([[], [], []], schema=schema)]))) == []
+    assert list(packed(iter([]))) == []
 
 
 def test_tallies_add_up_but_for_what_is_held() -> None:
