@@ -66,6 +66,8 @@ class EventsOperator:
         if plain.get("name") != NAME:
             raise QueryError("operator", _shown(plain.get("name")), f"is not known: known is {NAME}")
         key, time = plain.get("key"), plain.get("time", DEFAULT_TIME)
+        if key is None:
+            raise QueryError("operator", NAME, "has no key: name what tells objects apart")
         for name, text in (("key", key), ("time", time)):
             if not isinstance(text, str) or not text.strip() or len(text) > _EXPRESSION_CHARS_MAX:
                 remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
@@ -150,8 +152,12 @@ def is_operated(destination: str) -> bool:
 
 
 def _kinds(given: object) -> tuple[Kind, ...]:
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given or not {*map(str, given)} <= {*KINDS}:
-        raise QueryError("operator.events", _shown(given), f"give a list of some of {', '.join(KINDS)}")
+    remedy = f"give a list of some of {', '.join(KINDS)}"
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        raise QueryError("operator.events", _shown(given), remedy)
+    for each in given:
+        if each not in KINDS:
+            raise QueryError("operator.events", _shown(each), remedy)
     return tuple(kind for kind in KINDS if kind in given)
 
 

@@ -10,7 +10,11 @@ from asc.errors import PredicateError
 from asc.keys.attribute import PAttribute
 from asc.plan.plan import Plan, Query
 from asc.predicate.join import JoinPredicate
+from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Predicate
+from asc.predicate.parser import parse
+from asc.predicate.reader import SYNTAX_REMEDY
+from asc.predicate.syntax import shortened
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.errors import QueryError
@@ -199,8 +203,19 @@ def _read(name: str, given: str, text: str, analyser: StreamAnalyser) -> Predica
     try:
         found = analyser.normalise(f"{text} IS NOT NULL")
     except PredicateError as error:
-        remedy = f"{error.subject} {str(error.value)!r}: {error.remedy}"
-        raise QueryError(f"operator.{name}", given[:200], remedy) from None
-    if len(found.read) != 1:
+        raise QueryError(f"operator.{name}", given[:200], _told(error, given, text)) from None
+    if len(found.read) != 1 or not found.columns:
         raise QueryError(f"operator.{name}", given[:200], "is the same for every record: name what differs")
     return found
+
+
+def _told(error: PredicateError, given: str, text: str) -> str:
+    """What is wrong with an expression, in words of what was given and not of the text around it."""
+    if error.value == shortened(text):
+        return "is no TIMESTAMP: name one, or CAST it to one"
+    try:
+        parse(given, Limits(), "UTC")
+    except PredicateError as own:
+        error = own
+    remedy = error.remedy.replace(SYNTAX_REMEDY, "write an expression of Spark SQL")
+    return f"{error.subject} {str(error.value)!r}: {remedy}"

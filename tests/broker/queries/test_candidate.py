@@ -126,9 +126,11 @@ def test_key_and_time_are_computed_and_the_first_position_is_told(analyser: Stre
     ("more", "said"),
     [
         ({"key": "nope"}, "operator.key 'nope': "),
-        ({"key": "s +"}, "operator.key 's +': "),
+        ({"key": "s +"}, "operator.key 's +': syntax error at 'the end': write an expression of Spark SQL"),
+        ({"key": "NULL"}, "operator.key 'NULL': is the same for every record"),
+        ({"key": "concat('a', 'b')"}, "operator.key 'concat('a', 'b')': is the same for every record"),
         ({"key": "rand()"}, "operator.key 'rand()': "),
-        ({"key": "s", "time": "s"}, "operator.time 's': "),
+        ({"key": "s", "time": "s"}, "operator.time 's': is no TIMESTAMP"),
         ({"key": "s", "time": "current_timestamp()"}, "operator.time 'current_timestamp()': "),
     ],
     ids=str,
