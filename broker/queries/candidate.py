@@ -100,7 +100,7 @@ class Candidate:
         members = Members.of(join, shapes[layer].features)
         if members.refused and not may_wait:
             shape_id, error = next(iter(members.refused.items()))
-            raise _of_shape(error, layer, shape_id)
+            raise of_shape(error, layer, shape_id)
         return Candidate.of_members(query, analyser, members)
 
     @staticmethod
@@ -186,7 +186,8 @@ def _sorted(rows: Mapping[str, Feature]) -> SortedMap[str, Feature]:
     return rows if isinstance(rows, SortedMap) else SortedMap(rows)
 
 
-def _of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError:
+def of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError:
+    """The error, with the shape whose row it is about."""
     subject = f"of shape {layer}/{shape_id}: {error.subject}"
     return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
 
