@@ -260,11 +260,15 @@ class Client:
         """One row of a layer, as a GeoJSON Feature."""
         return self.request("GET", f"{_layer_path(name)}/shapes/{quote(shape_id, safe='')}")
 
-    def put_shapes(self, name: str, ndjson: bytes) -> Json:
-        """Put rows of a layer, Features with ids, and remove what ``{"remove": ID}`` lines name: all or none."""
+    def put_shapes(self, name: str, ndjson: bytes, *, keep_going: bool = False) -> Json:
+        """Put rows of a layer, Features with ids, and remove what ``{"remove": ID}`` lines name: all or none, or with
+        ``keep_going`` the valid ones, and the others among the ``errors`` of the answer. Where it is all of them, they
+        are the lines of the `ServerError`.
+        """
         return self.request(
             "POST",
             f"{_layer_path(name)}/shapes",
+            params={"keep_going": "true"} if keep_going else {},
             content=ndjson,
             headers={"Content-Type": "application/x-ndjson"},
             timeout=10 * TIMEOUT_S,

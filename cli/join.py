@@ -10,6 +10,7 @@ from broker.visible_text import visible
 from cli.arguments import query_id_argument, stream_option
 from cli.client import Client, Json, server_options
 from cli.command import Command, Group, examples
+from cli.events_options import operator_text
 from cli.output import json_option, print_json, print_table
 from cli.query_list import labels_text
 from cli.registered import print_registered, registration_options
@@ -45,7 +46,7 @@ def join() -> None:
     epilog=examples(
         _ADD,
         'asc join add low --layer zones --where "ST_Contains(zones.geometry, ST_Point(x, y)) AND height < zones.floor"',
-        'asc join add tiers --layer tiers --where "price BETWEEN tiers.low AND tiers.high" --pairs',
+        'asc join add in-tier --layer tiers --where "price BETWEEN tiers.low AND tiers.high" --pairs',
         f"{_ADD} --events enter,exit --key icao24 --time ts",
     ),
 )
@@ -129,6 +130,7 @@ def show(*, client: Client, query_id: str, as_json: bool) -> None:
         return
     own = found.pop("join")
     shown = {**found, "layer": own["layer"], "pairs": own["pairs"], "labels": labels_text(found["labels"])}
+    shown["operator"] = operator_text(found["operator"])
     shown["waits_for"] = ", ".join(found["waits_for"])
     refusals = shown.pop("refusals")
     print_table(["key", "value"], [[name, value] for name, value in shown.items()])

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from asc.spatial.reading import Rules
 from broker.visible_text import visible
 from cli.arguments import EXISTING_FILE
-from cli.client import Client, Json, server_options
+from cli.client import Client, Json, ServerError, server_options
 from cli.command import Command, Group, examples
 from cli.failure import CommandError
 from cli.output import counted, json_option, print_json, print_table
@@ -72,7 +72,7 @@ def put(
     offsets: Json = {}
     with tqdm(unit=" shapes", desc=name, leave=False, disable=None) as bar:
         for piece in _pieces(found.lines()):
-            offsets = client.put_shapes(name, "\n".join(piece).encode())["effective_offsets"]
+            offsets = found.put(client, name, piece) or offsets
             bar.update(len(piece))
     # What is refused is in the file all the same: the shape that stands stays.
     gone = sorted({one["id"] for one in client.shapes(name)}.difference(found.ids, found.refused)) if prune else []
@@ -96,7 +96,7 @@ class _Put:
 
     def __init__(self, file: Path, rules: Rules, id_property: str | None) -> None:
         self._file, self._rules, self._id_property = file, rules, id_property
-        self.ids: list[str] = []
+        self.ids: dict[str, None] = {}
         self.refused: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
 
@@ -113,8 +113,25 @@ class _Put:
                 continue
             if one.row.warnings:
                 self.warnings[one.id] = "; ".join(one.row.warnings)
-            self.ids.append(one.id)
+            self.ids[one.id] = None
             yield json.dumps({"id": one.id, **feature_document(one.row)}, separators=(",", ":"))
+
+    def put(self, client: Client, name: str, piece: Sequence[str]) -> Json:
+        """Put some of the lines; from where on they hold, by stream. The daemon refuses more than a file is judged by:
+        what does not fit the types of its layer's properties, or its limits.
+        """
+        try:
+            answer = client.put_shapes(name, "\n".join(piece).encode(), keep_going=True)
+        except ServerError as error:
+            if not error.lines:
+                raise
+            answer = {"errors": error.lines, "effective_offsets": {}}
+        for one in answer["errors"]:
+            shape_id = json.loads(piece[one["line"] - 1])["id"]
+            del self.ids[shape_id]
+            self.warnings.pop(shape_id, None)
+            self.refused[shape_id] = one["error"]["message"]
+        return dict(answer["effective_offsets"])
 
 
 @layer.command("list", cls=Command, epilog=examples("asc layer list", "asc layer list --json"))

@@ -21,7 +21,8 @@ _REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
 def read_queries(path: Path) -> dict[str, str]:
     """Predicates by id, from a file in any of the forms of `bodies`.
 
-    Errors: CommandError for what cannot be read, an id given twice, a predicate that is no text, no query at all.
+    Errors: CommandError for what cannot be read, an id given twice, a predicate that is no text, a join, which is none
+    of the rows alone, no query at all.
     """
     content = path.read_bytes()
     queries: dict[str, str] = {}
@@ -31,6 +32,9 @@ def read_queries(path: Path) -> dict[str, str]:
             raise CommandError("no query in file", str(path), f'{place} needs "id" and "where", both texts')
         if query_id in queries:
             raise CommandError("duplicate query id", query_id, f"it stands twice in {path}: remove one")
+        if body.get("join") is not None:
+            remedy = "'asc match' takes none: leave it out, or match it with broker.match and asc.Join"
+            raise CommandError("join in a file of queries", query_id, remedy)
         queries[query_id] = where
     if not queries:
         raise CommandError("no queries in file", str(path), _REMEDY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from asc.predicate.normaliser import CONTRADICTION, TAUTOLOGY, check_time_zone, 
 from asc.predicate.parser import parse
 from asc.predicate.syntax import Node
 from asc.schema import GEOMETRY, PLANAR, Schema
-from asc.spark_types import folded
+from asc.spark_types import ddl_of_type, folded
 from asc.spatial.feature import Feature
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _DEFAULT_LIMITS = Limits()
 _LISTED = 20
+_COMPARED_LIST = "= <> < <= > >= <=> between in like ilike rlike is is_not is_unknown and or not"
+_COMPARED = frozenset(_COMPARED_LIST.split())
 _EPOCH = dt.datetime(1970, 1, 1)
 _WHOLE = MappingProxyType({pa.int8(): "Y", pa.int16(): "S", pa.int32(): "", pa.int64(): "L"})
 
@@ -83,6 +85,7 @@ class JoinPredicate:
         self._names = {folded(name): name for name in found.properties.types}
         self._columns: dict[Node, str] = {}
         self._above: set[Node] = set()
+        self._computed: dict[Node, str] = {}
         self._find(self._tree, layer)
         self._check(layer, is_planar=found.is_planar)
         self.template = self._template()
@@ -93,13 +96,24 @@ class JoinPredicate:
     def of(self, row: Feature) -> Predicate:
         """The predicate of a row, whose properties fit the layer's types. PredicateError where it is refused with the
         row's values.
-        """
-        return self._made(row.shape, self._properties.values(row.properties))
 
-    def _made(self, shape: BaseGeometry | None, values: Mapping[str, Any]) -> Predicate:
+        A NULL of which something is computed has the type of its property, as a column's has: of a NULL alone, a
+        function cannot know what it is refused for. One that takes constants alone takes it without.
+        """
+        values = self._properties.values(row.properties)
+        if any(values[self._names[name]] is None for name in self._computed.values()):
+            try:
+                return self._made(row.shape, values, self._computed.keys())
+            except PredicateError:
+                pass
+        return self._made(row.shape, values)
+
+    def _made(
+        self, shape: BaseGeometry | None, values: Mapping[str, Any], typed: Collection[Node] = frozenset()
+    ) -> Predicate:
         types = self._properties.types
         constants = {name: constant(value, types[name]) for name, value in values.items()}
-        tree = self._written(self._tree, shape, constants)
+        tree = self._written(self._tree, shape, constants, typed)
         builder = FormulaBuilder(self._source, self._schema, self._time_zone, may_wait=self._may_wait)
         return normalised(tree, builder, self._limits)
 
@@ -135,6 +149,8 @@ class JoinPredicate:
                 remedy = f"known of a row: {known}; the layer's properties are those that its configuration types"
                 raise self._source.error_at(node, "unknown property", remedy)
             self._columns[node] = name
+            if name != GEOMETRY and above and not _is_plain(above[-1]):
+                self._computed[node] = name
             self._above.update(above)
 
     def _check(self, layer: str, *, is_planar: bool) -> None:
@@ -152,17 +168,29 @@ class JoinPredicate:
             remedy = "its shapes are in another one than the positions of the stream: both have a crs, wgs84 or planar"
             raise PredicateError("layer of another crs:", layer, remedy)
 
-    def _written(self, node: Node, shape: BaseGeometry | None, constants: Mapping[str, Literal]) -> Node:
-        """A tree with constants in place of the columns of the layer."""
+    def _written(
+        self, node: Node, shape: BaseGeometry | None, constants: Mapping[str, Literal], typed: Collection[Node]
+    ) -> Node:
+        """A tree with constants in place of the columns of the layer, NULLs in place of the ``typed`` with a type."""
         name = self._columns.get(node)
         if name == GEOMETRY:
             return Node("geometry", (), node.start, node.end, shape)
         if name is not None:
-            return Node("literal", (), node.start, node.end, constants[self._names[name]])
+            own = self._names[name]
+            written = Node("literal", (), node.start, node.end, constants[own])
+            if constants[own].value is not None or node not in typed:
+                return written
+            kind = self._properties.types[own]
+            return Node("cast", (written,), node.start, node.end, (kind, ddl_of_type(kind)))
         if node not in self._above:
             return node
-        args = tuple(self._written(arg, shape, constants) for arg in node.args)
+        args = tuple(self._written(arg, shape, constants, typed) for arg in node.args)
         return Node(node.op, args, node.start, node.end, node.value, written=node.written)
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether a NULL may be an operand of a node as it stands: one that compares, or asks for a shape."""
+    return node.op in _COMPARED or (node.op == "call" and str(node.value).startswith("st_"))
 
 
 def _walk(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:

@@ -78,7 +78,9 @@ def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError
     import shapely
 
     found: list[Feature | ShapeError] = []
-    shapes = shapely.from_geojson(np.array(texts, dtype=object), on_invalid="ignore")
+    # A number beyond a double is infinite, and refused below.
+    with np.errstate(over="ignore"):
+        shapes = shapely.from_geojson(np.array(texts, dtype=object), on_invalid="ignore")
     for text, shape, is_good in zip(texts, shapes.tolist(), plainly_good(shapes, rules), strict=True):
         try:
             document = _parsed(text)

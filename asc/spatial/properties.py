@@ -53,7 +53,8 @@ class Properties:
             return _reader_of(kind)(given)
         except (ValueError, OverflowError, InvalidOperation):
             shown = given if isinstance(given, (str, int, float)) else type(given).__name__
-            remedy = f"is none of its type, {kind}, which the configuration of the layer has (properties)"
+            needs = " (give its offset, as Z)" if kind == _TIMESTAMP else ""
+            remedy = f"is none of its type, {kind}{needs}, which the configuration of the layer has (properties)"
             raise ShapeError(f"property {name[:_SHOWN_CHARS]}", str(shown)[:_SHOWN_CHARS], remedy) from None
 
 

@@ -77,10 +77,12 @@ def of_wkt(text: str, rules: Rules = _RULES) -> Read:
 
 def of_geojson(text: str, rules: Rules = _RULES) -> Read:
     """The shape of a GeoJSON geometry or Feature. Raises ShapeError for what is none, or is refused."""
+    import numpy as np
     import shapely
 
     try:
-        found = shapely.from_geojson(text)
+        with np.errstate(over="ignore"):
+            found = shapely.from_geojson(text)
     except (shapely.GEOSException, ValueError, NotImplementedError) as error:
         raise ShapeError("GeoJSON", _shown(text), _said(error)) from None
     return checked(found, rules)

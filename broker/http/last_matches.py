@@ -31,6 +31,8 @@ def last_matches(permitted: Permitted, query: RegisteredQuery, show: int) -> lis
         queries, source = delivered_by(record.headers or ())
         if query.id in queries:
             came_ms = source_timestamp_ms(record.headers or ())
+            if came_ms is None:  # an event's: when it was told
+                came_ms = record.timestamp
             found.append({**shown_record(record), "source": source, "source_timestamp_ms": came_ms})
             if len(found) == show:
                 break

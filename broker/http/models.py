@@ -379,6 +379,8 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
     if kind == "json_invalid":
         context = detail.get("ctx", {}).get("error", "")
         return QueryError("body", "", f"is not JSON: {context}")
+    if kind in ("model_type", "model_attributes_type"):
+        message = "Give an object"  # pydantic's names a class
     value = detail.get("input")
     shown = value if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
     shown = _encoded(shown) if isinstance(shown, str) else shown

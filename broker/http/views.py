@@ -14,7 +14,7 @@ from asc.predicate.normal_form import Predicate
 from broker.http.flow import delivered, described_delivered, described_fed, described_flow
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
-from broker.queries.candidate import Members, plan_id_of
+from broker.queries.candidate import Members, of_shape, plan_id_of
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 
@@ -38,13 +38,15 @@ def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[
     permitted.check_columns(join.template)
     rows = permitted.shapes[layer].features
     members = Members.of(join, dict(islice(rows.items(), _SHAPES_CHECKED)))
-    for error in members.refused.values():
-        raise error
+    for refused_id, error in members.refused.items():
+        raise of_shape(error, layer, refused_id)
     read = dict.fromkeys([*join.template.read, *members.computed])
     _raise_refusals(stream, join.template, islice(read, _EXPRESSIONS_CHECKED))
     shape_id, own = next(iter(members.predicates.items()), (None, join.template))
     found = plain_form(replace(own, warnings=join.template.warnings))
-    what = f"for {len(rows):,} shapes, of which '{shape_id}'" if shape_id is not None else "for no shape yet; one"
+    what = "for no shape yet; a made-up one"
+    if shape_id is not None:
+        what = f"for {len(rows):,} shapes, of which '{shape_id}'"
     return {**found, "text": f"{what} {found['text']}", "shapes": len(rows), "shape": shape_id}
 
 
@@ -192,6 +194,8 @@ def explained(
         permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without whole")
     plan = permitted.plan_of(query)
     values = None
+    waited = [] if shape_id is not None else permitted.waited_for(query)
+    missing = [f"waits for {', '.join(waited)}, not in the layer: NULL until it is put"] if waited else []
     warnings: list[str] = []
     if tuple_ is not None:
         stream = permitted.streams()[query.stream]
@@ -204,4 +208,4 @@ def explained(
         values = in_slots(plan, needed, own.values)
         warnings += failure_warnings(own.failed)
     found = explain(plan, plan_id_of(query, shape_id), values, whole=whole)
-    return {"query": query.plain(), "version": plan.version, **asdict(found), "warnings": warnings}
+    return {"query": query.plain(), "version": plan.version, **asdict(found), "warnings": missing + warnings}

@@ -9,7 +9,7 @@ from typing import Any
 from asc.keys.attribute import PAttribute
 from asc.predicate.normal_form import Predicate
 from broker.operators.fed_destination import FedDestination, Track
-from broker.operators.operator_fields import check_known, expression_of, kinds_of, number_of
+from broker.operators.operator_fields import check_known, expression_of, key_of, kinds_of, number_of
 from operators.feed import KINDS, EventQuery, Kind
 
 NAME = "events"
@@ -57,7 +57,7 @@ class EventsOperator:
         """
         check_known(plain, _FIELDS)
         return EventsOperator(
-            key=expression_of("key", plain.get("key")),
+            key=key_of(NAME, plain),
             time=expression_of("time", plain.get("time", DEFAULT_TIME)),
             kinds=kinds_of(plain.get("events", KINDS), KINDS),
             dwell_s=number_of("dwell_s", plain.get("dwell_s", 0), least=0, most=_LONGEST_S),

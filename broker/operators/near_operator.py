@@ -11,7 +11,7 @@ from asc.spatial.shape import EARTH_RADIUS_M
 from broker.errors import QueryError
 from broker.operators.fed_destination import FedDestination, Track
 from broker.operators.near_condition import CarriedColumn
-from broker.operators.operator_fields import check_known, expression_of, kinds_of, number_of, shown
+from broker.operators.operator_fields import check_known, expression_of, key_of, kinds_of, number_of, shown
 from operators.feed import NEAR_KINDS, Kind, NearQuery
 
 NAME = "near"
@@ -78,7 +78,7 @@ class NearOperator:
             raise QueryError("operator.window_s", window_s, f"is over {_TICKS_MAX} times every_s, which is {every_s}")
         on = plain.get("on")
         return NearOperator(
-            key=expression_of("key", plain.get("key")),
+            key=key_of(NAME, plain),
             distance_m=number_of("distance_m", plain.get("distance_m"), least=0, most=_HALF_EARTH_M, what="metres"),
             window_s=window_s,
             every_s=every_s,

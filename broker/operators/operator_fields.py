@@ -16,6 +16,13 @@ def check_known(plain: Mapping[str, object], known: Collection[str]) -> None:
             raise QueryError("field operator", name, f"is not known: known are {', '.join(known)}")
 
 
+def key_of(operator: str, plain: Mapping[str, object]) -> str:
+    """The expression that tells objects apart; QueryError where there is none."""
+    if plain.get("key") is None:
+        raise QueryError("operator", operator, "has no key: name what tells objects apart")
+    return expression_of("key", plain["key"])
+
+
 def expression_of(name: str, given: object) -> str:
     """An expression over the record; QueryError where it is none."""
     if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
@@ -26,8 +33,12 @@ def expression_of(name: str, given: object) -> str:
 
 def kinds_of(given: object, known: Sequence[str]) -> tuple[str, ...]:
     """Some of the kinds of events that are known, in their order; QueryError where there is none or another."""
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given or not {*map(str, given)} <= {*known}:
-        raise QueryError("operator.events", shown(given), f"give a list of some of {', '.join(known)}")
+    remedy = f"give a list of some of {', '.join(known)}"
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        raise QueryError("operator.events", shown(given), remedy)
+    for each in given:
+        if each not in known:
+            raise QueryError("operator.events", shown(each), remedy)
     return tuple(kind for kind in known if kind in given)
 
 

@@ -10,7 +10,11 @@ from asc.errors import PredicateError
 from asc.keys.attribute import PAttribute
 from asc.plan.plan import Plan, Query
 from asc.predicate.join import JoinPredicate
+from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Predicate
+from asc.predicate.parser import parse
+from asc.predicate.reader import SYNTAX_REMEDY
+from asc.predicate.syntax import shortened
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.errors import QueryError
@@ -104,7 +108,7 @@ class Candidate:
         members = Members.of(join, shapes[layer].features)
         if members.refused and not may_wait:
             shape_id, error = next(iter(members.refused.items()))
-            raise _of_shape(error, layer, shape_id)
+            raise of_shape(error, layer, shape_id)
         return Candidate.of_members(query, analyser, members)
 
     @staticmethod
@@ -192,7 +196,8 @@ def _sorted(rows: Mapping[str, Feature]) -> SortedMap[str, Feature]:
     return rows if isinstance(rows, SortedMap) else SortedMap(rows)
 
 
-def _of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError:
+def of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError:
+    """The error, with the shape whose row it is about."""
     subject = f"of shape {layer}/{shape_id}: {error.subject}"
     return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
 
@@ -218,8 +223,19 @@ def _read(name: str, given: str, text: str, analyser: StreamAnalyser) -> Predica
     try:
         found = analyser.normalise(text if is_predicate else f"{text} IS NOT NULL")
     except PredicateError as error:
-        remedy = f"{error.subject} {str(error.value)!r}: {error.remedy}"
-        raise QueryError(f"operator.{name}", given[:200], remedy) from None
-    if len(found.read) != 1 or is_predicate != bool(found.read[0].parts):
+        raise QueryError(f"operator.{name}", given[:200], _told(error, given, text)) from None
+    if len(found.read) != 1 or not found.columns or is_predicate != bool(found.read[0].parts):
         raise QueryError(f"operator.{name}", given[:200], "is the same for every record: name what differs")
     return found
+
+
+def _told(error: PredicateError, given: str, text: str) -> str:
+    """What is wrong with an expression, in words of what was given and not of the text around it."""
+    if error.value == shortened(text):
+        return "is no TIMESTAMP: name one, or CAST it to one"
+    try:
+        parse(given, Limits(), "UTC")
+    except PredicateError as own:
+        error = own
+    remedy = error.remedy.replace(SYNTAX_REMEDY, "write an expression of Spark SQL")
+    return f"{error.subject} {str(error.value)!r}: {remedy}"

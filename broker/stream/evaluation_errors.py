@@ -64,7 +64,7 @@ class EvaluationErrors:
             query_id, count = min(first)
             LOG.warning(
                 "stream '%s': an expression of query '%s'%s could not be evaluated on %d records of a batch "
-                "(a division by zero, a cast or a decimal that does not fit): it is NULL there",
+                "(a division by zero, a cast or decimal that does not fit, a position off the earth): it is NULL there",
                 self._stream,
                 query_id,
                 f" and {len(first) - 1:,} more" if len(first) > 1 else "",

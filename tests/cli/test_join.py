@@ -94,6 +94,14 @@ def test_a_join_is_checked_before_it_is_one(asc: Asc, zones: Path) -> None:
     assert "unknown property" in refused.stderr
 
 
+def test_the_events_of_a_join_are_shown_in_words(asc: Asc, zones: Path) -> None:
+    events = ("--events", "enter,exit", "--key", "dest")
+    added = asc("join", "add", "told", "--stream", "flights", "--layer", "zones", "--where", WHERE, *events)
+    assert added.exit_code == 0, added.stderr
+    assert "events enter,exit of dest at _timestamp, lost after 3600 s" in asc("join", "show", "told").stdout
+    asc("query", "remove", "told")
+
+
 def test_files_of_queries_have_joins(asc: Asc, zones: Path, tmp_path: Path) -> None:
     asc("join", "add", "filed", "--stream", "flights", "--layer", "zones", "--where", WHERE)
     for form in ("toml", "ndjson", "json"):

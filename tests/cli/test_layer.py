@@ -44,6 +44,23 @@ def test_a_file_is_put_and_what_is_refused_is_named(asc: Asc, zones: Path) -> No
     assert (found["put"], found["removed"], list(found["refused"])) == (1, 0, ["bow-tie"])
 
 
+def test_what_the_daemon_alone_refuses_is_named_and_the_rest_is_put(asc: Asc, tmp_path: Path) -> None:
+    """The types of properties are in the daemon's configuration, not in the file."""
+    rows = [{**feature("typed"), "id": "typed-good"}, {**feature("typed"), "id": "typed-bad"}]
+    rows[1]["properties"]["high"] = "tall"
+    path = tmp_path / "typed.ndjson"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    result = asc("layer", "put", "zones", path)
+    assert (result.exit_code, result.stdout) == (1, "zones: 1 shape, 1 refused\n")
+    assert "refused: typed-bad property high 'tall': is none of its type" in result.stderr
+    assert [one["id"] for one in asc.json("layer", "show", "zones", "--prefix", "typed-")["shapes"]] == ["typed-good"]
+    # Also where it is all of them.
+    path.write_text(json.dumps({**rows[1], "id": "y" * 2000}), "utf-8")
+    result = asc("layer", "put", "zones", path)
+    assert (result.exit_code, result.stdout) == (1, "zones: 0 shapes, 1 refused\n")
+    assert "printable characters" in result.stderr
+
+
 def test_records_reach_the_queries_that_name_a_shape(asc: Asc, zones: Path, tmp_path: Path) -> None:
     asc("layer", "put", "zones", zones, "--id", "code")
     where = "ST_Contains(shape('zones', 'square'), ST_Point(delay, flight)) AND dest = 'LAYER'"

@@ -50,6 +50,7 @@ def test_each_form_reads_the_same(tmp_path: Path, name: str, text: str) -> None:
         ("q.ndjson", "late: delay", "line 1: "),
         ("q.ndjson", '{"id": "a", "where": "x > 1"}\n{"id": "b"}', 'line 2 needs "id" and "where"'),
         ("q.ndjson", '{"id": "a", "where": "x > 1"}\n[]', "line 2 must be an object"),
+        ("q.ndjson", '{"id": "a", "where": "x > z.i", "join": {"layer": "z"}}', "join in a file of queries 'a'"),
         ("q.ndjson", '{"id": 1, "where": "x > 1"}', 'line 1 needs "id" and "where", both texts'),
         ("q.ndjson", '{"id": "a", "where": "x > 1"}\n{"id": "a", "where": "x > 2"}', "duplicate query id 'a'"),
         ("q.json", '{"a": "x > 1", "a": "x > 2"}', "duplicate key 'a'"),

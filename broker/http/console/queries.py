@@ -92,9 +92,12 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
     @router.get("/query/matches/{query_id:path}")
     def matches(query_id: str, permitted: Permitted = of_caller) -> Response:
-        found = last_matches(permitted, permitted.get(query_id), _MATCHES_SHOWN)
+        query = permitted.get(query_id)
+        found = last_matches(permitted, query, _MATCHES_SHOWN)
         empty = "None of the last records in its topic is of this query."
-        return pages.page("records.html", {"records": found, "query_id": query_id, "empty": empty})
+        # A join is asked about by one shape at a time: its records are followed for all queries.
+        asked = query_id if query.join is None else None
+        return pages.page("records.html", {"records": found, "query_id": asked, "empty": empty})
 
 
 def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -63,10 +64,12 @@ def spelled(value: Any, kind: pa.DataType) -> str:
 
 
 def written_out(where: str, row: Feature) -> str:
-    """The WHERE with the constants in its text."""
+    """The WHERE with the constants in its text; a NULL of which something is computed with its type."""
     shape = "NULL" if row.shape is None else f"ST_GeomFromGeoJSON('{json.dumps(mapping(row.shape))}')"
     text = where.replace("Z.L", "z.l").replace("z.geometry", shape)
     for name, value in LAYER.properties.values(row.properties).items():
+        if value is None:
+            text = re.sub(rf"z\.{name}(?= [+E])", "CAST(NULL AS INT)", text)
         if TYPES[name] in (pa.string(), pa.bool_(), pa.int64(), pa.int32(), pa.int16(), pa.float64(), pa.float32()):
             text = text.replace(f"z.{name}", spelled(value, TYPES[name]))
     return text
@@ -100,6 +103,35 @@ def test_of_a_row_it_is_the_predicate_with_its_constants(where: str) -> None:
         assert (found.conjuncts, found.match_all) == (wanted.conjuncts, wanted.match_all), written_out(where, row)
         assert found.columns == wanted.columns == join.template.columns
         assert found.text == where
+
+
+COMPUTED = [
+    "abs(d - z.w) < 3",
+    "abs(z.i) < n OR z.i IS NULL",
+    "upper(z.t) = s",
+    "-z.i < n",
+    "concat(s, z.t) LIKE 'a%' AND s LIKE z.t",
+    "date_add(day, z.i) < day",
+    "coalesce(z.w, 2) > d",
+]
+
+
+@pytest.mark.parametrize("where", COMPUTED)
+def test_a_null_of_a_row_has_the_type_of_its_property_where_something_is_computed_of_it(where: str) -> None:
+    """Of a NULL alone, functions do not know which they are."""
+    names = {"z.w": "CAST(NULL AS DOUBLE)", "z.i": "CAST(NULL AS INT)", "z.t": "CAST(NULL AS STRING)"}
+    text = where.replace("LIKE z.t", "LIKE NULL").replace("z.i IS NULL", "NULL IS NULL")
+    for name, spelled_null in names.items():
+        text = text.replace(name, spelled_null)
+    found, wanted = JoinPredicate(where, SCHEMA, "z").of(Feature(None, {})), normalise(text, SCHEMA)
+    assert (found.conjuncts, found.match_all) == (wanted.conjuncts, wanted.match_all)
+
+
+@pytest.mark.parametrize("where", ["round(d, z.i) > 3", "s NOT LIKE ALL ('a', z.t)", "n > 3 OR to_date(s, z.t) > day"])
+def test_what_takes_constants_alone_takes_a_null_of_a_row(where: str) -> None:
+    text = where.replace("z.i", "NULL").replace("z.t", "NULL")
+    found, wanted = JoinPredicate(where, SCHEMA, "z").of(Feature(None, {})), normalise(text, SCHEMA)
+    assert (found.conjuncts, found.match_all) == (wanted.conjuncts, wanted.match_all)
 
 
 def test_constants_of_every_type_are_those_of_a_literal() -> None:

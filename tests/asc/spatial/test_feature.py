@@ -82,6 +82,12 @@ def test_many_are_read_as_one_by_one() -> None:
     assert features_of([], Rules()) == []
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_number_beyond_a_double_is_refused_without_a_warning_of_numpy() -> None:
+    content, said = BAD["infinite"]
+    assert [said in str(one) for one in features_of([content], Rules())] == [True]
+
+
 def test_digits_are_kept() -> None:
     rng = np.random.default_rng(5)
     for x, y in rng.uniform(-90, 90, (200, 2)):

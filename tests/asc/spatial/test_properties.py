@@ -93,6 +93,7 @@ def test_what_does_not_fit_is_refused_in_one_line(kind: str, given: Any) -> None
     with pytest.raises(ShapeError, match=r"property p '.*': is none of its type") as refused:
         one(kind).values({"p": given})
     assert "\n" not in str(refused.value)
+    assert ("(give its offset" in str(refused.value)) is (kind == "TIMESTAMP")
 
 
 def test_a_feature_with_one_that_does_not_fit_is_refused() -> None:

@@ -101,6 +101,8 @@ def test_shapes_that_are_left_out_are_named(api: TestClient, resting: Resting) -
     assert refused.status_code == 400
     assert "of shape zones/s1: distance" in refused.json()["error"]["message"]
     assert refused.json()["error"]["caret"]
+    checked = api.post("/v1/check", json={"stream": resting.stream("json"), "where": where, "layer": "zones"})
+    assert "of shape zones/s1: distance" in checked.json()["error"]["message"]
 
 
 def test_a_property_that_does_not_fit_is_refused(api: TestClient) -> None:

@@ -42,5 +42,10 @@ def test_those_of_the_query_are_found_latest_first(resting: Resting, topic: str,
         ("2", "s-0-2", 2000),
     ]
     assert len(last_matches(resting.permitted, query, 100)) == 5
+    # An event does not bear its source record's time.
+    send_to(topic, b"{}", headers=[("asc-query", b"lm-late"), ("asc-source", b"s-0-9")])
+    (latest,) = last_matches(resting.permitted, query, 1)
+    assert latest["source"] == "s-0-9"
+    assert latest["source_timestamp_ms"] == latest["timestamp_ms"]
     with pytest.raises(ForbiddenError, match="may not name"):
         last_matches(resting.within(Scope("ops", columns=frozenset({("n",)}))), query, 3)

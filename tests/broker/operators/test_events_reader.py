@@ -285,10 +285,11 @@ def test_a_query_that_is_changed_paused_or_removed(sky: Site) -> None:
 REFUSED = [
     ({"name": "cubes"}, "operator 'cubes': is not known"),
     ({"key": ""}, "operator.key '': give an expression"),
+    ({"key": None}, "operator 'events': has no key"),
     ({"key": "nope"}, "operator.key 'nope': "),
     ({"time": "altitude"}, "operator.time 'altitude': "),
     ({"events": []}, "operator.events '[]': give a list"),
-    ({"events": ["enter", "leave"]}, "operator.events "),
+    ({"events": ["enter", "leave"]}, "operator.events 'leave': give a list"),
     ({"dwell_s": -1}, "operator.dwell_s -1: give seconds"),
     ({"dwell_s": "30s"}, "operator.dwell_s '30s': give seconds"),
     ({"lost_after_s": 0}, "operator.lost_after_s 0: give seconds"),

@@ -185,7 +185,7 @@ REFUSED = [
     ({"every_s": 0}, "operator.every_s 0: give seconds"),
     ({"window_s": 1_001}, "operator.window_s 1001: is over 100 times every_s, which is 10"),
     ({"events": ["pair", "near"]}, "operator.events [pair, near]: give pair alone, or some of near, apart"),
-    ({"events": ["enter"]}, "operator.events [enter]: give a list of some of pair, near, apart"),
+    ({"events": ["enter"]}, "operator.events enter: give a list of some of pair, near, apart"),
     ({"key": "nope"}, "operator.key nope: "),
     ({"position": "ST_Point(icao24)"}, "operator.position ST_Point(icao24): "),
     ({"on": "a.tags = b.tags"}, "operator.on a.tags = b.tags: tags is no number, text, time, boolean or binary"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from broker.errors import QueryError
-from broker.operators.operator_fields import check_known, expression_of, kinds_of, number_of, shown
+from broker.operators.operator_fields import check_known, expression_of, key_of, kinds_of, number_of, shown
 
 
 def test_numbers_are_taken_to_a_millionth_and_within_range() -> None:
@@ -27,6 +27,8 @@ def test_expressions_have_a_text_of_some_length() -> None:
     for wrong in (None, "", "  ", 7, "k" * 10_001):
         with pytest.raises(QueryError, match=r"operator\.key"):
             expression_of("key", wrong)
+    with pytest.raises(QueryError, match="operator 'near': has no key"):
+        key_of("near", {"key": None})
 
 
 def test_a_field_that_is_not_known_is_named() -> None:

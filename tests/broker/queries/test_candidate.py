@@ -128,9 +128,11 @@ def test_key_and_time_are_computed_and_the_first_position_is_told(analyser: Stre
     ("more", "said"),
     [
         ({"key": "nope"}, "operator.key 'nope': "),
-        ({"key": "s +"}, "operator.key 's +': "),
+        ({"key": "s +"}, "operator.key 's +': syntax error at 'the end': write an expression of Spark SQL"),
+        ({"key": "NULL"}, "operator.key 'NULL': is the same for every record"),
+        ({"key": "concat('a', 'b')"}, "operator.key 'concat('a', 'b')': is the same for every record"),
         ({"key": "rand()"}, "operator.key 'rand()': "),
-        ({"key": "s", "time": "s"}, "operator.time 's': "),
+        ({"key": "s", "time": "s"}, "operator.time 's': is no TIMESTAMP"),
         ({"key": "s", "time": "current_timestamp()"}, "operator.time 'current_timestamp()': "),
     ],
     ids=str,
@@ -186,7 +188,9 @@ def test_a_near_query_carries_what_its_condition_reads(analyser: StreamAnalyser)
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"position": "n"}, "operator.position 'n': "),
+        ({"position": "n"}, "operator.position 'n': not a shape or position"),
+        ({"position": "ST_Point(1, 2)"}, "operator.position 'ST_Point(1, 2)': is the same for every record"),
+        ({"position": "ST_Point(longitude, 1)"}, "operator.position 'ST_Point(longitude, 1)': unknown column"),
         ({"position": "ST_PolygonFromEnvelope(lon, lat, lon, lat)"}, "operator.position 'ST_PolygonFromEnvelope"),
         ({"on": "a.nope = 1"}, "operator.on 'a.nope = 1': "),
         ({"on": "n > 1"}, "operator.on 'n > 1': "),

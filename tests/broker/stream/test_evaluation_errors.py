@@ -127,6 +127,6 @@ def test_the_first_errors_of_queries_are_logged_in_one_line(caplog: pytest.LogCa
         errors.count(1, counts)
     assert caplog.messages == [
         "stream 's': an expression of query 'a' and 1 more could not be evaluated on 3 records of a batch "
-        "(a division by zero, a cast or a decimal that does not fit): it is NULL there"
+        "(a division by zero, a cast or decimal that does not fit, a position off the earth): it is NULL there"
     ]
     assert [errors.of(query_id, 1) for query_id in "abc"] == [7, 2, 0]

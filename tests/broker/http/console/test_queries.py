@@ -270,7 +270,7 @@ def test_its_last_matches_lead_to_their_traces(
     assert "may not name" in browse("ops").get("/console/query/matches/con-ops-late", headers=PART).text
 
 
-def test_a_join_has_a_page_and_a_form(browse: Browse, resting: Resting) -> None:
+def test_a_join_has_a_page_and_a_form(browse: Browse, resting: Resting, send_to: Callable[..., str]) -> None:
     client, stream = browse("all"), resting.stream("json")
     registrar = resting.registrar()
     feature = b'{"type":"Feature","geometry":null,"properties":{"high":%d}}'
@@ -280,6 +280,13 @@ def test_a_join_has_a_page_and_a_form(browse: Browse, resting: Resting) -> None:
     registrar.apply([Put(join)]).raised()
     page = client.get("/console/queries/con-join").text
     assert "<dt>a join over</dt><dd>zones, a record a pair</dd>" in page
+    # Of a join a trace says why for one shape: the page leads to one for all queries.
+    assert "query=con-join" not in page
+    (link,) = re.findall(r'href="(/console/trace[?][^"]*)"', page)
+    assert client.get(link.replace("&amp;", "&")).status_code == 200
+    send_to("out", b"{}", headers=[("asc-query", b"con-join"), ("asc-source", b"flights-0-17")])
+    matches = client.get("/console/query/matches/con-join", headers=PART).text
+    assert '<a href="/console/trace?source=flights-0-17">flights-0-17</a>' in matches
     assert "<dt>shapes</dt><dd>2</dd>" in page
     assert "In the plan" not in page
     form = edited(client, "con-join")
