@@ -1,0 +1,51 @@
+"""One fence more over HTTP, among as many as stand: a daemon in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from bench.served import Served
+from broker.kafka.embedded import EmbeddedKafka
+
+_POSITION = "ST_Point(a, b)"
+"""Of two numbers of the stream's: no record flows."""
+
+
+def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> dict[str, Any]:
+    """Seconds of registrations one at a time, each of a fence that is new, beside those that stand; and of the load of
+    these, in one request. RuntimeError where the daemon does not get ready or refuses one.
+    """
+    texts = shapely.to_wkt(shapes, rounding_precision=-1)
+    wheres = [f"ST_Contains(ST_GeomFromText('{text}'), {_POSITION})" for text in texts]
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        served = Served(Path(name), kafka, "fences", quick=quick)
+        topics = served.destinations
+        with served.running():
+            stands = len(wheres) - changes
+            lines = [
+                json.dumps({"id": f"fence-{number}", "where": where, "topic": topics[number % len(topics)]})
+                for number, where in enumerate(wheres[:stands])
+            ]
+            begun = time.perf_counter()
+            served.load(lines)
+            load_s = time.perf_counter() - begun
+            taken = []
+            for number, where in enumerate(wheres[stands:]):
+                begun = time.perf_counter()
+                served.put(f"more-{number}", where, number)
+                taken.append(time.perf_counter() - begun)
+    return {
+        "fences": stands,
+        "load_s": round(load_s, 2),
+        "changes": changes,
+        "change_p50_s": round(float(np.median(taken)), 4),
+        "change_worst_s": round(max(taken), 4),
+    }
