@@ -104,6 +104,8 @@ class Sweeps:
     def __init__(self, plan: Plan, rows: int, *, count_cost: bool = False) -> None:
         slots = len(plan.p_attributes)
         self.plan = plan
+        # What listed blocks alone read has no regions.
+        self.slots = sorted({slot for block in plan.blocks for slot in block.slots.tolist()})
         # Keys are read again by verification alone: without it the room of one column is written over and over.
         self.keeps_keys = any(block.table.has_inexact for block in plan.blocks)
         # Padded rows: columns a power of two apart would fall into the same sets of the cache.
@@ -128,7 +130,8 @@ class Sweeps:
         """Find the keys and regions of rows ``start`` to ``stop``: what costs the same whatever the blocks are."""
         self.start, self.size = start, stop - start
         self.has_null = False
-        for slot, values in enumerate(columns):
+        for slot in self.slots:
+            values = columns[slot]
             keys = self.keys[slot if self.keeps_keys else 0, : self.size]
             regions = self.regions[slot, : self.size]
             self.has_null |= write_regions(self.plan.grids[slot], values, start, keys, regions)

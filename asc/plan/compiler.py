@@ -15,16 +15,17 @@ from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
+from asc.plan.added import Added
 from asc.plan.block import LINE, WORD, build_block, used_slots
 from asc.plan.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
 from asc.plan.grouping import grouped
-from asc.plan.listed import ListedBlock, listed_under, merged
+from asc.plan.listed import ListedBlock, merged, moved, used_labels
 from asc.plan.listed import changed as listed_after
+from asc.plan.listing import Listing, split
 from asc.plan.pattern_bounds import fit_beside, found_in, patterns_of
 from asc.plan.placement import placed, words_of
 from asc.plan.plan import CompileOptions, Matched, Plan, Query, insertion_point
 from asc.plan.relabelling import with_room
-from asc.predicate.normal_form import Conjunct
 
 _STALE_SLOTS = 8
 
@@ -40,9 +41,10 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
             raise PlanError("query id given twice", after.id, "every query needs an id of its own")
     attributes = _attributes(ordered)
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    dictionaries = {slot: Dictionary.of(constants) for slot, constants in _byte_constants(ordered, slots).items()}
+    added = Added.of(ordered, 0)
+    dictionaries = {slot: Dictionary.of(constants) for slot, constants in added.byte_constants(slots).items()}
     labels = _labels(dictionaries, len(ordered))
-    table = encoded(_conjuncts(ordered, 0), slots, labels)
+    table = encoded(added.conjuncts, slots, labels)
     topics = pa.array([query.topic for query in ordered], pa.string()).dictionary_encode()
     return _assembled(
         _Queries(
@@ -57,7 +59,7 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
         table,
         options=options or CompileOptions(),
         version=version,
-        listed=_listed(ordered, 0),
+        listed=added.listed,
     )
 
 
@@ -101,16 +103,6 @@ def change_plan(
     return changed
 
 
-def _listed(queries: Sequence[Query], start: int) -> tuple[ListedBlock, ...]:
-    """The listed blocks of some queries, whose handles count from ``start``: one for each position."""
-    found: dict[PAttribute, list[tuple[int, Conjunct]]] = {}
-    for handle, query in enumerate(queries, start):
-        position = listed_under(query.predicate)
-        if position is not None:
-            found.setdefault(position, []).extend((handle, conjunct) for conjunct in query.predicate.conjuncts)
-    return tuple(ListedBlock.of(pairs, position) for position, pairs in found.items())
-
-
 def is_renewal_due(plan: Plan) -> bool:
     """Whether so much of a plan has changed that it should be compiled anew: see :func:`change_plan`."""
     if _is_exact_block(plan) and not plan.listed:
@@ -146,8 +138,13 @@ def _assembled(
     version: int,
     listed: tuple[ListedBlock, ...],
 ) -> Plan:
-    """A plan from scratch: the handle of each query is its ordinal, the table is in the order of ordinals."""
+    """A plan from scratch: the handle of each query is its ordinal, the table is in the order of ordinals, and holds
+    all that ``listed`` by shapes does not; what of it is better listed by values is.
+    """
     _check_bounds(attributes, range(len(attributes)), options)
+    if not options.always_exact:
+        by_values, table, dictionaries = split(table, attributes, dictionaries, options.listed_conjuncts)
+        listed += by_values
     patterns = patterns_of(attributes, dictionaries, options)
     none = np.empty(0, dtype=np.int64)
     constants = [none if own.is_matched else _constants(table, slot) for slot, own in enumerate(attributes)]
@@ -188,24 +185,24 @@ def _assembled(
 def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
     """The next plan with all untouched blocks shared; None where everything has to be compiled anew."""
     changes = len(added) + len(gone)
+    found = Added.of(added, len(plan.ranks), Listing(plan.listed))
     is_small = len(plan.blocks) > 0 and _is_exact_block(plan)
-    if changes > plan.options.rebuild_share * len(plan) or (is_small and _touches(plan, added, gone)):
+    if changes > plan.options.rebuild_share * len(plan) or (is_small and _touches(plan, found, gone)):
         return None
     known = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
-    plan = with_room(plan, _byte_constants(added, known))
-    grown = _grown(plan, added)
+    plan = with_room(plan, found.byte_constants(known))
+    grown = _grown(plan, found)
     if grown is None:
         return None
     attributes, grids, dictionaries, patterns = grown
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    start = len(plan.ranks)
-    table = encoded(_conjuncts(added, start), slots, _labels(dictionaries, len(added)))
+    table = encoded(found.conjuncts, slots, _labels(dictionaries, len(added)))
     ordinals = [ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]
     handles = np.sort(plan.handles[np.array(ordinals, dtype=np.int64)])
     blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
     blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
     queries, ranks = _merged(plan, added, gone)
-    listed = listed_after(plan.listed, _listed(added, start), ranks)
+    listed = listed_after(plan.listed, found.listed, ranks)
     _check_bounds(
         attributes, [*used_slots(blocks), *(slots[own] for one in listed for own in one.attributes)], plan.options
     )
@@ -228,9 +225,9 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     )
 
 
-def _touches(plan: Plan, added: Sequence[Query], gone: set[str]) -> bool:
+def _touches(plan: Plan, added: Added, gone: set[str]) -> bool:
     """Whether a change concerns anything but listed blocks."""
-    if any(query.predicate.conjuncts and listed_under(query.predicate) is None for query in added):
+    if any(query.predicate.conjuncts for _, query in added.in_bitmaps):
         return True
     handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
     return any(np.isin(block.table.owner, handles).any() for block in plan.blocks)
@@ -242,22 +239,35 @@ def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: i
     kept = joined([block.table for block in plan.blocks])
     kept = kept.take(np.flatnonzero((kept.owner >= 0) & (ranks[kept.owner] >= 0)))
     used = np.unique(kept.slots).tolist()
-    listed = _renewed_listed(plan, added, ranks)
+    found = Added.of(added, len(plan.ranks))
+    by_values = [block for block in plan.listed if not block.by_shapes]
+    living = [block.table.take(np.flatnonzero(ranks[block.table.owner] >= 0)) for block in by_values]
+    of_values = [used_labels(block, own) for block, own in zip(by_values, living, strict=True)]
+    listed = _renewed_listed(plan, found.listed, ranks)
     needed = {*(plan.p_attributes[slot] for slot in used), *_attributes(added)}
-    needed.update(own for block in listed for own in block.attributes)
+    needed.update(own for block in (*listed, *by_values) for own in block.attributes)
     attributes = tuple(sorted(needed, key=_by_text))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    constants = _byte_constants(added, slots)
+    constants = found.byte_constants(slots)
     old_labels = {}
     for slot in used:
         if slot in plan.dictionaries:
             old_labels[slot] = _constants(kept, slot)
             values = (plan.dictionaries[slot].value(label)[0] for label in old_labels[slot].tolist())
             constants.setdefault(slots[plan.p_attributes[slot]], set()).update(values)
+    for block, own_labels in zip(by_values, of_values, strict=True):
+        for slot, labels_of_slot in own_labels.items():
+            known = block.dictionaries[slot]
+            values = (known.value(label)[0] for label in labels_of_slot.tolist())
+            constants.setdefault(slots[block.attributes[slot]], set()).update(values)
     dictionaries = {slot: Dictionary.of(values) for slot, values in constants.items()}
     kept = _translated(kept, plan, slots, old_labels, dictionaries)
     labels = _labels(dictionaries, len(added))
-    table = joined([kept, encoded(_conjuncts(added, len(plan.ranks)), slots, labels)])
+    of_blocks = (
+        moved(block, own, own_labels, slots, dictionaries)
+        for block, own, own_labels in zip(by_values, living, of_values, strict=True)
+    )
+    table = joined([kept, *of_blocks, encoded(found.conjuncts, slots, labels)])
     owner = ranks[table.owner]
     table = ConjunctTable(table.first, table.code, table.low, table.high, owner).take(np.argsort(owner, kind="stable"))
     topics = queries.topic_names.take(pa.array(queries.topic_of)).dictionary_encode()
@@ -271,11 +281,12 @@ def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: i
     return _assembled(by_ordinal, attributes, dictionaries, table, options=plan.options, version=version, listed=listed)
 
 
-def _renewed_listed(plan: Plan, added: Sequence[Query], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """One listed block for each position, of what is left of the plan's and the queries added; owners are ordinals."""
+def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
+    """One listed block for each position, of what is left of the plan's and of those added; owners are ordinals."""
     by_position: dict[PAttribute, list[ListedBlock]] = {}
-    for block in (*plan.listed, *_listed(added, len(plan.ranks))):
-        by_position.setdefault(block.position, []).append(block)
+    for block in (*plan.listed, *added):
+        if block.by_shapes:
+            by_position.setdefault(block.listed, []).append(block)
     made = (merged(blocks, ranks) for blocks in by_position.values())
     return tuple(block.with_owners(ranks[block.table.owner]) for block in made if block is not None)
 
@@ -306,15 +317,15 @@ def _translated(
 
 
 def _grown(
-    plan: Plan, added: Sequence[Query]
+    plan: Plan, added: Added
 ) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Matched]] | None:
     """P-attributes, grids, dictionaries and patterns with what the added queries need besides; None when a label is
     missing.
     """
-    attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(added)]))
+    attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(added.queries)]))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     dictionaries, patterns = dict(plan.dictionaries), dict(plan.patterns)
-    for slot, values in _byte_constants(added, slots).items():
+    for slot, values in added.byte_constants(slots).items():
         known = dictionaries.get(slot)
         wider = Dictionary.of(values) if known is None else known.with_constants(values)
         if wider is None:
@@ -329,8 +340,8 @@ def _grown(
         return None
     grids = list(plan.grids)
     if len(attributes) > len(grids):
-        labels = _labels(dictionaries, len(added))
-        table = encoded(_conjuncts(added, 0), slots, labels)
+        labels = _labels(dictionaries, len(added.queries))
+        table = encoded(added.conjuncts, slots, labels)
         grids += [_grid(table, slot, attributes, plan.options) for slot in range(len(grids), len(attributes))]
     return attributes, grids, dictionaries, patterns
 
@@ -372,16 +383,6 @@ def _by_text(attribute: PAttribute) -> tuple[str, bool]:
     return attribute.sql, attribute.is_matched
 
 
-def _conjuncts(queries: Sequence[Query], start: int) -> Iterable[tuple[int, Conjunct]]:
-    """(handle, conjunct) pairs of those that are not listed; the handles count from ``start``."""
-    return (
-        (start + i, conjunct)
-        for i, query in enumerate(queries)
-        if listed_under(query.predicate) is None
-        for conjunct in query.predicate.conjuncts
-    )
-
-
 def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Integers:
     """The handles of the match-all queries, or of the contradictions."""
     predicates = enumerate((query.predicate for query in queries), start)
@@ -393,20 +394,6 @@ def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, C
     if queries < _MANY_QUERIES:
         return {slot: dictionary.label for slot, dictionary in dictionaries.items()}
     return {slot: dictionary.labels_by_constant().__getitem__ for slot, dictionary in dictionaries.items()}
-
-
-def _byte_constants(queries: Iterable[Query], slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
-    """The constants of each p-attribute with labels that the queries constrain in bitmaps, by slot."""
-    found: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
-    for query in queries:
-        if listed_under(query.predicate) is not None:
-            continue
-        for conjunct in query.predicate.conjuncts:
-            for attribute, constraint in conjunct:
-                own = found.get(attribute.read)
-                if own is not None:
-                    own.update(constraint.constants() if attribute.like is None else (attribute.like.key,))
-    return {slots[attribute]: constants for attribute, constants in found.items() if constants}
 
 
 def _constants(table: ConjunctTable, slot: int) -> Keys:

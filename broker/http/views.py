@@ -145,7 +145,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
         ],
         "listed": [
             {
-                "position": str(block.position),
+                "position": str(block.listed),
                 "conjuncts": len(block),
                 "shapes": len(block.shapes),
                 "bytes": block.nbytes,
