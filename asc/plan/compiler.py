@@ -17,9 +17,9 @@ from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
 from asc.plan.added import Added
 from asc.plan.block import LINE, WORD, build_block, used_slots
-from asc.plan.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
+from asc.plan.conjuncts import SLOTS_MAX, ConjunctTable, Integers, encoded, joined, translated, used_constants
 from asc.plan.grouping import grouped
-from asc.plan.listed import ListedBlock, merged, moved, used_labels
+from asc.plan.listed import ListedBlock, merged
 from asc.plan.listed import changed as listed_after
 from asc.plan.listing import Listing, split
 from asc.plan.pattern_bounds import fit_beside, found_in, patterns_of
@@ -49,6 +49,7 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
     return _assembled(
         _Queries(
             pa.array([query.id for query in ordered], pa.string()),
+            np.arange(len(ordered), dtype=np.int32),
             topics.dictionary,
             topics.indices.to_numpy().astype(np.int32),
             _handles(ordered, 0, match_all=True),
@@ -77,7 +78,8 @@ def change_plan(
     left as they are, so that a new constant of a p-attribute with bounded regions is verified instead. Everything is
     compiled anew, from the plan alone, when
 
-    - the plan is one block of exact regions, as small plans are: they stay exactly the paper's;
+    - the plan is one block of exact regions, as small plans are: they stay exactly the paper's (beside listed blocks it
+      is this block alone that is compiled anew);
     - ``rebuild_share`` of the queries change at once;
     - so many have changed since it was last compiled, so that no more than that share was laid out without its
       constants in the grids, and no more of the bits lie idle; or many p-attributes have fallen out of use.
@@ -119,9 +121,12 @@ def renewed(plan: Plan) -> Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Queries:
-    """The tables of a plan that are about queries: by ordinal, and the handles of those without conjuncts."""
+    """The tables of a plan that are about queries: by ordinal, by handle (``ranks``), and the handles of those without
+    conjuncts.
+    """
 
     ids: pa.StringArray
+    ranks: Integers
     topic_names: pa.StringArray
     topic_of: Integers
     match_all: Integers
@@ -138,8 +143,8 @@ def _assembled(
     version: int,
     listed: tuple[ListedBlock, ...],
 ) -> Plan:
-    """A plan from scratch: the handle of each query is its ordinal, the table is in the order of ordinals, and holds
-    all that ``listed`` by shapes does not; what of it is better listed by values is.
+    """A plan from scratch of a table in the order of ordinals, which holds all that ``listed`` does not; what of it is
+    better listed by values is.
     """
     _check_bounds(attributes, range(len(attributes)), options)
     if not options.always_exact:
@@ -172,7 +177,7 @@ def _assembled(
         dict(dictionaries),
         tuple(blocks),
         queries.ids,
-        frozen_int32(np.arange(len(queries.ids))),
+        frozen_int32(queries.ranks),
         queries.topic_names,
         frozen_int32(queries.topic_of),
         frozen_int32(queries.match_all),
@@ -186,9 +191,12 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     """The next plan with all untouched blocks shared; None where everything has to be compiled anew."""
     changes = len(added) + len(gone)
     found = Added.of(added, len(plan.ranks), Listing(plan.listed))
-    is_small = len(plan.blocks) > 0 and _is_exact_block(plan)
-    if changes > plan.options.rebuild_share * len(plan) or (is_small and _touches(plan, found, gone)):
+    if changes > plan.options.rebuild_share * len(plan):
         return None
+    if len(plan.blocks) > 0 and _is_exact_block(plan) and _touches(plan, found, gone):
+        if not plan.listed:
+            return None
+        return replace(_rebuilt_with(plan, added, gone, version, keeps_lists=True), changes=plan.changes + changes)
     known = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     plan = with_room(plan, found.byte_constants(known))
     grown = _grown(plan, found)
@@ -233,52 +241,49 @@ def _touches(plan: Plan, added: Added, gone: set[str]) -> bool:
     return any(np.isin(block.table.owner, handles).any() for block in plan.blocks)
 
 
-def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan:
-    """The next plan compiled from the constraints that the plan holds and the queries added."""
+def _rebuilt_with(
+    plan: Plan, added: Sequence[Query], gone: set[str], version: int, *, keeps_lists: bool = False
+) -> Plan:
+    """The next plan compiled from the constraints that the plan holds and the queries added; with ``keeps_lists`` its
+    bitmaps alone: listed blocks are changed, and handles stay.
+    """
     queries, ranks = _merged(plan, added, gone)
-    kept = joined([block.table for block in plan.blocks])
-    kept = kept.take(np.flatnonzero((kept.owner >= 0) & (ranks[kept.owner] >= 0)))
-    used = np.unique(kept.slots).tolist()
-    found = Added.of(added, len(plan.ranks))
-    by_values = [block for block in plan.listed if not block.by_shapes]
-    living = [block.table.take(np.flatnonzero(ranks[block.table.owner] >= 0)) for block in by_values]
-    of_values = [used_labels(block, own) for block, own in zip(by_values, living, strict=True)]
-    listed = _renewed_listed(plan, found.listed, ranks)
-    needed = {*(plan.p_attributes[slot] for slot in used), *_attributes(added)}
-    needed.update(own for block in (*listed, *by_values) for own in block.attributes)
+    if keeps_lists:
+        found = Added.of(added, len(plan.ranks), Listing(plan.listed))
+        listed = listed_after(plan.listed, found.listed, ranks)
+    else:
+        found = Added.of(added, len(plan.ranks))
+        listed = _renewed_listed(plan, found.listed, ranks)
+    tables = [(joined([block.table for block in plan.blocks]), plan.p_attributes, plan.dictionaries)]
+    if not keeps_lists:
+        tables += [(own.table.wide(), own.attributes, own.dictionaries) for own in plan.listed if not own.by_shapes]
+    kept = [
+        (table.take(np.flatnonzero((table.owner >= 0) & (ranks[table.owner] >= 0))), own, known)
+        for table, own, known in tables
+    ]
+    needed = {own[slot] for table, own, _ in kept for slot in np.unique(table.slots).tolist()}
+    needed.update(_attributes(added), *(block.attributes for block in listed))
     attributes = tuple(sorted(needed, key=_by_text))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     constants = found.byte_constants(slots)
-    old_labels = {}
-    for slot in used:
-        if slot in plan.dictionaries:
-            old_labels[slot] = _constants(kept, slot)
-            values = (plan.dictionaries[slot].value(label)[0] for label in old_labels[slot].tolist())
-            constants.setdefault(slots[plan.p_attributes[slot]], set()).update(values)
-    for block, own_labels in zip(by_values, of_values, strict=True):
-        for slot, labels_of_slot in own_labels.items():
-            known = block.dictionaries[slot]
-            values = (known.value(label)[0] for label in labels_of_slot.tolist())
-            constants.setdefault(slots[block.attributes[slot]], set()).update(values)
+    for table, own, known in kept:
+        for slot, values in used_constants(table, known).items():
+            constants.setdefault(slots[own[slot]], set()).update(values)
     dictionaries = {slot: Dictionary.of(values) for slot, values in constants.items()}
-    kept = _translated(kept, plan, slots, old_labels, dictionaries)
-    labels = _labels(dictionaries, len(added))
-    of_blocks = (
-        moved(block, own, own_labels, slots, dictionaries)
-        for block, own, own_labels in zip(by_values, living, of_values, strict=True)
-    )
-    table = joined([kept, *of_blocks, encoded(found.conjuncts, slots, labels)])
-    owner = ranks[table.owner]
-    table = ConjunctTable(table.first, table.code, table.low, table.high, owner).take(np.argsort(owner, kind="stable"))
+    new = encoded(found.conjuncts, slots, _labels(dictionaries, len(added)))
+    table = joined([*(translated(table, own, known, slots, dictionaries) for table, own, known in kept), new])
+    table = table.take(np.argsort(ranks[table.owner], kind="stable"))
     topics = queries.topic_names.take(pa.array(queries.topic_of)).dictionary_encode()
-    by_ordinal = _Queries(
-        queries.ids,
-        topics.dictionary,
-        topics.indices.to_numpy().astype(np.int32),
-        ranks[queries.match_all],
-        ranks[queries.contradictions],
-    )
-    return _assembled(by_ordinal, attributes, dictionaries, table, options=plan.options, version=version, listed=listed)
+    queries = replace(queries, topic_names=topics.dictionary, topic_of=topics.indices.to_numpy().astype(np.int32))
+    if not keeps_lists:
+        table = replace(table, owner=ranks[table.owner])
+        queries = replace(
+            queries,
+            ranks=np.arange(len(queries.ids), dtype=np.int32),
+            match_all=ranks[queries.match_all],
+            contradictions=ranks[queries.contradictions],
+        )
+    return _assembled(queries, attributes, dictionaries, table, options=plan.options, version=version, listed=listed)
 
 
 def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
@@ -289,31 +294,6 @@ def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -
             by_position.setdefault(block.listed, []).append(block)
     made = (merged(blocks, ranks) for blocks in by_position.values())
     return tuple(block.with_owners(ranks[block.table.owner]) for block in made if block is not None)
-
-
-def _translated(
-    kept: ConjunctTable,
-    plan: Plan,
-    slots: Mapping[PAttribute, int],
-    old_labels: Mapping[int, Keys],
-    dictionaries: Mapping[int, Dictionary],
-) -> ConjunctTable:
-    """The table with the slots and labels of the plan to come."""
-    old_slots = kept.slots
-    code, low, high = kept.code.copy(), kept.low.copy(), kept.high.copy()
-    for old in np.unique(old_slots).tolist():
-        new = slots[plan.p_attributes[old]]
-        which = np.flatnonzero(old_slots == old)
-        code[which] = (kept.code[which] & ~np.uint16(SLOT_MASK)) | np.uint16(new)
-        if old in old_labels:
-            before = old_labels[old]
-            label_of = dictionaries[new].labels_by_constant()
-            values = (plan.dictionaries[old].value(label)[0] for label in before.tolist())
-            after = np.array([label_of[value] for value in values], dtype=np.int64)
-            for bounds, finite in zip((low, high), kept.finite(), strict=True):
-                mine = which[finite[which]]
-                bounds[mine] = after[np.searchsorted(before, bounds[mine])]
-    return ConjunctTable(kept.first, code, low, high, kept.owner)
 
 
 def _grown(
@@ -369,7 +349,7 @@ def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Querie
         np.append(old[ranks[old] >= 0], _handles(added, start, match_all=match_all)).astype(np.int32)
         for old, match_all in ((plan.match_all_handles, True), (plan.contradiction_handles, False))
     ]
-    queries = _Queries(ids, names, topics[order].astype(np.int32), special[0], special[1])
+    queries = _Queries(ids, ranks, names, topics[order].astype(np.int32), special[0], special[1])
     return queries, ranks
 
 

@@ -17,8 +17,7 @@ from asc.frozen import frozen, frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
 from asc.keys.dictionary import Dictionary
-from asc.keys.grid import Keys
-from asc.plan.conjuncts import SLOT_MASK, ConjunctTable, Integers, decoded, encoded, joined
+from asc.plan.conjuncts import ConjunctTable, Integers, decoded, encoded, joined, translated, used_constants
 from asc.plan.value_index import ValueIndex
 from asc.predicate.normal_form import Conjunct, Predicate
 from asc.spatial.index import ShapeIndex, Shapes
@@ -181,67 +180,29 @@ def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None
     """
     if len(blocks) == 1 and (ranks[blocks[0].table.owner] >= 0).all():
         return blocks[0]
-    tables = []
     attributes = tuple(
         sorted({own for block in blocks for own in block.attributes}, key=lambda own: (own.sql, own.is_matched))
     )
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     living = [block.table.take(np.flatnonzero(ranks[block.table.owner] >= 0)) for block in blocks]
-    used = [used_labels(block, table) for block, table in zip(blocks, living, strict=True)]
     constants: dict[int, set[bytes]] = {}
-    for block, own in zip(blocks, used, strict=True):
-        for slot, labels in own.items():
-            known = block.dictionaries[slot]
-            of_block = constants.setdefault(_shared(attributes, slots[block.attributes[slot]]), set())
-            of_block.update(known.value(label)[0] for label in labels.tolist())
+    for block, table in zip(blocks, living, strict=True):
+        for slot, values in used_constants(table.wide(), block.dictionaries).items():
+            constants.setdefault(_shared(attributes, slots[block.attributes[slot]]), set()).update(values)
     shared = {slot: Dictionary.of(values) for slot, values in constants.items()}
     dictionaries = {
         slot: shared[_shared(attributes, slot)]
         for slot in range(len(attributes))
         if _shared(attributes, slot) in shared and attributes[slot].space.labelled
     }
-    for block, table, own in zip(blocks, living, used, strict=True):
-        if len(table):
-            tables.append(moved(block, table, own, slots, dictionaries))
+    tables = [
+        translated(table.wide(), block.attributes, block.dictionaries, slots, dictionaries)
+        for block, table in zip(blocks, living, strict=True)
+        if len(table)
+    ]
     if not tables:
         return None
     return _listed(attributes, slots[blocks[0].listed], dictionaries, joined(tables))
-
-
-def used_labels(block: ListedBlock, table: ConjunctTable) -> dict[int, Keys]:
-    """The labels of constants that some conjuncts of a block have, by slot."""
-    wide = table.wide()
-    low, high = wide.finite()
-    found = {}
-    for slot in block.dictionaries:
-        which = wide.slots == slot
-        found[slot] = np.unique(np.concatenate([wide.low[which & low], wide.high[which & high]]).astype(np.int64))
-    return found
-
-
-def moved(
-    block: ListedBlock,
-    table: ConjunctTable,
-    used: Mapping[int, Keys],
-    slots: Mapping[PAttribute, int],
-    dictionaries: Mapping[int, Dictionary],
-) -> ConjunctTable:
-    """Conjuncts of a block by the slots and labels of another one."""
-    wide = table.wide()
-    code, low, high = wide.code.copy(), wide.low.copy(), wide.high.copy()
-    for slot, attribute in enumerate(block.attributes):
-        which = np.flatnonzero(wide.slots == slot)
-        if not len(which):
-            continue
-        code[which] = (wide.code[which] & ~np.uint16(SLOT_MASK)) | np.uint16(slots[attribute])
-        if slot in used:
-            label_of = dictionaries[slots[attribute]].labels_by_constant()
-            known = block.dictionaries[slot]
-            after = np.array([label_of[known.value(own)[0]] for own in used[slot].tolist()], dtype=np.int64)
-            for bounds, finite in zip((low, high), wide.finite(), strict=True):
-                mine = which[finite[which]]
-                bounds[mine] = after[np.searchsorted(used[slot], bounds[mine])]
-    return ConjunctTable(wide.first, code, low, high, wide.owner)
 
 
 def by_values(

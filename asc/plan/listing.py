@@ -11,7 +11,7 @@ import numpy.typing as npt
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
 from asc.keys.dictionary import Dictionary
-from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK, ConjunctTable
+from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK, ConjunctTable, used_labels
 from asc.plan.grouping import query_starts
 from asc.plan.listed import ListedBlock, by_values
 from asc.predicate.normal_form import Predicate
@@ -134,14 +134,7 @@ def _block(
 
 def _used(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Dictionary]:
     """The dictionaries with those constants alone that a table has, under the same labels."""
-    low, high = table.finite()
-    slots, found = table.slots, {}
-    for slot, own in dictionaries.items():
-        which = slots == slot
-        labels = np.unique(np.concatenate([table.low[which & low], table.high[which & high]]))
-        if len(labels):
-            found[slot] = own.only(labels)
-    return found
+    return {slot: dictionaries[slot].only(labels) for slot, labels in used_labels(table, dictionaries).items()}
 
 
 class Listing:
