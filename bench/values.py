@@ -54,10 +54,12 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of queries; of how many there is one a value alone; records of a batch, runs of each."""
+    """Numbers of queries; from how many on there is one a value, and every record asked for; records of a batch, runs
+    of each.
+    """
 
     queries: tuple[int, ...]
-    one_a_value_from: int
+    plainest_from: int
     records: int
     repetitions: int
 
@@ -84,7 +86,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     wanted = [(count, case) for count in size.queries for case in CASES]
     for count, case in tqdm(wanted, leave=False, disable=None):
-        if count < case.a_value or (count >= size.one_a_value_from and case.a_value > 1):
+        if count >= size.plainest_from and (case.a_value > 1 or case.asked < 1):
             continue
         results += _measured(case, count, size)
     result = {

@@ -77,10 +77,10 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
     for start in range(0, rows, chunk):
         state.load(prepared, start, min(rows, start + chunk))
         ends.append(state.sweep())
-    pairs = state.found[: state.count]
     if plan.listed:
-        pairs = np.concatenate([pairs, listed_pairs(plan, prepared, rows)])
-        ends, chunk = [len(pairs)], max(1, rows)
+        state.add(listed_pairs(plan, prepared, rows))
+        ends, chunk = [state.count], max(1, rows)
+    pairs = state.found[: state.count]
     places, ordinals = np.empty(len(pairs), dtype=np.int32), np.empty(len(pairs), dtype=np.int32)
     marks = np.zeros(len(plan) // 64 + 1, dtype=np.uint64)
     dropped, first = 0, 0
@@ -142,6 +142,14 @@ class Sweeps:
         for number in range(len(self.sweeps)):
             self.sweep_block(number)
         return self.count
+
+    def add(self, pairs: npt.NDArray[np.int64]) -> None:
+        """Pairs of the whole batch that were found elsewhere."""
+        count = self.count + len(pairs)
+        if count > len(self.found):
+            self.found = np.concatenate([self.found[: self.count], pairs])
+        self.found[self.count : count] = pairs
+        self.count = count
 
     def sweep_block(self, number: int) -> None:
         """Find the pairs of the rows that are loaded in one block."""

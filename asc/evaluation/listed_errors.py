@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from asc.compiled import compiled
 from asc.evaluation.listed import CONJUNCT, ListedTuples, others_hold, own_columns
-from asc.evaluation.listed_values import begin_of_others
 from asc.evaluation.regions import columns_of
 from asc.keys.buffers import Mask
 from asc.plan.conjuncts import SLOT_MASK
 from asc.plan.plan import Plan
+from asc.plan.value_index import begin_of_others
 from asc.spatial.location import NO
 
 Array = npt.NDArray[Any]

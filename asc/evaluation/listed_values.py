@@ -10,22 +10,13 @@ import numpy.typing as npt
 
 from asc.compiled import compiled, inlined
 from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK
-from asc.plan.value_index import place_of, shift_of
+from asc.plan.value_index import begin_of_others, place_of, shift_of
 
 Array = npt.NDArray[Any]
 
 
 @inlined
-def begin_of_others(code: Array, begin: int, end: int, slot: int) -> int:
-    """Where those of a conjunct's intervals begin that are not the values of ``slot`` that it is listed under."""
-    i: int = np.int64(begin) + 1
-    while i < end and np.int64(code[i]) & SLOT_MASK == slot:
-        i += 1
-    return i
-
-
-@inlined
-def plain_hold(
+def _plain_hold(
     code: Array,
     low: Array,
     high: Array,
@@ -96,7 +87,7 @@ def sweep_values(
                     continue
                 end = begins[conjunct + 1]
                 begin = begin_of_others(code, begins[conjunct], end, slot)
-                if begin == end or plain_hold(
+                if begin == end or _plain_hold(
                     code, low, high, least, greatest, slot_keys, slot_nulls, errors, begin, end, row
                 ):
                     found[count] = (row << 32) | conjunct

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from asc.compiled import inlined
 from asc.frozen import arrays_of, frozen, frozen_int32
 from asc.keys.grid import Keys
-from asc.plan.conjuncts import Integers
+from asc.plan.conjuncts import SLOT_MASK, Integers
 
 Array = npt.NDArray[Any]
 
@@ -109,3 +109,12 @@ def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
         else:
             high = middle
     return low if low < end and spread[low] == own else -1
+
+
+@inlined
+def begin_of_others(code: Array, begin: int, end: int, slot: int) -> int:
+    """Where those of a conjunct's intervals begin that are not the values of ``slot`` that it is listed under."""
+    i: int = np.int64(begin) + 1
+    while i < end and np.int64(code[i]) & SLOT_MASK == slot:
+        i += 1
+    return i

@@ -133,6 +133,14 @@ def test_a_trace_tells_what_was_listed_and_which_term_failed() -> None:
         assert ("accepted by conjunct" in text) == (query_id in found[row])
 
 
+def test_nothing_is_listed_for_null() -> None:
+    plan = compile_plan([query(f"q{n}", f"c = {n}.00") for n in range(20)], CompileOptions(listed_conjuncts=1))
+    (attribute,) = plan.p_attributes
+    for value, near in ((None, 0), (0, 1), (50, 0)):
+        (told,) = traced(plan, [pa.scalar(value, attribute.type)], query_id="q0").told
+        assert (told.visits[0].before, told.visits[0].after, told.dropped) == (20, near, not near)
+
+
 def test_an_unknown_value_concerns_the_queries_whose_other_terms_hold() -> None:
     schema = Schema.from_ddl("n INT, m INT, alt INT")
     wheres = {
@@ -141,6 +149,8 @@ def test_an_unknown_value_concerns_the_queries_whose_other_terms_hold() -> None:
         "high": "n div m = 5 AND alt > 10",
         "few": "n div m IN (7, 9) AND alt < 10",
         "other": "m = 3",
+        "beside": "m = 3 AND n div m > 1",
+        "above": "m = 3 AND n div m > 1 AND alt > 90",
     }
     queries = [Query(i, normalise(sql, schema)) for i, sql in wheres.items()]
     plan = compile_plan(queries, CompileOptions(listed_conjuncts=1))
@@ -148,11 +158,11 @@ def test_an_unknown_value_concerns_the_queries_whose_other_terms_hold() -> None:
     known = {"m": [0, 3, 1], "alt": [5, 50, 50]}
     slots = {own.sql: slot for slot, own in enumerate(plan.p_attributes)}
     (computed,) = slots.keys() - known.keys()
-    columns = [pa.array(known.get(own.sql, [None, 1, 5]), own.type) for own in plan.p_attributes]
-    errors = {slots[computed]: np.array([True, False, False])}
+    columns = [pa.array(known.get(own.sql, [None, None, 5]), own.type) for own in plan.p_attributes]
+    errors = {slots[computed]: np.array([True, True, False])}
     handles, counts = queries_with_errors(plan, columns, errors)
     found = {plan.query_ids[int(plan.ranks[h])].as_py(): int(c) for h, c in zip(handles, counts, strict=True)}
-    assert found == {"all": 1, "low": 1, "few": 1}
+    assert found == {"all": 2, "low": 1, "high": 1, "few": 1, "beside": 1}
     assert found == _found_with(queries, columns, errors)
 
 
