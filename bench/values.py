@@ -98,8 +98,14 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "results": results,
     }
     write_result(output_dir, "values", result)
-    plot_peers(result, output_dir / "values")
+    plot_peers({"results": _drawn(results)}, output_dir / "values")
     return result
+
+
+def _drawn(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is drawn: a panel for each number of queries a value, of the texts."""
+    names = {case.name for case in CASES if case.column is _TEXT and case.has_range}
+    return [row for row in results if row["workload"] in names]
 
 
 def table(result: dict[str, Any]) -> str:
