@@ -207,6 +207,14 @@ def patterns() -> None:
     """
 
 
+@benchmark("bench.values", "asc bench values", "asc bench values --quick --output /tmp/results")
+def values() -> None:
+    """One value of a column a query, 100 to 1,000,000 of them: lists by the values beside bitmaps.
+
+    On one thread, with and without a range besides, and with several queries a value. Tells which the compiler chooses.
+    """
+
+
 @benchmark("bench.peers", "asc bench peers", "asc bench peers --quick --output /tmp/results")
 def peers() -> None:
     """The same predicates over the same file through DuckDB, Polars, Spark and compiled loops.

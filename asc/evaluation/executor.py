@@ -77,10 +77,10 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
     for start in range(0, rows, chunk):
         state.load(prepared, start, min(rows, start + chunk))
         ends.append(state.sweep())
-    pairs = state.found[: state.count]
     if plan.listed:
-        pairs = np.concatenate([pairs, listed_pairs(plan, prepared, rows)])
-        ends, chunk = [len(pairs)], max(1, rows)
+        state.add(listed_pairs(plan, prepared, rows))
+        ends, chunk = [state.count], max(1, rows)
+    pairs = state.found[: state.count]
     places, ordinals = np.empty(len(pairs), dtype=np.int32), np.empty(len(pairs), dtype=np.int32)
     marks = np.zeros(len(plan) // 64 + 1, dtype=np.uint64)
     dropped, first = 0, 0
@@ -104,6 +104,8 @@ class Sweeps:
     def __init__(self, plan: Plan, rows: int, *, count_cost: bool = False) -> None:
         slots = len(plan.p_attributes)
         self.plan = plan
+        # What listed blocks alone read has no regions.
+        self.slots = sorted({slot for block in plan.blocks for slot in block.slots.tolist()})
         # Keys are read again by verification alone: without it the room of one column is written over and over.
         self.keeps_keys = any(block.table.has_inexact for block in plan.blocks)
         # Padded rows: columns a power of two apart would fall into the same sets of the cache.
@@ -128,7 +130,8 @@ class Sweeps:
         """Find the keys and regions of rows ``start`` to ``stop``: what costs the same whatever the blocks are."""
         self.start, self.size = start, stop - start
         self.has_null = False
-        for slot, values in enumerate(columns):
+        for slot in self.slots:
+            values = columns[slot]
             keys = self.keys[slot if self.keeps_keys else 0, : self.size]
             regions = self.regions[slot, : self.size]
             self.has_null |= write_regions(self.plan.grids[slot], values, start, keys, regions)
@@ -139,6 +142,14 @@ class Sweeps:
         for number in range(len(self.sweeps)):
             self.sweep_block(number)
         return self.count
+
+    def add(self, pairs: npt.NDArray[np.int64]) -> None:
+        """Pairs of the whole batch that were found elsewhere."""
+        count = self.count + len(pairs)
+        if count > len(self.found):
+            self.found = np.concatenate([self.found[: self.count], pairs])
+        self.found[self.count : count] = pairs
+        self.count = count
 
     def sweep_block(self, number: int) -> None:
         """Find the pairs of the rows that are loaded in one block."""

@@ -128,9 +128,10 @@ def _block_lines(plan: Plan, query_id: str, number: int, bits: Sequence[int]) ->
 
 def _listed_lines(plan: Plan, query_id: str, number: int, places: Sequence[int]) -> Iterator[str]:
     block = plan.listed[number - len(plan.blocks)]
+    by = f"shapes that {block.listed} may meet" if block.by_shapes else f"values of {block.listed} that they ask for"
     yield (
         f"{query_id}: {_counted(len(places), 'conjunct')} in block {number} (of {_blocks(plan)}, from 0 on), which "
-        f"lists {_counted(len(block), 'conjunct')} by the shapes that {block.position} may meet"
+        f"lists {_counted(len(block), 'conjunct')} by the {by}"
     )
     for position, place in enumerate(places, 1):
         yield f"conjunct {position}:"

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled, inlined
+from asc.evaluation.listed_values import sweep_values
 from asc.frozen import frozen
 from asc.keys.column import NO_CONSTANTS, Column, column
 from asc.keys.positions import coordinates
@@ -18,7 +19,8 @@ from asc.keys.shapes import decided
 from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK
 from asc.plan.listed import ListedBlock
 from asc.plan.plan import Plan
-from asc.spatial.index import cell_before, entry_holds
+from asc.plan.value_index import ValueIndex
+from asc.spatial.index import ShapeIndex, cell_before, entry_holds
 from asc.spatial.location import NO, UNSURE, YES, holds
 
 Array = npt.NDArray[Any]
@@ -46,22 +48,33 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int) -> Pairs:
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     found = [np.empty(0, dtype=np.int64)]
     for block in plan.listed:
-        own = [columns[slots[attribute]] for attribute in block.attributes]
+        own = own_columns(block, [columns[slots[attribute]] for attribute in block.attributes])
         for start in range(0, rows, PIECE_ROWS):
             tuples = ListedTuples.of(block, own, start, min(rows, start + PIECE_ROWS))
             pairs = tuples.conjuncts(plan.ranks)
             ordinals = plan.ranks[block.table.owner[pairs & CONJUNCT]].astype(np.int64)
             made = ((pairs >> 32) + start) << 32 | ordinals
-            found.append(np.unique(made) if block.repeats or block.index.has_turns else made)
+            found.append(np.unique(made) if block.finds_twice else made)
     return np.concatenate(found)
+
+
+def own_columns(block: ListedBlock, columns: Sequence[Column]) -> list[Column]:
+    """The columns of a block's p-attributes, ready to become the keys that its own dictionaries give."""
+    found = []
+    for slot, (attribute, values) in enumerate(zip(block.attributes, columns, strict=True)):
+        is_own = attribute.space.labelled and not attribute.is_matched
+        own = block.dictionaries.get(slot, NO_CONSTANTS)
+        found.append(column(attribute, own, values.values) if is_own else values)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedTuples:
     """Some tuples as a listed block sees them.
 
-    ``kinds`` uint8[slots]; ``keys`` int64[slots, n] of plain slots, ``x`` and ``y`` float64[slots, n] of positions;
-    ``nulls`` bool[slots, n]. Only the listed slot is filled where the block's conjuncts ask for nothing else.
+    ``columns``: as :func:`own_columns` makes them. ``kinds`` uint8[slots]; ``keys`` int64[slots, n] of plain slots,
+    ``x`` and ``y`` float64[slots, n] of positions; of either kind n is 0 where no slot of it is filled. ``nulls``
+    bool[slots, n]. Only the listed slot is filled where the block's conjuncts ask for nothing else.
     ``errors`` bool[slots, n], or with n = 0 where there are none: what is not known of a tuple, and taken to be
     admitted.
     """
@@ -82,10 +95,11 @@ class ListedTuples:
         slots, size = len(block.attributes), stop - start
         has_others = int(block.table.first[-1]) > len(block)
         kinds = np.array([_kind(attribute) for attribute in block.attributes], dtype=np.uint8)
-        keys = np.zeros((slots, size if has_others and (kinds == _PLAIN).any() else 0), dtype=np.int64)
-        x, y = np.full((2, slots, size), np.nan)
+        filled = kinds if has_others else kinds[block.slot : block.slot + 1]
+        keys = np.zeros((slots, size if (filled == _PLAIN).any() else 0), dtype=np.int64)
+        x, y = np.full((2, slots, size if (filled == _POSITION).any() else 0), np.nan)
         nulls = np.zeros((slots, size), dtype=np.bool_)
-        for slot, attribute in enumerate(block.attributes):
+        for slot in range(slots):
             if slot != block.slot and not has_others:
                 continue
             values = columns[slot]
@@ -93,8 +107,6 @@ class ListedTuples:
             if null is not None:
                 nulls[slot] = null
             if kinds[slot] == _PLAIN:
-                if attribute.space.labelled:
-                    values = column(attribute, block.dictionaries.get(slot, NO_CONSTANTS), values.values)
                 values.keys(start, stop, keys[slot])
             elif kinds[slot] == _POSITION:
                 x[slot], y[slot] = coordinates(values.values.slice(start, size))
@@ -113,7 +125,7 @@ class ListedTuples:
         """The exact constraints, as kernels read them."""
         table = self.block.table
         limits = np.iinfo(table.low.dtype)
-        labels = self.block.dictionaries[self.block.slot].labels
+        labels = self.block.dictionaries[self.block.slot].labels if self.block.by_shapes else NO_CONSTANTS.labels
         return (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max), labels)
 
     @property
@@ -123,17 +135,21 @@ class ListedTuples:
 
     def candidates(self, ranks: npt.NDArray[np.int32]) -> Pairs:
         """As :meth:`conjuncts`, those in doubt among them, marked."""
-        block, size = self.block, self.x.shape[1]
+        index = self.block.index
+        return self._by_values(index, ranks) if isinstance(index, ValueIndex) else self._by_shapes(index, ranks)
+
+    def _by_shapes(self, index: ShapeIndex, ranks: npt.NDArray[np.int32]) -> Pairs:
+        block, size = self.block, self.nulls.shape[1]
         shapes, table = block.shapes, block.table
         x, y = self.x[block.slot], self.y[block.slot]
-        cells = block.index.cell_keys(x, y)
+        cells = index.cell_keys(x, y)
         order = np.argsort(cells, kind="stable")
         cells = cells[order]
         found, place, count = np.empty(4 * size + _ROOM, dtype=np.int64), 0, 0
         while True:
             place, count = sweep_listed(
                 shapes.arguments,
-                block.index.arguments,
+                index.arguments,
                 cells,
                 order,
                 x,
@@ -152,6 +168,27 @@ class ListedTuples:
                 pairs: Pairs = found[:count]
                 living: Pairs = pairs[ranks[table.owner[pairs & CONJUNCT]] >= 0]
                 return living
+            found = np.concatenate([found, np.empty_like(found)])
+
+    def _by_values(self, index: ValueIndex, ranks: npt.NDArray[np.int32]) -> Pairs:
+        table, slot, size = self.block.table, self.block.slot, self.nulls.shape[1]
+        found, row, count = np.empty(size + _ROOM, dtype=np.int64), 0, 0
+        while True:
+            row, count = sweep_values(
+                index.arguments,
+                self.keys[slot],
+                self.nulls[slot],
+                slot,
+                self.exact,
+                self.values,
+                table.owner,
+                ranks,
+                row,
+                found,
+                count,
+            )
+            if row == size:
+                return found[:count]
             found = np.concatenate([found, np.empty_like(found)])
 
     def _settled(self, found: Pairs) -> Pairs:
@@ -191,12 +228,12 @@ def _kind(attribute: Any) -> int:
 
 
 @inlined
-def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, conjunct: int, row: int) -> int:
-    """Whether a tuple satisfies what a conjunct asks beside the shape that it is listed under: NO, YES or UNSURE."""
+def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, begin: int, end: int, row: int) -> int:
+    """Whether a tuple satisfies the constraints between two intervals of one conjunct: NO, YES or UNSURE."""
     words, reals, bases = shapes
-    first, code, low, high, least, greatest, labels = exact
+    _, code, low, high, least, greatest, labels = exact
     kinds, keys, x, y, nulls, errors = values
-    i, end = first[conjunct] + 1, first[conjunct + 1]
+    i = begin
     result = YES
     while i < end:
         bits = np.int64(code[i])
@@ -288,7 +325,9 @@ def sweep_listed(
                         if has_others:
                             if rank[owner[conjunct]] < 0:
                                 continue
-                            others = others_hold(shapes, exact, values, conjunct, row)
+                            others = others_hold(
+                                shapes, exact, values, exact[0][conjunct] + 1, exact[0][conjunct + 1], row
+                            )
                             if others == NO:
                                 continue
                             found[count] = (row << 32) | conjunct | (IN_DOUBT if others == UNSURE else np.int64(0))

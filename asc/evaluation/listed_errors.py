@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.compiled import compiled
-from asc.evaluation.listed import CONJUNCT, ListedTuples, others_hold
+from asc.evaluation.listed import CONJUNCT, ListedTuples, others_hold, own_columns
 from asc.evaluation.regions import columns_of
 from asc.keys.buffers import Mask
 from asc.plan.conjuncts import SLOT_MASK
 from asc.plan.plan import Plan
+from asc.plan.value_index import begin_of_others
 from asc.spatial.location import NO
 
 Array = npt.NDArray[Any]
@@ -25,11 +26,11 @@ Counts = npt.NDArray[np.int64]
 
 def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask], counts: Counts) -> None:
     """Add to ``counts`` int64[handles] the tuples that concern each query of the listed blocks (see
-    :func:`asc.evaluation.evaluation_errors.queries_with_errors`). Of a tuple whose position is not known, a text is
+    :func:`asc.evaluation.evaluation_errors.queries_with_errors`). Of a tuple whose listed value is not known, a text is
     taken to match what it is matched with.
 
-    Cost: of a tuple whose position is not known, a look at the other constraints of all conjuncts; of another one as
-    matching it.
+    Cost: of a tuple whose listed value is not known, a look at the other constraints of all conjuncts; of another one
+    as matching it.
     """
     if not plan.listed:
         return
@@ -44,12 +45,13 @@ def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, M
                 unknown[place] = errors[slot]
         if not unknown.any():
             continue
-        seen = replace(ListedTuples.of(block, [prepared[slot] for slot in own], 0, tuples), errors=unknown)
+        of_block = own_columns(block, [prepared[slot] for slot in own])
+        seen = replace(ListedTuples.of(block, of_block, 0, tuples), errors=unknown)
         nowhere = np.flatnonzero(unknown[block.slot])
         last = np.full(len(counts), -1, dtype=np.int64)
         arguments = (block.shapes.arguments, seen.exact, seen.values, block.table.owner, plan.ranks)
         if int(block.table.first[-1]) > len(block):
-            count_unknown(*arguments, nowhere, last, counts)
+            count_unknown(*arguments, not block.by_shapes, block.slot, nowhere, last, counts)
         else:
             owner = np.unique(block.table.owner)
             counts[owner[plan.ranks[owner] >= 0]] += len(nowhere)
@@ -71,19 +73,25 @@ def count_unknown(
     values: Any,
     owner: Array,
     rank: Array,
+    by_values: bool,
+    slot: int,
     rows: Array,
     last: Array,
     counts: Array,
 ) -> None:
-    """Count tuples whose position is not known: of every conjunct whose other constraints hold, its query once.
+    """Count tuples whose listed value is not known: of every conjunct whose other constraints hold, its query once.
 
     ``last`` int64[handles] of -1: the tuple last counted for each query.
     """
+    begins, code = exact[0], exact[1]
     for row in rows:
         for conjunct in range(owner.size):
             handle = owner[conjunct]
             if rank[handle] < 0 or last[handle] == row:
                 continue
-            if others_hold(shapes, exact, values, conjunct, row) != NO:
+            begin, end = np.int64(begins[conjunct]) + 1, begins[conjunct + 1]
+            if by_values:
+                begin = begin_of_others(code, begin - 1, end, slot)
+            if others_hold(shapes, exact, values, begin, end, row) != NO:
                 last[handle] = row
                 counts[handle] += 1

@@ -1,4 +1,4 @@
-"""The way of one tuple through a listed block: which conjuncts its position may satisfy, and which it does."""
+"""The way of one tuple through a listed block: which conjuncts its value may satisfy, and which it does."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asc.evaluation.listed import CONJUNCT, ListedTuples
+from asc.evaluation.listed import CONJUNCT, ListedTuples, own_columns
 from asc.evaluation.trace import BlockTrace, Fallen, JudgedConjunct, Losses, Remaining, Visit, shortened
 from asc.evaluation.verdict import Keys, failing_term, value_text
 from asc.keys.column import Column
 from asc.plan.listed import ListedBlock
 from asc.plan.plan import Plan
+from asc.plan.value_index import ValueIndex
 
 Bits = npt.NDArray[np.int64]
 
@@ -22,8 +23,8 @@ _NO_LOSSES = Losses(0, 0, ())
 
 @dataclass(frozen=True, eq=False)
 class ListedWay:
-    """The way through one listed block, counted after the others: the conjuncts listed for the tuple's position, which
-    are those of the shapes in the cells around it, and of these the ``holding`` ones.
+    """The way through one listed block, counted after the others: the conjuncts listed for the tuple's value, which are
+    those that ask for it, or of the shapes in the cells around it, and of these the ``holding`` ones.
     """
 
     plan: Plan
@@ -39,12 +40,9 @@ class ListedWay:
         """The way of the only row of some columns, in the order of the plan's slots."""
         block = plan.listed[number - len(plan.blocks)]
         slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
-        tuples = ListedTuples.of(block, [columns[slots[own]] for own in block.attributes], 0, 1)
+        tuples = ListedTuples.of(block, own_columns(block, [columns[slots[own]] for own in block.attributes]), 0, 1)
         living = np.flatnonzero(plan.ranks[block.table.owner] >= 0)
-        cell = block.index.cell_keys(tuples.x[block.slot], tuples.y[block.slot])
-        shapes = block.index.shapes_around(int(cell[0]))
-        listed = [np.arange(block.first[shape], block.first[shape + 1]) for shape in shapes.tolist()]
-        near = np.intersect1d(np.concatenate([np.empty(0, dtype=np.int64), *listed]), living)
+        near = np.intersect1d(_listed(tuples), living)
         holding = np.unique(tuples.conjuncts(plan.ranks) & CONJUNCT)
         return ListedWay(plan, number, block, keys, living, near, holding)
 
@@ -55,7 +53,7 @@ class ListedWay:
 
     @property
     def dropped(self) -> bool:
-        """Whether no conjunct is listed for the position."""
+        """Whether no conjunct is listed for the value."""
         return not len(self.near)
 
     @property
@@ -67,14 +65,14 @@ class ListedWay:
     def told(self, focus: int, listed: int) -> BlockTrace:
         """The way in words; at each place ``listed`` conjuncts at most, those of the query ``focus`` first."""
         block = self.block
-        name = shortened(str(block.position))
+        name = shortened(str(block.listed))
         visit = Visit(
             attribute=name,
-            value=value_text(block.position, self.keys),
+            value=value_text(block.listed, self.keys),
             region=0,
-            region_text=f"{len(self.near):,} listed for where it is",
+            region_text=f"{len(self.near):,} listed for {'where it is' if block.by_shapes else 'it'}",
             regions=1,
-            is_null=self.keys[block.position] is None,
+            is_null=self.keys[block.listed] is None,
             exact=False,
             by_arrow=False,
             before=len(self.living),
@@ -115,3 +113,15 @@ class ListedWay:
         number = int(np.count_nonzero(owner[: place + 1] == handle))
         term = failing_term(list(self.block.constraints(place)), self.keys)
         return Fallen(self.plan.query_ids[int(self.plan.ranks[handle])].as_py(), number, term)
+
+
+def _listed(tuples: ListedTuples) -> Bits:
+    """The conjuncts listed for the value of the only tuple."""
+    block = tuples.block
+    if isinstance(block.index, ValueIndex):
+        own = block.index.conjuncts_for(int(tuples.keys[block.slot, 0]))
+        return (own[:0] if tuples.nulls[block.slot, 0] else own).astype(np.int64)
+    cell = block.index.cell_keys(tuples.x[block.slot], tuples.y[block.slot])
+    shapes = block.index.shapes_around(int(cell[0]))
+    listed = [np.arange(block.first[shape], block.first[shape + 1]) for shape in shapes.tolist()]
+    return np.concatenate([np.empty(0, dtype=np.int64), *listed])

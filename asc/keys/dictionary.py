@@ -129,6 +129,17 @@ class Dictionary:
             np.insert(self.heads, places, _heads(fresh)),
         )
 
+    def only(self, labels: npt.NDArray[np.int64]) -> Dictionary:
+        """The constants that have some of its labels, ascending, which they keep. Cost: a copy of the arrays."""
+        if len(labels) == len(self):
+            return self
+        places = np.searchsorted(self.labels, labels)
+        lengths = np.diff(self.offsets)[places]
+        ends = np.cumsum(lengths)
+        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+        data = self.data[np.repeat(self.offsets[places], lengths) + within]
+        return _pack(data.tobytes(), lengths, self.labels[places], self.heads[places])
+
     def _has(self, value: bytes) -> bool:
         rank = self._rank(value)
         return rank < len(self) and self.constant(rank) == value

@@ -15,16 +15,17 @@ from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
+from asc.plan.added import Added
 from asc.plan.block import LINE, WORD, build_block, used_slots
-from asc.plan.conjuncts import SLOT_MASK, SLOTS_MAX, ConjunctTable, Integers, encoded, joined
+from asc.plan.conjuncts import SLOTS_MAX, ConjunctTable, Integers, encoded, joined, translated, used_constants
 from asc.plan.grouping import grouped
-from asc.plan.listed import ListedBlock, listed_under, merged
+from asc.plan.listed import ListedBlock, merged
 from asc.plan.listed import changed as listed_after
+from asc.plan.listing import Listing, split
 from asc.plan.pattern_bounds import fit_beside, found_in, patterns_of
 from asc.plan.placement import placed, words_of
 from asc.plan.plan import CompileOptions, Matched, Plan, Query, insertion_point
 from asc.plan.relabelling import with_room
-from asc.predicate.normal_form import Conjunct
 
 _STALE_SLOTS = 8
 
@@ -40,13 +41,15 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
             raise PlanError("query id given twice", after.id, "every query needs an id of its own")
     attributes = _attributes(ordered)
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    dictionaries = {slot: Dictionary.of(constants) for slot, constants in _byte_constants(ordered, slots).items()}
+    added = Added.of(ordered, 0)
+    dictionaries = {slot: Dictionary.of(constants) for slot, constants in added.byte_constants(slots).items()}
     labels = _labels(dictionaries, len(ordered))
-    table = encoded(_conjuncts(ordered, 0), slots, labels)
+    table = encoded(added.conjuncts, slots, labels)
     topics = pa.array([query.topic for query in ordered], pa.string()).dictionary_encode()
     return _assembled(
         _Queries(
             pa.array([query.id for query in ordered], pa.string()),
+            np.arange(len(ordered), dtype=np.int32),
             topics.dictionary,
             topics.indices.to_numpy().astype(np.int32),
             _handles(ordered, 0, match_all=True),
@@ -57,7 +60,7 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
         table,
         options=options or CompileOptions(),
         version=version,
-        listed=_listed(ordered, 0),
+        listed=added.listed,
     )
 
 
@@ -75,7 +78,8 @@ def change_plan(
     left as they are, so that a new constant of a p-attribute with bounded regions is verified instead. Everything is
     compiled anew, from the plan alone, when
 
-    - the plan is one block of exact regions, as small plans are: they stay exactly the paper's;
+    - the plan is one block of exact regions, as small plans are: they stay exactly the paper's (beside listed blocks it
+      is this block alone that is compiled anew);
     - ``rebuild_share`` of the queries change at once;
     - so many have changed since it was last compiled, so that no more than that share was laid out without its
       constants in the grids, and no more of the bits lie idle; or many p-attributes have fallen out of use.
@@ -101,16 +105,6 @@ def change_plan(
     return changed
 
 
-def _listed(queries: Sequence[Query], start: int) -> tuple[ListedBlock, ...]:
-    """The listed blocks of some queries, whose handles count from ``start``: one for each position."""
-    found: dict[PAttribute, list[tuple[int, Conjunct]]] = {}
-    for handle, query in enumerate(queries, start):
-        position = listed_under(query.predicate)
-        if position is not None:
-            found.setdefault(position, []).extend((handle, conjunct) for conjunct in query.predicate.conjuncts)
-    return tuple(ListedBlock.of(pairs, position) for position, pairs in found.items())
-
-
 def is_renewal_due(plan: Plan) -> bool:
     """Whether so much of a plan has changed that it should be compiled anew: see :func:`change_plan`."""
     if _is_exact_block(plan) and not plan.listed:
@@ -127,9 +121,12 @@ def renewed(plan: Plan) -> Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Queries:
-    """The tables of a plan that are about queries: by ordinal, and the handles of those without conjuncts."""
+    """The tables of a plan that are about queries: by ordinal, by handle (``ranks``), and the handles of those without
+    conjuncts.
+    """
 
     ids: pa.StringArray
+    ranks: Integers
     topic_names: pa.StringArray
     topic_of: Integers
     match_all: Integers
@@ -146,8 +143,13 @@ def _assembled(
     version: int,
     listed: tuple[ListedBlock, ...],
 ) -> Plan:
-    """A plan from scratch: the handle of each query is its ordinal, the table is in the order of ordinals."""
+    """A plan from scratch of a table in the order of ordinals, which holds all that ``listed`` does not; what of it is
+    better listed by values is.
+    """
     _check_bounds(attributes, range(len(attributes)), options)
+    if not options.always_exact:
+        by_values, table, dictionaries = split(table, attributes, dictionaries, options.listed_conjuncts)
+        listed += by_values
     patterns = patterns_of(attributes, dictionaries, options)
     none = np.empty(0, dtype=np.int64)
     constants = [none if own.is_matched else _constants(table, slot) for slot, own in enumerate(attributes)]
@@ -175,7 +177,7 @@ def _assembled(
         dict(dictionaries),
         tuple(blocks),
         queries.ids,
-        frozen_int32(np.arange(len(queries.ids))),
+        frozen_int32(queries.ranks),
         queries.topic_names,
         frozen_int32(queries.topic_of),
         frozen_int32(queries.match_all),
@@ -188,24 +190,27 @@ def _assembled(
 def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
     """The next plan with all untouched blocks shared; None where everything has to be compiled anew."""
     changes = len(added) + len(gone)
-    is_small = len(plan.blocks) > 0 and _is_exact_block(plan)
-    if changes > plan.options.rebuild_share * len(plan) or (is_small and _touches(plan, added, gone)):
+    found = Added.of(added, len(plan.ranks), Listing(plan.listed))
+    if changes > plan.options.rebuild_share * len(plan):
         return None
+    if len(plan.blocks) > 0 and _is_exact_block(plan) and _touches(plan, found, gone):
+        if not plan.listed:
+            return None
+        return replace(_rebuilt_with(plan, added, gone, version, keeps_lists=True), changes=plan.changes + changes)
     known = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
-    plan = with_room(plan, _byte_constants(added, known))
-    grown = _grown(plan, added)
+    plan = with_room(plan, found.byte_constants(known))
+    grown = _grown(plan, found)
     if grown is None:
         return None
     attributes, grids, dictionaries, patterns = grown
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    start = len(plan.ranks)
-    table = encoded(_conjuncts(added, start), slots, _labels(dictionaries, len(added)))
+    table = encoded(found.conjuncts, slots, _labels(dictionaries, len(added)))
     ordinals = [ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]
     handles = np.sort(plan.handles[np.array(ordinals, dtype=np.int64)])
     blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
     blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
     queries, ranks = _merged(plan, added, gone)
-    listed = listed_after(plan.listed, _listed(added, start), ranks)
+    listed = listed_after(plan.listed, found.listed, ranks)
     _check_bounds(
         attributes, [*used_slots(blocks), *(slots[own] for one in listed for own in one.attributes)], plan.options
     )
@@ -228,93 +233,79 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     )
 
 
-def _touches(plan: Plan, added: Sequence[Query], gone: set[str]) -> bool:
+def _touches(plan: Plan, added: Added, gone: set[str]) -> bool:
     """Whether a change concerns anything but listed blocks."""
-    if any(query.predicate.conjuncts and listed_under(query.predicate) is None for query in added):
+    if any(query.predicate.conjuncts for _, query in added.in_bitmaps):
         return True
     handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
     return any(np.isin(block.table.owner, handles).any() for block in plan.blocks)
 
 
-def _rebuilt_with(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan:
-    """The next plan compiled from the constraints that the plan holds and the queries added."""
+def _rebuilt_with(
+    plan: Plan, added: Sequence[Query], gone: set[str], version: int, *, keeps_lists: bool = False
+) -> Plan:
+    """The next plan compiled from the constraints that the plan holds and the queries added; with ``keeps_lists`` its
+    bitmaps alone: listed blocks are changed, and handles stay.
+    """
     queries, ranks = _merged(plan, added, gone)
-    kept = joined([block.table for block in plan.blocks])
-    kept = kept.take(np.flatnonzero((kept.owner >= 0) & (ranks[kept.owner] >= 0)))
-    used = np.unique(kept.slots).tolist()
-    listed = _renewed_listed(plan, added, ranks)
-    needed = {*(plan.p_attributes[slot] for slot in used), *_attributes(added)}
-    needed.update(own for block in listed for own in block.attributes)
+    if keeps_lists:
+        found = Added.of(added, len(plan.ranks), Listing(plan.listed))
+        listed = listed_after(plan.listed, found.listed, ranks)
+    else:
+        found = Added.of(added, len(plan.ranks))
+        listed = _renewed_listed(plan, found.listed, ranks)
+    tables = [(joined([block.table for block in plan.blocks]), plan.p_attributes, plan.dictionaries)]
+    if not keeps_lists:
+        tables += [(own.table.wide(), own.attributes, own.dictionaries) for own in plan.listed if not own.by_shapes]
+    kept = [
+        (table.take(np.flatnonzero((table.owner >= 0) & (ranks[table.owner] >= 0))), own, known)
+        for table, own, known in tables
+    ]
+    needed = {own[slot] for table, own, _ in kept for slot in np.unique(table.slots).tolist()}
+    needed.update(_attributes(added), *(block.attributes for block in listed))
     attributes = tuple(sorted(needed, key=_by_text))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    constants = _byte_constants(added, slots)
-    old_labels = {}
-    for slot in used:
-        if slot in plan.dictionaries:
-            old_labels[slot] = _constants(kept, slot)
-            values = (plan.dictionaries[slot].value(label)[0] for label in old_labels[slot].tolist())
-            constants.setdefault(slots[plan.p_attributes[slot]], set()).update(values)
+    constants = found.byte_constants(slots)
+    for table, own, known in kept:
+        for slot, values in used_constants(table, known).items():
+            constants.setdefault(slots[own[slot]], set()).update(values)
     dictionaries = {slot: Dictionary.of(values) for slot, values in constants.items()}
-    kept = _translated(kept, plan, slots, old_labels, dictionaries)
-    labels = _labels(dictionaries, len(added))
-    table = joined([kept, encoded(_conjuncts(added, len(plan.ranks)), slots, labels)])
-    owner = ranks[table.owner]
-    table = ConjunctTable(table.first, table.code, table.low, table.high, owner).take(np.argsort(owner, kind="stable"))
+    new = encoded(found.conjuncts, slots, _labels(dictionaries, len(added)))
+    table = joined([*(translated(table, own, known, slots, dictionaries) for table, own, known in kept), new])
+    table = table.take(np.argsort(ranks[table.owner], kind="stable"))
     topics = queries.topic_names.take(pa.array(queries.topic_of)).dictionary_encode()
-    by_ordinal = _Queries(
-        queries.ids,
-        topics.dictionary,
-        topics.indices.to_numpy().astype(np.int32),
-        ranks[queries.match_all],
-        ranks[queries.contradictions],
-    )
-    return _assembled(by_ordinal, attributes, dictionaries, table, options=plan.options, version=version, listed=listed)
+    queries = replace(queries, topic_names=topics.dictionary, topic_of=topics.indices.to_numpy().astype(np.int32))
+    if not keeps_lists:
+        table = replace(table, owner=ranks[table.owner])
+        queries = replace(
+            queries,
+            ranks=np.arange(len(queries.ids), dtype=np.int32),
+            match_all=ranks[queries.match_all],
+            contradictions=ranks[queries.contradictions],
+        )
+    return _assembled(queries, attributes, dictionaries, table, options=plan.options, version=version, listed=listed)
 
 
-def _renewed_listed(plan: Plan, added: Sequence[Query], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """One listed block for each position, of what is left of the plan's and the queries added; owners are ordinals."""
+def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
+    """One listed block for each position, of what is left of the plan's and of those added; owners are ordinals."""
     by_position: dict[PAttribute, list[ListedBlock]] = {}
-    for block in (*plan.listed, *_listed(added, len(plan.ranks))):
-        by_position.setdefault(block.position, []).append(block)
+    for block in (*plan.listed, *added):
+        if block.by_shapes:
+            by_position.setdefault(block.listed, []).append(block)
     made = (merged(blocks, ranks) for blocks in by_position.values())
     return tuple(block.with_owners(ranks[block.table.owner]) for block in made if block is not None)
 
 
-def _translated(
-    kept: ConjunctTable,
-    plan: Plan,
-    slots: Mapping[PAttribute, int],
-    old_labels: Mapping[int, Keys],
-    dictionaries: Mapping[int, Dictionary],
-) -> ConjunctTable:
-    """The table with the slots and labels of the plan to come."""
-    old_slots = kept.slots
-    code, low, high = kept.code.copy(), kept.low.copy(), kept.high.copy()
-    for old in np.unique(old_slots).tolist():
-        new = slots[plan.p_attributes[old]]
-        which = np.flatnonzero(old_slots == old)
-        code[which] = (kept.code[which] & ~np.uint16(SLOT_MASK)) | np.uint16(new)
-        if old in old_labels:
-            before = old_labels[old]
-            label_of = dictionaries[new].labels_by_constant()
-            values = (plan.dictionaries[old].value(label)[0] for label in before.tolist())
-            after = np.array([label_of[value] for value in values], dtype=np.int64)
-            for bounds, finite in zip((low, high), kept.finite(), strict=True):
-                mine = which[finite[which]]
-                bounds[mine] = after[np.searchsorted(before, bounds[mine])]
-    return ConjunctTable(kept.first, code, low, high, kept.owner)
-
-
 def _grown(
-    plan: Plan, added: Sequence[Query]
+    plan: Plan, added: Added
 ) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Matched]] | None:
     """P-attributes, grids, dictionaries and patterns with what the added queries need besides; None when a label is
     missing.
     """
-    attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(added)]))
+    attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(added.queries)]))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     dictionaries, patterns = dict(plan.dictionaries), dict(plan.patterns)
-    for slot, values in _byte_constants(added, slots).items():
+    for slot, values in added.byte_constants(slots).items():
         known = dictionaries.get(slot)
         wider = Dictionary.of(values) if known is None else known.with_constants(values)
         if wider is None:
@@ -329,8 +320,8 @@ def _grown(
         return None
     grids = list(plan.grids)
     if len(attributes) > len(grids):
-        labels = _labels(dictionaries, len(added))
-        table = encoded(_conjuncts(added, 0), slots, labels)
+        labels = _labels(dictionaries, len(added.queries))
+        table = encoded(added.conjuncts, slots, labels)
         grids += [_grid(table, slot, attributes, plan.options) for slot in range(len(grids), len(attributes))]
     return attributes, grids, dictionaries, patterns
 
@@ -358,7 +349,7 @@ def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Querie
         np.append(old[ranks[old] >= 0], _handles(added, start, match_all=match_all)).astype(np.int32)
         for old, match_all in ((plan.match_all_handles, True), (plan.contradiction_handles, False))
     ]
-    queries = _Queries(ids, names, topics[order].astype(np.int32), special[0], special[1])
+    queries = _Queries(ids, ranks, names, topics[order].astype(np.int32), special[0], special[1])
     return queries, ranks
 
 
@@ -372,16 +363,6 @@ def _by_text(attribute: PAttribute) -> tuple[str, bool]:
     return attribute.sql, attribute.is_matched
 
 
-def _conjuncts(queries: Sequence[Query], start: int) -> Iterable[tuple[int, Conjunct]]:
-    """(handle, conjunct) pairs of those that are not listed; the handles count from ``start``."""
-    return (
-        (start + i, conjunct)
-        for i, query in enumerate(queries)
-        if listed_under(query.predicate) is None
-        for conjunct in query.predicate.conjuncts
-    )
-
-
 def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Integers:
     """The handles of the match-all queries, or of the contradictions."""
     predicates = enumerate((query.predicate for query in queries), start)
@@ -393,20 +374,6 @@ def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, C
     if queries < _MANY_QUERIES:
         return {slot: dictionary.label for slot, dictionary in dictionaries.items()}
     return {slot: dictionary.labels_by_constant().__getitem__ for slot, dictionary in dictionaries.items()}
-
-
-def _byte_constants(queries: Iterable[Query], slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
-    """The constants of each p-attribute with labels that the queries constrain in bitmaps, by slot."""
-    found: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
-    for query in queries:
-        if listed_under(query.predicate) is not None:
-            continue
-        for conjunct in query.predicate.conjuncts:
-            for attribute, constraint in conjunct:
-                own = found.get(attribute.read)
-                if own is not None:
-                    own.update(constraint.constants() if attribute.like is None else (attribute.like.key,))
-    return {slots[attribute]: constants for attribute, constants in found.items() if constants}
 
 
 def _constants(table: ConjunctTable, slot: int) -> Keys:

@@ -204,6 +204,51 @@ def encoded(
     )
 
 
+def used_labels(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Keys]:
+    """The labels of the constants that a table (with bounds of type int64) has, sorted, by slot."""
+    low, high = table.finite()
+    slots, found = table.slots, {}
+    for slot in dictionaries:
+        which = slots == slot
+        labels = np.unique(np.concatenate([table.low[which & low], table.high[which & high]]))
+        if len(labels):
+            found[slot] = labels
+    return found
+
+
+def used_constants(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, list[bytes]]:
+    """The constants that a table (with bounds of type int64) has of those in dictionaries, by slot."""
+    used = used_labels(table, dictionaries)
+    return {slot: [dictionaries[slot].value(label)[0] for label in own.tolist()] for slot, own in used.items()}
+
+
+def translated(
+    table: ConjunctTable,
+    attributes: Sequence[PAttribute],
+    known: Mapping[int, Dictionary],
+    slots: Mapping[PAttribute, int],
+    dictionaries: Mapping[int, Dictionary],
+) -> ConjunctTable:
+    """A table (with bounds of type int64) over p-attributes and dictionaries by other slots and the labels of others,
+    which have all of its constants.
+    """
+    old_slots = table.slots
+    code, low, high = table.code.copy(), table.low.copy(), table.high.copy()
+    used = used_labels(table, known)
+    for old in np.unique(old_slots).tolist():
+        new = slots[attributes[old]]
+        which = np.flatnonzero(old_slots == old)
+        code[which] = (table.code[which] & ~np.uint16(SLOT_MASK)) | np.uint16(new)
+        if old in used:
+            label_of = dictionaries[new].labels_by_constant()
+            values = (known[old].value(label)[0] for label in used[old].tolist())
+            after = np.array([label_of[value] for value in values], dtype=np.int64)
+            for bounds, finite in zip((low, high), table.finite(), strict=True):
+                mine = which[finite[which]]
+                bounds[mine] = after[np.searchsorted(used[old], bounds[mine])]
+    return ConjunctTable(table.first, code, low, high, table.owner)
+
+
 def _match_bounds(constraint: Constraint, label: int) -> tuple[int, int]:
     """How a constraint on whether a value matches a pattern is put down: see :class:`ConjunctTable`."""
     matching, other = constraint.admits(1), constraint.admits(0)

@@ -1,8 +1,9 @@
 """Listed constructs: conjuncts that are found as a list for a value, where few of very many may accept it.
 
 A construct of Definition 1 has a bitmap a region. Where nearly every conjunct wants something else of a p-attribute (a
-shape that few positions are in), most of a bitmap's words are read for nothing. A listed construct gives the conjuncts
-that a value may satisfy, one by one; their other constraints are then held against the tuple, exactly.
+shape that few positions are in, one value of very many), most of a bitmap's words are read for nothing. A listed
+construct gives the conjuncts that a value may satisfy, one by one; their other constraints are then held against the
+tuple, exactly.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy as np
 
 from asc.frozen import frozen, frozen_int32
 from asc.keys.attribute import PAttribute
-from asc.keys.constraint import Constraint
+from asc.keys.constraint import Constraint, Key
 from asc.keys.dictionary import Dictionary
-from asc.keys.grid import Keys
-from asc.plan.conjuncts import SLOT_MASK, ConjunctTable, Integers, decoded, encoded, joined
+from asc.plan.conjuncts import ConjunctTable, Integers, decoded, encoded, joined, translated, used_constants
+from asc.plan.value_index import ValueIndex
 from asc.predicate.normal_form import Conjunct, Predicate
 from asc.spatial.index import ShapeIndex, Shapes
 
@@ -31,18 +32,22 @@ _BYTES_A_CONJUNCT = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedBlock:
-    """The conjuncts of queries each of which asks for a shape that the position of one p-attribute is to meet.
+    """The conjuncts of queries each of which asks for a shape that the position of one p-attribute is to meet, or for
+    one of a few values of it.
 
-    ``attributes``: the p-attributes of its conjuncts, by which its slots count; ``slot``: the position that is listed.
+    ``attributes``: the p-attributes of its conjuncts, by which its slots count; ``slot``: the one that is listed.
     ``dictionaries``: by slot the constants that are bytes, the shapes of all positions in one. ``table``: the exact
-    constraints of conjunct c, whose owner is a handle of the plan. ``first`` int32[shapes + 1]: the conjuncts that are
-    listed under shape s are ``first[s]`` to ``first[s + 1]``. ``index``: in which shapes are found, those alone that
-    conjuncts are listed under. ``repeats``: whether a query has several conjuncts.
+    constraints of conjunct c, whose owner is a handle of the plan. ``index``: what conjuncts are listed under, and
+    nothing else. ``first`` int32[shapes + 1]: the conjuncts that are listed under shape s are ``first[s]`` to
+    ``first[s + 1]``; of values the index has the lists, and it is empty. ``repeats``: whether a query has several
+    conjuncts.
 
-    Invariant: it holds all that is to be known of it, so that no change of the plan's other parts touches it; a
-    conjunct is listed under one shape that it asks for, the first constraint that the table has of it. Conjuncts of
-    queries that are gone stay until the block is made anew; their handles have no rank. Cost: the keys of the shapes
-    and the index (:class:`asc.spatial.index.ShapeIndex`), 10 or 18 bytes a constraint, 8 a conjunct.
+    Invariant: it holds all that is to be known of it, so that no change of the plan's other parts touches it. By
+    shapes, a conjunct is listed under one that it asks for, the first constraint that the table has of it; by values,
+    under each that it asks for, which are its first constraint. Conjuncts of queries that are gone stay until the block
+    is made anew; their handles have no rank. Cost: the keys of the shapes and the index
+    (:class:`asc.spatial.index.ShapeIndex`, :class:`asc.plan.value_index.ValueIndex`), 10 or 18 bytes an interval, 8 a
+    conjunct.
     """
 
     attributes: tuple[PAttribute, ...]
@@ -50,12 +55,12 @@ class ListedBlock:
     dictionaries: Mapping[int, Dictionary]
     table: ConjunctTable
     first: Integers
-    index: ShapeIndex
+    index: ShapeIndex | ValueIndex
     repeats: bool
 
     @staticmethod
-    def of(conjuncts: Iterable[tuple[int, Conjunct]], position: PAttribute) -> ListedBlock:
-        """The block of (handle, conjunct) pairs that ask for shapes of a position."""
+    def of(conjuncts: Iterable[tuple[int, Conjunct]], listed: PAttribute) -> ListedBlock:
+        """The block of (handle, conjunct) pairs that ask for shapes of a position, or for values of a p-attribute."""
         pairs = list(conjuncts)
         read = {attribute.read for _, conjunct in pairs for attribute, _ in conjunct}
         attributes = tuple(sorted(read, key=lambda own: (own.sql, own.is_matched)))
@@ -63,7 +68,7 @@ class ListedBlock:
         dictionaries = _dictionaries(pairs, attributes, slots)
         labels = {slot: own.labels_by_constant().__getitem__ for slot, own in dictionaries.items()}
         table = encoded(pairs, slots, labels)
-        return _listed(attributes, slots[position], dictionaries, table)
+        return _listed(attributes, slots[listed], dictionaries, table)
 
     def __len__(self) -> int:
         """The number of conjuncts, those of queries that are gone among them."""
@@ -72,18 +77,40 @@ class ListedBlock:
     @property
     def weight(self) -> int:
         """What it is to make it anew, in conjuncts of a few vertices."""
-        return len(self) + len(self.dictionaries[self.slot].data) // _BYTES_A_CONJUNCT
+        return len(self) + (len(self.dictionaries[self.slot].data) // _BYTES_A_CONJUNCT if self.by_shapes else 0)
 
     @property
-    def position(self) -> PAttribute:
+    def listed(self) -> PAttribute:
         """The p-attribute that is listed."""
         return self.attributes[self.slot]
 
     @property
+    def by_shapes(self) -> bool:
+        """Whether its conjuncts are listed by shapes, and not by values."""
+        return self.listed.is_matched
+
+    @property
     def shapes(self) -> Shapes:
-        """The keys of its shapes, as kernels read them."""
-        own = self.dictionaries[self.slot]
+        """The keys of its shapes, as kernels read them; none where it is listed by values."""
+        own = self.dictionaries[self.slot] if self.by_shapes else Dictionary.of(())
         return Shapes.of(own.offsets, own.data)
+
+    @property
+    def under(self) -> int:
+        """The number of different shapes, or values, that conjuncts are listed under."""
+        return len(self.index) if isinstance(self.index, ValueIndex) else len(self.shapes)
+
+    @property
+    def finds_twice(self) -> bool:
+        """Whether a query may be found several times for a tuple."""
+        return self.repeats or (isinstance(self.index, ShapeIndex) and self.index.has_turns)
+
+    def count_for(self, key: Key) -> int:
+        """The number of conjuncts that are listed under a value."""
+        if not isinstance(self.index, ValueIndex):
+            return 0
+        known = self.dictionaries.get(self.slot)
+        return len(self.index.conjuncts_for(key if known is None else known.label(key)))
 
     @property
     def nbytes(self) -> int:
@@ -124,7 +151,7 @@ def listed_under(predicate: Predicate) -> PAttribute | None:
 
 
 def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """The blocks of a plan and those added, merged so that each position has few of them: a block that is no larger
+    """The blocks of a plan and those added, merged so that each p-attribute has few of them: a block that is no larger
     than twice what it would be merged with is made anew with it.
 
     ``ranks`` of all handles: conjuncts without one are left out of what is made anew. Cost: what is made anew, which of
@@ -132,8 +159,8 @@ def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: 
     """
     kept = list(blocks)
     for block in added:
-        own = [one for one in kept if one.position == block.position]
-        others = [one for one in kept if one.position != block.position]
+        own = [one for one in kept if one.listed == block.listed]
+        others = [one for one in kept if one.listed != block.listed]
         together, weight = [block], block.weight
         while own and own[-1].weight <= max(2 * weight, _SMALL):
             together.append(own.pop())
@@ -148,78 +175,63 @@ def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: 
 
 
 def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None:
-    """One block of several of the same position, without the conjuncts whose handles have no rank; None where none is
-    left.
+    """One block of several of the same p-attribute, without the conjuncts whose handles have no rank; None where none
+    is left.
     """
     if len(blocks) == 1 and (ranks[blocks[0].table.owner] >= 0).all():
         return blocks[0]
-    tables = []
     attributes = tuple(
         sorted({own for block in blocks for own in block.attributes}, key=lambda own: (own.sql, own.is_matched))
     )
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     living = [block.table.take(np.flatnonzero(ranks[block.table.owner] >= 0)) for block in blocks]
-    used = [_used(block, table) for block, table in zip(blocks, living, strict=True)]
     constants: dict[int, set[bytes]] = {}
-    for block, own in zip(blocks, used, strict=True):
-        for slot, labels in own.items():
-            known = block.dictionaries[slot]
-            of_block = constants.setdefault(_shared(attributes, slots[block.attributes[slot]]), set())
-            of_block.update(known.value(label)[0] for label in labels.tolist())
+    for block, table in zip(blocks, living, strict=True):
+        for slot, values in used_constants(table.wide(), block.dictionaries).items():
+            constants.setdefault(_shared(attributes, slots[block.attributes[slot]]), set()).update(values)
     shared = {slot: Dictionary.of(values) for slot, values in constants.items()}
     dictionaries = {
         slot: shared[_shared(attributes, slot)]
         for slot in range(len(attributes))
         if _shared(attributes, slot) in shared and attributes[slot].space.labelled
     }
-    for block, table, own in zip(blocks, living, used, strict=True):
-        if len(table):
-            tables.append(_moved(block, table, own, slots, dictionaries))
+    tables = [
+        translated(table.wide(), block.attributes, block.dictionaries, slots, dictionaries)
+        for block, table in zip(blocks, living, strict=True)
+        if len(table)
+    ]
     if not tables:
         return None
-    return _listed(attributes, slots[blocks[0].position], dictionaries, joined(tables))
+    return _listed(attributes, slots[blocks[0].listed], dictionaries, joined(tables))
 
 
-def _used(block: ListedBlock, table: ConjunctTable) -> dict[int, Keys]:
-    """The labels of constants that some conjuncts of a block have, by slot."""
+def by_values(
+    attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
+) -> ListedBlock:
+    """The block of conjuncts each of which asks for a few values of a slot, in the order that they have."""
     wide = table.wide()
-    low, high = wide.finite()
-    found = {}
-    for slot in block.dictionaries:
-        which = wide.slots == slot
-        found[slot] = np.unique(np.concatenate([wide.low[which & low], wide.high[which & high]]).astype(np.int64))
-    return found
-
-
-def _moved(
-    block: ListedBlock,
-    table: ConjunctTable,
-    used: Mapping[int, Keys],
-    slots: Mapping[PAttribute, int],
-    dictionaries: Mapping[int, Dictionary],
-) -> ConjunctTable:
-    """Conjuncts of a block by the slots and labels of another one."""
-    wide = table.wide()
-    code, low, high = wide.code.copy(), wide.low.copy(), wide.high.copy()
-    for slot, attribute in enumerate(block.attributes):
-        which = np.flatnonzero(wide.slots == slot)
-        if not len(which):
-            continue
-        code[which] = (wide.code[which] & ~np.uint16(SLOT_MASK)) | np.uint16(slots[attribute])
-        if slot in used:
-            label_of = dictionaries[slots[attribute]]
-            known = block.dictionaries[slot]
-            after = np.array([label_of.label(known.value(own)[0]) for own in used[slot].tolist()], dtype=np.int64)
-            for bounds, finite in zip((low, high), wide.finite(), strict=True):
-                mine = which[finite[which]]
-                bounds[mine] = after[np.searchsorted(used[slot], bounds[mine])]
-    return ConjunctTable(wide.first, code, low, high, wide.owner)
+    conjuncts, asks = wide.conjuncts, wide.slots == slot
+    index = ValueIndex.of(wide.low[asks], conjuncts[asks])
+    # What a conjunct is listed under comes first, for it need not be looked at again.
+    order = np.argsort(conjuncts * 2 + ~asks, kind="stable")
+    ordered = ConjunctTable(wide.first, wide.code[order], wide.low[order], wide.high[order], wide.owner)
+    repeats = len(np.unique(wide.owner)) < len(wide.owner)
+    first = frozen_int32(np.empty(0))
+    return ListedBlock(attributes, slot, dictionaries, ordered.compact(), first, index, repeats)
 
 
 def _listed(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """The block of conjuncts in any order: each gets the shape it is listed under, and stands where that does."""
+    """The block of conjuncts in any order, by shapes or by values."""
+    made = _by_shapes if attributes[slot].is_matched else by_values
+    return made(attributes, slot, dictionaries, table)
+
+
+def _by_shapes(
+    attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
+) -> ListedBlock:
+    """Each conjunct gets the shape it is listed under, and stands where that does."""
     wide = table.wide()
     own = dictionaries[slot]
     asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))

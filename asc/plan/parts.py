@@ -30,6 +30,7 @@ from asc.plan.listed import ListedBlock
 from asc.plan.members import Members
 from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Matched, Plan, insertion_point
+from asc.plan.value_index import ValueIndex
 from asc.spatial.index import ShapeIndex
 
 PAGE = 16_384
@@ -48,6 +49,7 @@ _FIRST = {
     "shapes": "index.starts",
     "boxes": "data",
     "listed": "index.starts",
+    "values": "index.spread",
 }
 """The array that tells a part of these kinds from others."""
 
@@ -58,8 +60,9 @@ class Part:
 
     ``head``: version, options, p-attributes, the orders of all blocks, the handles without conjuncts. ``slot``: the
     grid of a p-attribute and its dictionary. ``patterns``: a set of those of a p-attribute; ``shapes``, ``boxes``:
-    those that its points, or boxes, are matched with. ``block``: a block but its order. ``listed``: a listed block.
-    ``ids``: a page of queries in the order of ordinals: id, handle, topic. ``topics``: a page of topic names.
+    those that its points, or boxes, are matched with. ``block``: a block but its order. ``listed``: a block that is
+    listed by shapes, ``values`` one by values. ``ids``: a page of queries in the order of ordinals: id, handle, topic.
+    ``topics``: a page of topic names.
 
     Invariant: two parts that are the same object say the same, whatever the plans. Cost: nothing of its own but the
     pages; to_bytes copies the arrays.
@@ -184,7 +187,8 @@ def _block(block: Block, known: Mapping[int, Part]) -> Part:
 
 
 def _listed(block: ListedBlock, known: Mapping[int, Part]) -> Part:
-    found = known.get(id(block.index.starts))
+    kind = "listed" if block.by_shapes else "values"
+    found = known.get(id(block.index.arrays("index.")[_FIRST[kind]]))
     if found is not None and found.arrays["owner"] is block.table.owner:
         return found
     arrays = {name: getattr(block.table, name) for name in _TABLE}
@@ -194,7 +198,7 @@ def _listed(block: ListedBlock, known: Mapping[int, Part]) -> Part:
         own = block.dictionaries[slot]
         arrays.update({f"dictionary.{slot}.{name}": getattr(own, name) for name in _DICTIONARY})
     says = {
-        "kind": "listed",
+        "kind": kind,
         "slot": block.slot,
         "repeats": block.repeats,
         "dictionaries": [[slot, heads[id(own)]] for slot, own in block.dictionaries.items()],
@@ -214,7 +218,7 @@ def _listed_of(part: Part) -> ListedBlock:
         {slot: own[head] for slot, head in says["dictionaries"]},
         ConjunctTable(*(arrays[name] for name in _TABLE)),
         arrays["listed"],
-        ShapeIndex(**index),
+        ShapeIndex(**index) if part.kind == "listed" else ValueIndex(**index),
         says["repeats"],
     )
 
@@ -282,7 +286,7 @@ def _same_or_new(known: Part | None, says: dict[str, Any], arrays: Arrays) -> Pa
 
 
 def _plan(parts: Sequence[Part]) -> Plan:
-    kinds = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "ids", "topics")
+    kinds = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "values", "ids", "topics")
     by_kind: dict[str, list[Part]] = {kind: [] for kind in kinds}
     for part in parts:
         by_kind[part.kind].append(part)
@@ -318,7 +322,7 @@ def _plan(parts: Sequence[Part]) -> Plan:
         head.arrays["contradictions"],
         {**{slot: Patterns(own) for slot, own in patterns.items()}, **shapes},
         head.says["changes"],
-        tuple(map(_listed_of, by_kind["listed"])),
+        tuple(map(_listed_of, (part for part in parts if part.kind in {"listed", "values"}))),
     )
 
 

@@ -49,6 +49,8 @@ class CompileOptions:
     bounded_regions    the regions at least of a p-attribute that would need more than that
     bounded_rows       and as many more as bring all p-attributes together to so many: the bits of a conjunct
     pattern_bytes      the bytes at most of the LIKE patterns that the engine finds, different ones
+    listed_conjuncts   the conjuncts at least that ask for rare values of one p-attribute (:mod:`asc.plan.listing`) for
+                       them to be listed by these values; fewer are as quick in bitmaps
     spark_attributes   the different p-attributes at most that Spark has to compute
     rebuild_share      everything is compiled anew once this share of the queries changed since it last was
     """
@@ -60,6 +62,7 @@ class CompileOptions:
     bounded_regions: int = 32
     bounded_rows: int = 1_120
     pattern_bytes: int = 1 << 25
+    listed_conjuncts: int = 4_096
     spark_attributes: int = 200
     rebuild_share: float = 0.25
 

@@ -20,7 +20,8 @@ def described_block(permitted: Permitted, stream: Stream, number: int) -> dict[s
     permitted.check_sees_whole_streams("block of a plan", "use a token without id_prefix")
     plan = stream.running.plan
     if len(plan.blocks) <= number < len(plan.blocks) + len(plan.listed):
-        remedy = "lists its conjuncts by the shapes that they ask for and has no regions: follow a record, with a trace"
+        by = "shapes" if plan.listed[number - len(plan.blocks)].by_shapes else "values"
+        remedy = f"lists its conjuncts by the {by} that they ask for and has no regions: follow a record, with a trace"
         raise NotThereError("block", number, remedy)
     if not 0 <= number < len(plan.blocks):
         there = f"0 to {len(plan.blocks) - 1}" if plan.blocks else "none, for no query has a conjunct"

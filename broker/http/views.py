@@ -147,12 +147,23 @@ def described_plan(stream: Stream) -> dict[str, Any]:
         ],
         "listed": [
             {
-                "position": str(block.position),
+                "position": str(block.listed),
                 "conjuncts": len(block),
-                "shapes": len(block.shapes),
+                "shapes": block.under,
                 "bytes": block.nbytes,
             }
             for block in plan.listed
+            if block.by_shapes
+        ],
+        "listed_values": [
+            {
+                "attribute": str(block.listed),
+                "conjuncts": len(block),
+                "values": block.under,
+                "bytes": block.nbytes,
+            }
+            for block in plan.listed
+            if not block.by_shapes
         ],
         "monitor": {**stream.monitor.view(), "blocks": [_figures(stream, block) for block in plan.blocks]},
         "delivered": described_delivered(stream),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def compile_kernels() -> None:
-    """Match a few tuples of every kind of column, with exact and with verified regions.
+    """Match a few tuples of every kind of column, with exact and with verified regions, and listed by values.
 
     Costs seconds the first time on a machine, a fraction of one later.
     """
@@ -40,6 +40,11 @@ def compile_kernels() -> None:
             matcher.add_many((f"q{n}", where.format(n - wide)) for n in range(-3, 1))
             for batch in batches:
                 matcher.match(batch)
+    for wide in (0, 1 << 40):
+        listed = Matcher(schema, options=CompileOptions(listed_conjuncts=1))
+        listed.add_many((f"q{n}", f"x = 'A{n}' AND l > {n + wide}") for n in range(4))
+        for batch in batches:
+            listed.match(batch)
     _compile_measuring([Query(f"q{n}", normalise(f"i > {n} AND l > {n}", schema)) for n in range(40)])
 
 

@@ -18,6 +18,9 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
+from workloads.drawn_values import DDL as VALUES_DDL
+from workloads.drawn_values import SCHEMA as VALUES
+from workloads.drawn_values import Drawn
 from workloads.random_predicates import hand_picked_predicates, random_predicates
 from workloads.random_tuples import ALL_TYPES_DDL, random_tuples
 
@@ -118,7 +121,9 @@ def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
                     spark_attributes=10**6, exact_bytes=0, exact_regions=4, bounded_regions=4, block_conjuncts=256
                 ),
             ),
+            "listed": compile_plan(queries, CompileOptions(spark_attributes=10**6, exact_bytes=0, listed_conjuncts=1)),
         }
+        assert len(plans["listed"].listed) > 5
         attributes = [attribute.sql for attribute in plans["exact"].p_attributes]
         columns = dict(zip(attributes, spark_values(df, attributes), strict=True))
         own_attributes = plans["exact"].p_attributes
@@ -147,3 +152,27 @@ def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
     assert 0.02 < sum(map(len, oracle)) / (ROWS * len(texts)) < 0.9, (
         "the predicates should neither all fail nor all pass"
     )
+
+
+def test_lists_by_values_agree_with_filter(spark: SparkSession) -> None:
+    """Equality with one of many values of every kind of column, alone, beside other terms, and in disjunctions."""
+    drawn = Drawn(2013, 150)
+    texts, tuples = [drawn.predicate() for _ in range(600)], drawn.rows(ROWS)
+    before = spark.conf.get("spark.sql.session.timeZone", "UTC")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        local = spark.createDataFrame(
+            tuples.append_column("id", pa.array(range(ROWS), pa.int32())), schema=f"{VALUES_DDL}, id INT"
+        )
+        oracle = accepted_by_filter(local.coalesce(1).localCheckpoint(), texts)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+    queries = [Query(f"q{i:05d}", normalise(text, VALUES, time_zone="UTC")) for i, text in enumerate(texts)]
+    plan = compile_plan(queries, CompileOptions(exact_bytes=0, listed_conjuncts=10))
+    assert {"s", "n"} <= {str(block.listed) for block in plan.listed}
+    assert sum(map(len, plan.listed)) > 150
+    found = matches_by_query(plan, [tuples[own.sql] for own in plan.p_attributes], ROWS)
+    wrong = [(text, found[f"q{i:05d}"] ^ own) for i, (text, own) in enumerate(zip(texts, oracle, strict=True))]
+    assert not [one for one in wrong if one[1]]
+    listed = {query.id for query in queries if (at := plan.conjuncts_of(query.id)) and at[0][0] >= len(plan.blocks)}
+    assert sum(len(found[query_id]) for query_id in listed) > 50

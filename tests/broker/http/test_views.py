@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.errors import AscError
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Query
+from asc.predicate import normalise
+from asc.schema import Schema
 from broker.access.scope import Scope
 from broker.errors import NotThereError
 from broker.http.blocks import described_block
@@ -112,6 +116,20 @@ def test_blocks_that_list_conjuncts_by_position_are_told(resting: Resting) -> No
     assert 0 < listed["bytes"] < found["bytes"]
     with pytest.raises(NotThereError, match="lists its conjuncts by the shapes"):
         described_block(resting.permitted, resting.streams()[resting.stream("csv")], len(found["blocks"]))
+
+
+def test_blocks_that_list_conjuncts_by_value_are_told(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = resting.streams()[resting.stream("csv")]
+    schema = Schema.from_ddl("n INT")
+    queries = [Query(f"q{number}", normalise(f"n = {number // 2}", schema)) for number in range(12)]
+    plan = compile_plan(queries, CompileOptions(listed_conjuncts=1))
+    monkeypatch.setattr(stream.running, "_plan", plan)
+    found = described_plans(resting.permitted)[resting.stream("csv")]
+    (listed,) = found["listed_values"]
+    assert (listed["attribute"], listed["conjuncts"], listed["values"]) == ("n", 12, 6)
+    assert found["listed"] == []
+    with pytest.raises(NotThereError, match="lists its conjuncts by the values"):
+        described_block(resting.permitted, stream, 0)
 
 
 def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: Resting) -> None:

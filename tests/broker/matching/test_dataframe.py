@@ -125,6 +125,16 @@ def test_the_result_is_that_of_filter(rows: DataFrame) -> None:
         assert found.get(query_id, set()) == _ids(rows.filter(text)), text
 
 
+def test_lists_by_values_arrive_in_workers(rows: DataFrame) -> None:
+    constants = ["'oslo'", "'Ωmega'", "''", *(f"'none{number}'" for number in range(30))]
+    texts = [f"s = {text} AND (i32 > 0 OR id > 2)" for text in constants]
+    options = CompileOptions(listed_conjuncts=10)
+    assert compile_plan([Query(text, normalise(text, schema_of(rows))) for text in texts], options).listed
+    found = _accepted_by(broker.match(rows, _queries([*texts, *_PREDICATES]), options=options))
+    for query_id, text in _queries([*texts, *_PREDICATES]).items():
+        assert found.get(query_id, set()) == _ids(rows.filter(text)), text
+
+
 @pytest.mark.parametrize("predicate", _PREDICATES[::4])
 def test_each_predicate_alone(rows: DataFrame, predicate: str) -> None:
     """Alone it goes by its own p-attributes, flags and blocks only."""

@@ -9,16 +9,19 @@ import pyarrow as pa
 
 import asc.evaluation.beginnings
 import asc.evaluation.kernels
+import asc.evaluation.listed_values
 import asc.keys.kernels
 import asc.keys.pattern_kernels
 import asc.plan.kernels
 import monitor.kernels
 from asc import Matcher, Schema
+from asc.plan.plan import CompileOptions
 from broker.runtime.warm_up import compile_kernels
 
 KERNELS: list[ModuleType] = [
     asc.evaluation.beginnings,
     asc.evaluation.kernels,
+    asc.evaluation.listed_values,
     asc.keys.kernels,
     asc.keys.pattern_kernels,
     asc.plan.kernels,
@@ -57,4 +60,7 @@ def test_every_kernel_is_compiled_and_the_first_records_need_no_other() -> None:
         }
     )
     matcher.match(table)
+    listed = Matcher(matcher.schema, options=CompileOptions(listed_conjuncts=1))
+    listed.add_many((f"q{i}", f"s = '{i}' AND n > {i}") for i in range(20))
+    listed.match(table)
     assert signatures() == before

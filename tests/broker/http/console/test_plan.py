@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from fastapi.testclient import TestClient
 
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import CompileOptions, Query
+from asc.predicate import normalise
+from asc.schema import Schema
+
 if TYPE_CHECKING:
     from conftest import Resting
 
@@ -45,4 +50,16 @@ def test_a_plan_has_a_row_for_each_block(browse: Browse, resting: Resting) -> No
         assert page.count(f'<a href="/console/plan/{name}/') == blocks
         listed = stream.running.plan.listed
         assert ("No block: no query compares anything." in page) == (blocks == 0 and not listed)
-        assert ("Listed by position" in page) == bool(listed)
+        assert ("Listed by position" in page) == any(block.by_shapes for block in listed)
+
+
+def test_blocks_listed_by_value_have_a_row(browse: Browse, resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = resting.stream("csv")
+    queries = [Query(f"q{number}", normalise(f"n = {number // 2}", Schema.from_ddl("n INT"))) for number in range(12)]
+    plan = compile_plan(queries, CompileOptions(listed_conjuncts=1))
+    monkeypatch.setattr(resting.streams()[name].running, "_plan", plan)
+    page = browse("all").get("/console/plan", params={"stream": name}).text
+    assert "Listed by value" in page
+    assert '<code>n</code></th><td class="right">12</td><td class="right">6</td>' in page
+    assert "No block" not in page
+    assert "Listed by position" not in page

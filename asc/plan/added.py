@@ -1,0 +1,56 @@
+"""Queries that are added to a plan: which of them go into bitmaps, and the listed blocks of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from asc.keys.attribute import PAttribute
+from asc.plan.listed import ListedBlock, listed_under
+from asc.plan.listing import Listing
+from asc.plan.plan import Query
+from asc.predicate.normal_form import Conjunct
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Queries by their handles, which count on from those of a plan.
+
+    ``in_bitmaps``: those that are in no listed block, with or without conjuncts; ``listed``: one block a p-attribute.
+    Cost: the listed blocks.
+    """
+
+    queries: Sequence[Query]
+    in_bitmaps: tuple[tuple[int, Query], ...]
+    listed: tuple[ListedBlock, ...]
+
+    @staticmethod
+    def of(queries: Sequence[Query], start: int, listing: Listing | None = None) -> Added:
+        """Some queries, whose handles count from ``start``; without a ``listing`` none is listed by a value."""
+        by_attribute: dict[PAttribute, list[tuple[int, Conjunct]]] = {}
+        others = []
+        for handle, query in enumerate(queries, start):
+            attribute = listed_under(query.predicate)
+            if attribute is None and listing is not None:
+                attribute = listing.taken(query.predicate)
+            if attribute is None:
+                others.append((handle, query))
+            else:
+                by_attribute.setdefault(attribute, []).extend((handle, own) for own in query.predicate.conjuncts)
+        blocks = tuple(ListedBlock.of(pairs, attribute) for attribute, pairs in by_attribute.items())
+        return Added(queries, tuple(others), blocks)
+
+    @property
+    def conjuncts(self) -> Iterator[tuple[int, Conjunct]]:
+        """The (handle, conjunct) pairs for bitmaps."""
+        return ((handle, conjunct) for handle, query in self.in_bitmaps for conjunct in query.predicate.conjuncts)
+
+    def byte_constants(self, slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
+        """The constants of each p-attribute with labels that are constrained in bitmaps, by slot."""
+        found: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
+        for _, conjunct in self.conjuncts:
+            for attribute, constraint in conjunct:
+                own = found.get(attribute.read)
+                if own is not None:
+                    own.update(constraint.constants() if attribute.like is None else (attribute.like.key,))
+        return {slots[attribute]: constants for attribute, constants in found.items() if constants}

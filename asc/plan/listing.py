@@ -1,0 +1,183 @@
+"""Which conjuncts are listed by a value that they ask for: the choice between a list and bitmaps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.keys.attribute import PAttribute
+from asc.keys.constraint import Constraint, Key
+from asc.keys.dictionary import Dictionary
+from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK, ConjunctTable, used_labels
+from asc.plan.grouping import query_starts
+from asc.plan.listed import ListedBlock, by_values
+from asc.predicate.normal_form import Predicate
+
+MOST_VALUES = 16
+"""That a conjunct asks for and is listed under each of; of more its bitmap has fewer regions to say."""
+
+FEW, MOST = 4, 32
+_SHARE = 1_024
+"""Of so many conjuncts one may ask for a rare value, from ``FEW`` to ``MOST``: to hold one against a tuple takes as
+long as to have bitmaps rule out some thousand.
+"""
+
+Mask = npt.NDArray[np.bool_]
+
+
+def rare(conjuncts: int) -> int:
+    """The conjuncts that may ask for one value for it to be rare, among so many that ask for values."""
+    return min(MOST, max(FEW, conjuncts // _SHARE))
+
+
+def split(
+    table: ConjunctTable, attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary], least: int
+) -> tuple[tuple[ListedBlock, ...], ConjunctTable, dict[int, Dictionary]]:
+    """What of a table (with bounds of type int64, the conjuncts of a query side by side) is listed by values, where at
+    least so many conjuncts are under one p-attribute; the rest, and the dictionaries of the rest.
+
+    A query is listed under the p-attribute of which it asks for a rare value in each conjunct: of several the one with
+    the most different values. Nothing is listed that is matched with patterns or shapes besides. Cost: a few passes
+    over the table.
+    """
+    blocks: list[ListedBlock] = []
+    if len(table) >= least:
+        points = _Points(table, attributes)
+        rest = np.ones(len(table), dtype=np.bool_)
+        for slot in points.in_order(least):
+            own = points.rarely(slot, rest)
+            if np.count_nonzero(own) >= least:
+                blocks.append(_block(table, own, slot, attributes, dictionaries))
+                rest &= ~own
+        if blocks:
+            table = table.take(np.flatnonzero(rest))
+            dictionaries = _used(table, dictionaries)
+    return tuple(blocks), table, dict(dictionaries)
+
+
+class _Points:
+    """The constraints of a table that ask for a few values, each by its first interval.
+
+    ``eligible`` bool[constraints], ``begins``, ``slots`` and ``conjuncts`` of the same constraints; ``queries``: the
+    query of each conjunct, by number. Invariant: the p-attributes of what is eligible are plain, and no other
+    constraint of the query is matched with anything.
+    """
+
+    def __init__(self, table: ConjunctTable, attributes: Sequence[PAttribute]) -> None:
+        slots, conjuncts = table.slots, table.conjuncts
+        lengths = np.diff(query_starts(table))
+        self.table = table
+        self.lengths = lengths
+        self.queries = np.repeat(np.arange(len(lengths)), lengths)
+        matched = np.array([own.is_matched for own in attributes], dtype=np.bool_)
+        has_matched = np.zeros(len(lengths), dtype=np.bool_)
+        has_matched[self.queries[conjuncts[matched[slots]]]] = True
+        self.begins = np.flatnonzero(np.diff(conjuncts * (SLOT_MASK + 1) + slots, prepend=-1))
+        self.slots, self.conjuncts = slots[self.begins], conjuncts[self.begins]
+        self.counts = np.diff(np.append(self.begins, len(slots)))
+        is_point = (table.low == table.high) & ((table.code & (LOW_OPEN | HIGH_OPEN | ADMITS_NULL)) == 0)
+        self.eligible = np.logical_and.reduceat(is_point, self.begins) if len(slots) else is_point
+        self.eligible &= (self.counts <= MOST_VALUES) & ~has_matched[self.queries[self.conjuncts]]
+
+    def in_order(self, least: int) -> list[int]:
+        """The slots that at least so many conjuncts ask values of, those with the most different values first."""
+        different = {}
+        for slot, count in enumerate(np.bincount(self.slots[self.eligible]).tolist()):
+            if count >= least:
+                _, keys = self._pairs(self.eligible & (self.slots == slot))
+                different[slot] = len(np.unique(keys))
+        return sorted(different, key=lambda slot: (-different[slot], slot))
+
+    def rarely(self, slot: int, among: Mask) -> Mask:
+        """Of the conjuncts ``among``, those of queries that ask in each conjunct for rare values of a p-attribute."""
+        which = self.eligible & (self.slots == slot) & among[self.conjuncts]
+        asked = np.bincount(self.queries[self.conjuncts[which]], minlength=len(self.lengths))
+        whole = asked == self.lengths
+        which &= whole[self.queries[self.conjuncts]]
+        conjuncts, keys = self._pairs(which)
+        most = rare(int(np.count_nonzero(which)))
+        _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        whole[self.queries[conjuncts[counts[places] > most]]] = False
+        found: Mask = whole[self.queries] & among
+        return found
+
+    def _pairs(self, which: Mask) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The conjuncts and the keys that some constraints ask for, pair by pair."""
+        counts = self.counts[which]
+        ends = np.cumsum(counts)
+        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
+        return np.repeat(self.conjuncts[which], counts), self.table.low[np.repeat(self.begins[which], counts) + within]
+
+
+def _block(
+    table: ConjunctTable,
+    which: Mask,
+    slot: int,
+    attributes: Sequence[PAttribute],
+    dictionaries: Mapping[int, Dictionary],
+) -> ListedBlock:
+    """The block of some conjuncts of a table, with what it needs of the p-attributes and dictionaries."""
+    own = table.take(np.flatnonzero(which))
+    known = _used(own, dictionaries)
+    used = np.unique(own.slots)
+    code = (own.code & ~np.uint16(SLOT_MASK)) | np.searchsorted(used, own.slots).astype(np.uint16)
+    return by_values(
+        tuple(attributes[used_slot] for used_slot in used.tolist()),
+        int(np.searchsorted(used, slot)),
+        {place: known[used_slot] for place, used_slot in enumerate(used.tolist()) if used_slot in known},
+        ConjunctTable(own.first, code, own.low, own.high, own.owner),
+    )
+
+
+def _used(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Dictionary]:
+    """The dictionaries with those constants alone that a table has, under the same labels."""
+    return {slot: dictionaries[slot].only(labels) for slot, labels in used_labels(table, dictionaries).items()}
+
+
+class Listing:
+    """Which queries that are added to a plan its blocks by values take: those of rare values, as :func:`split` has it.
+
+    Invariant: it counts those that it has taken. Cost: of a query a look-up in each block, for each value.
+    """
+
+    def __init__(self, blocks: Sequence[ListedBlock]) -> None:
+        self._blocks: dict[PAttribute, list[ListedBlock]] = {}
+        for block in blocks:
+            if not block.by_shapes:
+                self._blocks.setdefault(block.listed, []).append(block)
+        self._taken: Counter[tuple[PAttribute, Key]] = Counter()
+
+    def taken(self, predicate: Predicate) -> PAttribute | None:
+        """The p-attribute under whose values a query is listed; None for none."""
+        if not self._blocks or any(own.like is not None for own in predicate.p_attributes):
+            return None
+        for attribute, blocks in self._blocks.items():
+            keys = list(_asked(predicate, attribute))
+            if keys and all(own is not None and self._is_rare(attribute, blocks, own) for own in keys):
+                self._taken.update((attribute, key) for own in keys for key in own or ())
+                return attribute
+        return None
+
+    def _is_rare(self, attribute: PAttribute, blocks: Sequence[ListedBlock], keys: Sequence[Key]) -> bool:
+        most = rare(sum(map(len, blocks)))
+        return all(self._taken[attribute, key] + sum(own.count_for(key) for own in blocks) < most for key in keys)
+
+
+def _asked(predicate: Predicate, attribute: PAttribute) -> Iterator[list[Key] | None]:
+    """The values of a p-attribute that each conjunct asks for; None where it is not a few values."""
+    for conjunct in predicate.conjuncts:
+        yield next((_points(constraint) for own, constraint in conjunct if own == attribute), None)
+
+
+def _points(constraint: Constraint) -> list[Key] | None:
+    if constraint.null or len(constraint.intervals) > MOST_VALUES:
+        return None
+    found = []
+    for low, high in constraint.intervals:
+        if low is None or high is None or low[0] != high[0]:
+            return None
+        found.append(low[0])
+    return found
