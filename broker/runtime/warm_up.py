@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from asc.plan.plan import Query
+    from asc.plan.plan import Plan, Query
+
+_MANY_VERTICES = 600
+"""From 512 on a shape has its edges sorted."""
+
+_RELATIONS = ("ST_Contains", "ST_Covers", "ST_Intersects", "ST_Touches", "ST_Disjoint")
 
 
 def compile_kernels() -> None:
-    """Match a few tuples of every kind of column, with exact and with verified regions, and listed by values.
+    """Match a few tuples of every kind of column, with exact and with verified regions, listed by values and by shapes.
 
     Costs seconds the first time on a machine, a fraction of one later.
     """
@@ -45,7 +51,52 @@ def compile_kernels() -> None:
         listed.add_many((f"q{n}", f"x = 'A{n}' AND l > {n + wide}") for n in range(4))
         for batch in batches:
             listed.match(batch)
+        _count_errors(listed.plan)
+    _compile_shapes()
     _compile_measuring([Query(f"q{n}", normalise(f"i > {n} AND l > {n}", schema)) for n in range(40)])
+
+
+def _compile_shapes() -> None:
+    """Every relation to a shape of each kind, small and of many vertices, in degrees and in a plane."""
+    from asc import Matcher
+
+    turn = np.linspace(0, 2 * np.pi, _MANY_VERTICES)
+    many = ", ".join(f"{math.cos(angle):.5f} {math.sin(angle):.5f}" for angle in [*turn[:-1].tolist(), 0.0])
+    shapes = [
+        "POLYGON ((0 0, 1 0, 1.5 1.2, 0 0))",
+        f"POLYGON (({many}))",
+        "LINESTRING (0 0, 1 1.5, 2 0)",
+        f"LINESTRING ({many})",
+        "POINT (1 1)",
+        f"MULTIPOINT ({many})",
+    ]
+    point, box = "ST_Point(x, y)", "ST_PolygonFromEnvelope(x, y, w, h)"
+    texts = [f"ST_GeomFromText('{shape}')" for shape in shapes]
+    wheres = [
+        *(f"{relation}({text}, {at})" for text in texts for relation in _RELATIONS for at in (point, box)),
+        *(f"ST_DWithin({text}, {point}, 0.5)" for text in texts),
+        f"NOT ST_Covers({texts[0]}, {point}) AND n > 1",
+        f"ST_Contains({texts[0]}, {point}) AND n > 1",
+    ]
+    sphere = f"ST_DistanceSphere(ST_Point(0, 0), {point})"
+    near, far = [0.5, 1.0, None, 3.0], [0.75, 2.0, 3.0, 4.0]
+    places = pa.table({"x": near, "y": near, "w": far, "h": far, "n": pa.array([1, 2, 3, 4], pa.int32())})
+    for crs, more in (("wgs84", [f"{sphere} <= 100000", f"{sphere} < 100000"]), ("planar", [])):
+        matcher = Matcher("x DOUBLE, y DOUBLE, w DOUBLE, h DOUBLE, n INT", crs=crs)
+        matcher.add_many((f"q{number}", where) for number, where in enumerate([*wheres, *more]))
+        matcher.match(places)
+        _count_errors(matcher.plan)
+
+
+def _count_errors(plan: Plan) -> None:
+    """As where an expression of the first tuple failed."""
+    from asc.evaluation.evaluation_errors import queries_with_errors
+
+    def one(kind: pa.DataType) -> Any:
+        return {field.name: 0.5 for field in kind} if pa.types.is_struct(kind) else None
+
+    columns = [pa.array([one(own.type)], own.type) for own in plan.p_attributes]
+    queries_with_errors(plan, columns, {0: np.ones(1, dtype=np.bool_)})
 
 
 def _compile_measuring(queries: list[Query]) -> None:

@@ -5,16 +5,27 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pytest
+import shapely
 
 import asc.evaluation.beginnings
 import asc.evaluation.kernels
+import asc.evaluation.listed
+import asc.evaluation.listed_errors
 import asc.evaluation.listed_values
 import asc.keys.kernels
 import asc.keys.pattern_kernels
 import asc.plan.kernels
+import asc.spatial.cover
+import asc.spatial.index
+import asc.spatial.location
+import asc.spatial.refined
+import asc.spatial.validity_effort
 import monitor.kernels
 from asc import Matcher, Schema
+from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.plan.plan import CompileOptions
 from broker.runtime.warm_up import compile_kernels
 
@@ -29,10 +40,21 @@ KERNELS: list[ModuleType] = [
 ]
 
 
-def signatures() -> dict[str, set[Any]]:
-    """What each compiled function of the project has been compiled for."""
+OF_SHAPES: list[ModuleType] = [
+    asc.evaluation.listed,
+    asc.evaluation.listed_errors,
+    asc.spatial.cover,
+    asc.spatial.index,
+    asc.spatial.location,
+    asc.spatial.refined,
+    asc.spatial.validity_effort,
+]
+
+
+def signatures(modules: list[ModuleType]) -> dict[str, set[Any]]:
+    """What each compiled function of some modules has been compiled for."""
     found = {}
-    for module in KERNELS:
+    for module in modules:
         for name, kernel in vars(module).items():
             if hasattr(kernel, "py_func") and kernel.py_func.__module__ == module.__name__:
                 found[f"{module.__name__}.{name}"] = set(kernel.signatures)
@@ -41,7 +63,7 @@ def signatures() -> dict[str, set[Any]]:
 
 def test_every_kernel_is_compiled_and_the_first_records_need_no_other() -> None:
     compile_kernels()
-    before = signatures()
+    before = signatures(KERNELS)
     assert len(before) > 10
     # Those that are inlined into others are compiled as part of them.
     called = {name for name in before if not name.rpartition(".")[2].startswith("_")}
@@ -63,4 +85,34 @@ def test_every_kernel_is_compiled_and_the_first_records_need_no_other() -> None:
     listed = Matcher(matcher.schema, options=CompileOptions(listed_conjuncts=1))
     listed.add_many((f"q{i}", f"s = '{i}' AND n > {i}") for i in range(20))
     listed.match(table)
-    assert signatures() == before
+    assert signatures(KERNELS) == before
+
+
+@pytest.mark.parametrize("crs", ["wgs84", "planar"])
+def test_the_first_shapes_need_no_other(crs: str) -> None:
+    compile_kernels()
+    before = signatures(OF_SHAPES)
+    matcher = Matcher("lon DOUBLE, lat DOUBLE, alt INT, tag STRING", crs=crs)
+    point = "ST_Point(lon, lat)"
+    circle = shapely.to_wkt(shapely.Point(7, 46).buffer(1, quad_segs=150), rounding_precision=5)
+    for number, where in enumerate(
+        [
+            f"ST_Contains(ST_PolygonFromEnvelope(6, 45, 8, 47), {point}) AND alt < 3000",
+            f"NOT ST_Covers(ST_GeomFromText('{circle}'), {point}) AND tag = 'a'",
+            f"ST_DWithin(ST_GeomFromText('LINESTRING (6 45, 8 47)'), {point}, 0.1)",
+            *([f"ST_DistanceSphere(ST_Point(7, 46), {point}) <= 5000"] if crs == "wgs84" else []),
+        ]
+    ):
+        matcher.add(f"q{number}", where)
+    plan = matcher.plan
+    table = pa.table(
+        {"lon": [7.0, None], "lat": [46.0, 1.0], "alt": pa.array([5, None], pa.int32()), "tag": ["a", None]}
+    )
+    matcher.match(table)
+    lon, lat = (table[name].combine_chunks() for name in ("lon", "lat"))
+    columns = [
+        pa.StructArray.from_arrays([lon, lat], fields=list(own.type)) if own.parts else table[own.sql].combine_chunks()
+        for own in plan.p_attributes
+    ]
+    queries_with_errors(plan, columns, {0: np.ones(2, dtype=np.bool_)})
+    assert signatures(OF_SHAPES) == before
