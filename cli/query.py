@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from cli.arguments import query_ids_argument, stream_option, where_option
+from cli.arguments import query_ids_argument, stream_option
+from cli.bboxdb_options import where_or_plan_options
 from cli.client import Client, Json, ServerError, server_options
 from cli.command import Group, examples
 from cli.output import json_option, print_json
@@ -43,10 +44,11 @@ for command in (apply, list_queries, show, explain, check, trial):
         'asc query add hauls --where "distance >= 2500" --stream flights --topic long-hauls --label team=ops',
         "asc query add low --where 'altitude < 1000' --events enter,exit --key icao24 --time ts --dwell 30s",
         'asc query add storm --where "wind_ms > 24" --no-replace --expires-at 2030-01-31T12:00:00Z',
+        'asc query add reefs --bboxdb-plan plan.json --stream ships --position "ST_Point(lon, lat)"',
     )
 )
 @click.argument("query_id", metavar="ID")
-@where_option
+@where_or_plan_options
 @stream_option("The stream it stands on; may be left out where there is one.")
 @registration_options
 @server_options
@@ -55,7 +57,7 @@ def add(
     *,
     client: Client,
     query_id: str,
-    where: str,
+    asked: Json,
     stream: str | None,
     fields: Json,
     replaces: bool,
@@ -67,8 +69,11 @@ def add(
     offsets from which it sees every record. One that stands just so is left as it is.
 
     With --events its topic gets no records: it is told which objects it begins to accept, and which no more.
+
+    A plan of BBoxDB Streams becomes a predicate, or a join with the layer that its join-table names; its stream-table
+    names the stream, where --stream does not (both without the group: of dgroup_ships, ships).
     """
-    body = {"id": query_id, "where": where, **fields, **({"stream": stream} if stream else {})}
+    body = {"id": query_id, **asked, **fields, **({"stream": stream} if stream else {})}
     print_registered(client.add(body, replaces=replaces), as_json)
 
 
