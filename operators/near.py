@@ -40,13 +40,22 @@ class _Watch:
     done_us: int = _NEVER_US
     before: PairTick | None = None
 
+    @property
+    def next_us(self) -> int:
+        """The first tick that is not final; the last one that is may have been of other ticks."""
+        return (self.done_us // self.query.every_us + 1) * self.query.every_us
+
+    def is_late(self, time_us: int) -> bool:
+        """Whether all ticks that an observation could be in are final."""
+        return time_us <= min(self.done_us, self.next_us - self.query.window_us)
+
 
 class Ticks:
     """The near queries whose observations are in one partition of a feed, from whose messages, in order, it makes what
     is told of pairs.
 
-    A tick is final once the watermark is past it; an observation of a tick that is final is late, and left out. For
-    each object and the interval up to each tick that is not, the last observation is held, later offset on a tie.
+    A tick is final once the watermark is past it; an observation that is within the window of none that is not is late,
+    and left out. For each object and interval between two ticks the last observation is held, later offset on a tie.
     Invariant: what it holds and tells are a function of the messages alone, however they are cut. Cost: a message a
     microsecond or two; a tick some 8 us an object, and 10 us a pair that is told. Source: spec, pairs; the last
     position of each object as by Spark's ``window`` and ``max_by``.
@@ -120,7 +129,7 @@ class Ticks:
                 self.figures.left_out[reason] += 1
                 continue
             row = (one.key, one.time_us, one.partition, one.offset, *one.position, one.carried)
-            in_time = [watch for watch in watches if one.time_us is not None and one.time_us > watch.done_us]
+            in_time = [watch for watch in watches if one.time_us is not None and not watch.is_late(one.time_us)]
             self.figures.left_out["late"] += len(watches) - len(in_time)
             for watch in in_time:
                 rows.setdefault(watch.query.id, []).append(row)
@@ -146,8 +155,7 @@ class Ticks:
         last_us = (watermark_us - 1) // query.every_us * query.every_us
         while watch.done_us < last_us:
             first_us = watch.positions.first_tick_us
-            # The last one may have been of other ticks.
-            next_us = (watch.done_us // query.every_us + 1) * query.every_us
+            next_us = watch.next_us
             if watch.before is None and first_us is not None:
                 next_us = max(next_us, first_us)
             if next_us > last_us or (watch.before is None and first_us is None):

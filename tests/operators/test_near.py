@@ -162,8 +162,8 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
         (seen("c", 9, None, is_ahead=True), "ahead"),
         (seen("c", 9, 5, position=(7.5, None)), "position"),
         (seen("c", 9, 5, position=(7.5, 91.0)), "position"),
-        (seen("c", 9, 10), "late"),
         (seen("c", 9, -10), "late"),
+        (seen("c", 9, -10.5), "late"),
     ]
     first = [standing(NEAR), seen("a", 1, 1), seen("b", 2, 1), passed(11)]
     others = [seen("c", 3, 15, accepted=()), seen("c", 4, 15, track="n2")]
@@ -174,6 +174,21 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
     assert ticks.figures.observations == 2
     # What is after the last final tick is in time, though the watermark is past it.
     assert named(told_by([*first, passed(15), seen("c", 3, 12), passed(21)]))[-1] == ("pair", "20", "b", "c")
+
+
+def test_what_is_late_for_some_ticks_counts_in_those_that_are_not_final() -> None:
+    first = [standing(NEAR), seen("a", 1, 12), seen("b", 2, 12, 9_000), passed(21)]
+    # At 20 the tick of 20 is final, that of 30 has (0, 30].
+    assert named(told_by([*first, seen("c", 3, 0.1), seen("d", 4, 20), seen("a", 5, 11), passed(31)])) == [
+        ("pair", "30", "a", "c"),
+        ("pair", "30", "a", "d"),
+        ("pair", "30", "c", "d"),
+    ]
+    assert told_by([*first, seen("c", 3, 0), passed(31)]) == []
+    # In no tick at all, which no tick that is final makes late.
+    brief = replace(NEAR, window_us=3 * SECOND)
+    _, ticks = ticks_of([standing(brief), seen("a", 1, 12), passed(21), seen("b", 2, 22), seen("c", 3, 20)])
+    assert ticks.figures.left_out == {"late": 1}
 
 
 def test_a_tick_with_too_many_pairs_is_left_out_and_the_next_is_compared_with_the_one_before() -> None:
@@ -249,7 +264,7 @@ def by_plain_loops(messages: Sequence[Message], query: NearQuery) -> list[tuple[
     done_us, found, before = -(2**62), [], set[tuple[str, str]]()
     for message in messages:
         if isinstance(message, Observation):
-            if message.time_us is not None and message.time_us > done_us:
+            if message.time_us is not None and message.time_us > done_us + min(0, query.every_us - query.window_us):
                 known.append(message)
         elif isinstance(message, Watermarks):
             last_us = (message.by_track["n1"] - 1) // query.every_us * query.every_us
