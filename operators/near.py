@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from operators.events import Figures, time_text, unobserved
+from operators.events import LAST_US, Figures, time_text, unobserved
 from operators.feed import NearQuery, Observation, Settings, Watermarks, parse
 from operators.pair_tick import (
     PairEvent,
@@ -124,7 +124,7 @@ class Ticks:
             watches = [watch for watch in self._by_track.get(one.track, ()) if watch.query.id in one.accepted]
             if not watches:
                 continue
-            reason = unobserved(one, is_planar=False)
+            reason = unobserved(one, is_planar=False) or (None if len(one.position) == 2 else "position")
             if reason is not None:
                 self.figures.left_out[reason] += 1
                 continue
@@ -167,6 +167,10 @@ class Ticks:
     def _tick(self, watch: _Watch, at_us: int) -> Iterator[PairEvent]:
         query = watch.query
         objects = watch.positions.passed(at_us, query.window_us)
+        if at_us > LAST_US:
+            # A tick after the last year that has a text.
+            watch.before = None
+            return
         pairs = near_pairs(objects.x, objects.y, query.distance_m, self._pairs_max)
         if pairs is None:
             # What was near before is compared with the next tick that has fewer.

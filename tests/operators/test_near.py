@@ -162,6 +162,11 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
         (seen("c", 9, None, is_ahead=True), "ahead"),
         (seen("c", 9, 5, position=(7.5, None)), "position"),
         (seen("c", 9, 5, position=(7.5, 91.0)), "position"),
+        (seen("c", 9, 5, position=()), "position"),
+        (seen("c", 9, 5, position=(7.5,)), "position"),
+        (seen("c", 9, 5, position=(7.5, 47.0, 7.5, 47.0)), "position"),
+        (seen("c", 9, 5, position=(10**400, 47.0)), "position"),
+        (seen("c", 9, 5, position=(False, 47.0)), "position"),
         (seen("c", 9, -10), "late"),
         (seen("c", 9, -10.5), "late"),
     ]
@@ -249,13 +254,24 @@ def test_a_long_pause_is_no_work() -> None:
     assert len(events) == 4
 
 
+def test_the_last_tick_of_the_last_year_has_no_text_and_tells_nothing() -> None:
+    end_s = 253_402_300_800
+    for query in (NEAR, CHANGES):
+        messages = [standing(query), seen("a", 1, end_s - 11), seen("b", 2, end_s - 11), seen("a", 3, end_s - 5)]
+        events, ticks = ticks_of([*messages, passed(end_s + 100)])
+        assert [each.kind for each in events] == [query.kinds[0]]
+        assert ticks.objects == 0
+
+
 def test_a_state_of_another_form_is_refused() -> None:
     content = Ticks().to_bytes().replace(b'"form":1', b'"form":9')
     with pytest.raises(ValueError, match="form 9"):
         Ticks.of_bytes(content)
     ticks = Ticks()
-    assert list(ticks.read([b"{", b"[]", b'{"t": "n1"}', b"null"])) == []
-    assert ticks.figures.left_out == {"unreadable": 4}
+    wrong = [b"{", b"[]", b'{"t": "n1"}', b"null", b'{"watermarks": 5}', b'{"watermarks": {"n1": "x"}}']
+    surrogate = seen("?", 1, 1).text().replace("?", "\\ud800")
+    assert list(ticks.read([standing(NEAR).text(), *wrong, surrogate, passed(11).text()])) == []
+    assert ticks.figures.left_out == {"unreadable": 7}
 
 
 def by_plain_loops(messages: Sequence[Message], query: NearQuery) -> list[tuple[str, str, str, str]]:
