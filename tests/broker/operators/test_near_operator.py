@@ -73,5 +73,5 @@ def test_its_destination_says_all_that_ticks_need() -> None:
     carried = [CarriedColumn(("t",), pa.timestamp("us", "UTC"))]
     found = asked.destination("asc.feed.s", "q", "out", own=own, carried=carried)
     parts = ("CAST((n) AS DOUBLE)",) * 2
-    assert found.track == Track("CAST(k AS STRING)", "unix_micros(t)", parts, (("t", "unix_micros(t)"),))
+    assert found.track == Track("CAST(k AS STRING)", "unix_micros(t)", parts, (("`t`", "unix_micros(`t`)"),))
     assert found.query == NearQuery("q", "out", found.track.name, ("pair",), 9_260, 30_000_000, 10_000_000, "a.t < b.t")
