@@ -31,8 +31,8 @@ _NEVER_US = -(2**62)
 
 @dataclass(slots=True)
 class _Watch:
-    """What is known for one query. ``done_us``: of the last tick that is final; ``before``: what that was, for queries
-    that are told of changes, None where nothing was near.
+    """What is known for one query. ``done_us``: of the last tick that is final; ``before``: its pairs and their
+    objects, for queries that are told of changes, None where nothing was near.
     """
 
     query: NearQuery
@@ -181,7 +181,7 @@ class Ticks:
             self.figures.events[event.kind] += 1
             yield event
         if query.kinds != ("pair",):
-            watch.before = now if len(pairs) else None
+            watch.before = now.of_pairs() if len(pairs) else None
 
     def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
         """The pairs of a tick, or what became near and apart since the one before; with a condition, what may have."""

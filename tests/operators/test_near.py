@@ -246,6 +246,15 @@ def test_no_more_is_held_than_has_room_whatever_the_cut() -> None:
         assert ticks.figures.observations == 5
 
 
+def test_of_a_tick_that_is_told_only_the_objects_of_its_pairs_are_held() -> None:
+    alone = [seen(f"far{i}", 10 + i, 1, 2_000 * (i + 2)) for i in range(200)]
+    first = [standing(CHANGES), *alone, seen("a", 1, 1), seen("b", 2, 1)]
+    state = ticks_of([*first, passed(11)])[1].to_bytes()
+    assert len(state) < len(ticks_of([*first])[1].to_bytes()) + 2_000
+    told = told_by([*first, passed(11), seen("far7", 500, 22), seen("b", 501, 22, 900), passed(31)])
+    assert named(told) == [("near", "10", "a", "b"), ("near", "30", "a", "far7"), ("near", "30", "b", "far7")]
+
+
 def test_a_long_pause_is_no_work() -> None:
     """A day without records has 86,400 ticks, of which those with nobody are passed over."""
     quick = replace(NEAR, every_us=SECOND, window_us=2 * SECOND)
