@@ -338,7 +338,7 @@ def streams(draw: st.DrawFn) -> list[Message]:
     return [*messages, passed(time_s + 100)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(
     messages=streams(),
     kinds=st.sampled_from([("pair",), ("near", "apart")]),

@@ -25,7 +25,7 @@ PLACES = st.tuples(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(places=st.lists(PLACES, max_size=12), pick=st.integers(0, 65), factor=st.sampled_from([1.0, 0.5, 0.0, 2.0]))
 def test_pairs_are_those_of_each_two(places: list[tuple[float, float]], pick: int, factor: float) -> None:
     x, y = np.array([lon for lon, _ in places]), np.array([lat for _, lat in places])
@@ -56,7 +56,7 @@ def test_far_too_many_are_no_work() -> None:
     assert time.process_time() - begun_s < 5
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(places=st.lists(PLACES, min_size=2, max_size=12), metres=st.floats(0, 3e7))
 def test_no_more_than_there_are_are_taken_for_too_many(places: list[tuple[float, float]], metres: float) -> None:
     x, y = np.array([lon for lon, _ in places]), np.array([lat for _, lat in places])
