@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from operators.events import LAST_US, Figures, time_text, unobserved
-from operators.feed import NearQuery, Observation, Settings, Watermarks, parse
+from operators.feed import NEAR_TRACK, NearQuery, Observation, Settings, Watermarks, parse
 from operators.pair_tick import (
     PairEvent,
     PairTick,
@@ -24,6 +24,9 @@ from operators.proximity import near_pairs
 
 PAIRS_MAX = 1_000_000
 """Pairs of one query at one tick: of a tick that has more nothing is told, but that it is left out."""
+
+_TRACKS_MAX = 1_000
+"""Whose watermarks are remembered: the latest."""
 
 _FORM = 1
 _NEVER_US = -(2**62)
@@ -66,6 +69,8 @@ class Ticks:
         self._settings = Settings("", True, 0, ())
         self._watches: dict[str, _Watch] = {}
         self._by_track: dict[str, list[_Watch]] = {}
+        # Of tracks that nobody watches too: who comes anew tells nothing again of ticks that were told.
+        self._watermarks: dict[str, int] = {}
         self.figures = Figures()
 
     @property
@@ -105,9 +110,12 @@ class Ticks:
         before, self._watches = self._watches, {}
         for query in settings.near:
             known = before.get(query.id)
-            watch = _Watch(query, Positions(query.every_us)) if known is None else replace(known, query=query)
-            if known is not None and (known.query.track, known.query.every_us) != (query.track, query.every_us):
-                watch = _Watch(query, Positions(query.every_us), done_us=known.done_us)
+            if known is not None and (known.query.track, known.query.every_us) == (query.track, query.every_us):
+                watch = replace(known, query=query)
+            else:
+                passed_us = _last_tick_us(self._watermarks.get(query.track, _NEVER_US), query)
+                done_us = passed_us if known is None else max(passed_us, known.done_us)
+                watch = _Watch(query, Positions(query.every_us), done_us=done_us)
             if query.kinds == ("pair",):
                 watch.before = None
             self._watches[query.id] = watch
@@ -144,6 +152,12 @@ class Ticks:
     # -- time
 
     def _passed(self, watermarks: Watermarks) -> Iterator[PairEvent]:
+        for track, come_us in watermarks.by_track.items():
+            if track.startswith(NEAR_TRACK):
+                self._watermarks[track] = max(come_us, self._watermarks.get(track, come_us))
+        if len(self._watermarks) > _TRACKS_MAX:
+            latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TRACKS_MAX:]
+            self._watermarks = dict(latest)
         for watch in self._watches.values():
             watermark_us = watermarks.by_track.get(watch.query.track)
             if watermark_us is not None:
@@ -152,7 +166,7 @@ class Ticks:
     def _ticked(self, watch: _Watch, watermark_us: int) -> Iterator[PairEvent]:
         """All ticks before a watermark that are not final yet; those at which nobody is there tell of nothing."""
         query = watch.query
-        last_us = (watermark_us - 1) // query.every_us * query.every_us
+        last_us = _last_tick_us(watermark_us, query)
         while watch.done_us < last_us:
             first_us = watch.positions.first_tick_us
             next_us = watch.next_us
@@ -213,6 +227,7 @@ class Ticks:
             if before is not None:
                 parts += [table_to_bytes(before.objects.rows), pairs_to_bytes(before.pairs)]
         plain = {"form": _FORM, "settings": json.loads(self._settings.text())["settings"], "watches": watches}
+        plain["watermarks"] = dict(sorted(self._watermarks.items()))
         head = json.dumps(plain, separators=(",", ":")).encode()
         return b"".join(piece for part in (head, *parts) for piece in (len(part).to_bytes(8, "big"), part))
 
@@ -224,6 +239,7 @@ class Ticks:
         if plain.get("form") != _FORM:
             raise ValueError(f"the state of pairs is of form {plain.get('form')}, and {_FORM} is known")
         ticks = Ticks(pairs_max)
+        ticks._watermarks = plain.get("watermarks", {})
         ticks._set(Settings.of_plain(plain["settings"]))
         for query_id, folded, done_us, has_before in plain["watches"]:
             watch = ticks._watches[query_id]
@@ -233,6 +249,11 @@ class Ticks:
                 objects, pairs = Snapshot(table_of_bytes(next(parts))), pairs_of_bytes(next(parts))
                 watch.before = PairTick(objects, pairs, ticks._settings.source_topic)
         return ticks
+
+
+def _last_tick_us(watermark_us: int, query: NearQuery) -> int:
+    """The last tick before a watermark."""
+    return (watermark_us - 1) // query.every_us * query.every_us
 
 
 def _parts(content: bytes) -> Iterator[bytes]:

@@ -246,6 +246,20 @@ def test_no_more_is_held_than_has_room_whatever_the_cut() -> None:
         assert ticks.figures.observations == 5
 
 
+def test_a_query_that_comes_again_tells_nothing_of_ticks_that_were_told() -> None:
+    """What it told of them has the same identity, and would be other bytes."""
+    first = [standing(NEAR), seen("a", 1, 1), seen("b", 2, 1), passed(31), standing()]
+    again = [*first, standing(NEAR), seen("c", 3, 2), seen("d", 4, 2), passed(25), passed(41)]
+    for cuts in ((), (4, 5, 6)):
+        found, ticks = ticks_of(again, cuts)
+        assert named(found) == [("pair", second, "a", "b") for second in ("10", "20", "30")]
+        assert ticks.figures.left_out == {"late": 2}
+    # One of another id, on the same track.
+    other = replace(NEAR, id="other")
+    late = [seen(key, 9, 0, accepted=("other",)) for key in "cd"]
+    assert ticks_of([*first, standing(NEAR, other), *late, passed(41)])[1].figures.left_out == {"late": 2}
+
+
 def test_of_a_tick_that_is_told_only_the_objects_of_its_pairs_are_held() -> None:
     alone = [seen(f"far{i}", 10 + i, 1, 2_000 * (i + 2)) for i in range(200)]
     first = [standing(CHANGES), *alone, seen("a", 1, 1), seen("b", 2, 1)]
