@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 from broker.visible_text import visible
@@ -13,6 +15,13 @@ from cli.output import json_option, print_json, print_table
 from cli.registered import print_registered, standing_options
 
 _ADD = "asc near add close --key icao24 --time ts --distance 9260 --window 30s --every 10s"
+
+
+def _metres(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
+    # JSON has no other.
+    if not math.isfinite(value):
+        raise click.BadParameter("give a number of metres")
+    return value
 
 
 @click.group(
@@ -41,7 +50,14 @@ def near() -> None:
 @click.option("--key", required=True, metavar="SQL", help="What tells objects apart, as a column or expression.")
 @click.option("--time", metavar="SQL", help="Their time, a TIMESTAMP; by default the record's own.")
 @click.option("--position", metavar="SQL", help="Where they are; by default ST_Point(longitude, latitude).")
-@click.option("--distance", required=True, type=float, metavar="METRES", help="How far apart they are at most.")
+@click.option(
+    "--distance",
+    required=True,
+    type=float,
+    callback=_metres,
+    metavar="METRES",
+    help="How far apart they are at most.",
+)
 @click.option(
     "--window", required=True, type=Duration(), metavar="TIME", help="How long an object is where it was seen, as 30s."
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,7 +22,9 @@ than its newest time; there is no room for another object; it is no message at a
 """
 
 _FORM = 1
-_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
+_FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The times of the years 1 to 9999, which have a text."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -215,7 +217,7 @@ class Bucket:
             yield from self._lost(track, key, known)
             if watermark_us >= known.newest_us + track.longest_us:
                 del track.objects[key]
-        track.due_us = min(map(track.due_of, track.objects.values()), default=_LAST_US)
+        track.due_us = min(map(track.due_of, track.objects.values()), default=LAST_US)
 
     def _lost(self, track: _Track, key: str, known: _Object) -> Iterator[Event]:
         for name in sorted(known.runs):
@@ -300,7 +302,7 @@ def unobserved(seen: Observation, *, is_planar: bool) -> str | None:
         return "key"
     if seen.is_ahead:
         return "ahead"
-    if seen.time_us is None or not _FIRST_US <= seen.time_us <= _LAST_US:
+    if seen.time_us is None or not _FIRST_US <= seen.time_us <= LAST_US:
         return "time"
     return None if _is_position(seen.position, is_planar=is_planar) else "position"
 
@@ -308,7 +310,8 @@ def unobserved(seen: Observation, *, is_planar: bool) -> str | None:
 def _is_position(position: tuple[float | None, ...], *, is_planar: bool) -> bool:
     """Whether all parts are numbers, in range where they are degrees: longitude, latitude, of a box twice."""
     for place, part in enumerate(position):
-        if not isinstance(part, (int, float)) or not math.isfinite(part):
+        # A whole number may be beyond all doubles.
+        if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:
             return False
         if not is_planar and abs(part) > (90 if place % 2 else 180):
             return False

@@ -167,18 +167,20 @@ class Observation:
 
     @staticmethod
     def of_plain(plain: Mapping[str, Any]) -> Observation:
-        """What the object of a message says; what is NULL is not in it."""
+        """What the object of a message says; what is NULL is not in it. ValueError, TypeError where it has what no
+        record has: whoever reads a feed fails of nothing that is in it.
+        """
         accepted = plain.get("q")
         return Observation(
-            plain["t"],
-            plain.get("k"),
-            plain.get("e"),
+            _text(plain["t"]) or "",
+            _text(plain.get("k")),
+            None if plain.get("e") is None else _whole(plain["e"]),
             tuple(plain.get("x") or ()),
-            plain["p"],
-            plain["o"],
+            _whole(plain["p"], 31),
+            _whole(plain["o"]),
             tuple(accepted.split(BETWEEN_IDS)) if accepted else (),
             plain.get("a", False),
-            plain.get("v"),
+            _text(plain.get("v")),
         )
 
 
@@ -186,7 +188,7 @@ Message = Settings | Watermarks | Observation
 
 
 def parse(text: str | bytes) -> Message:
-    """A message from its text; ValueError, KeyError, TypeError where it is none.
+    """A message from its text; ValueError, KeyError, TypeError, AttributeError where it is none.
 
     >>> parse(Watermarks({"a": 7}).text())
     Watermarks(by_track={'a': 7})
@@ -196,4 +198,19 @@ def parse(text: str | bytes) -> Message:
         return Observation.of_plain(plain)
     if "settings" in plain:
         return Settings.of_plain(plain["settings"])
-    return Watermarks(plain["watermarks"])
+    # A time less the lateness may be before the first that 64 bits say.
+    return Watermarks({track: _whole(time_us, 64) for track, time_us in plain["watermarks"].items()})
+
+
+def _text(given: Any) -> str | None:
+    """A text that UTF-8 can say, or none; ValueError, AttributeError where it is something else."""
+    if given is not None and not given.isascii():
+        given.encode()
+    return given  # type: ignore[no-any-return]
+
+
+def _whole(given: Any, bits: int = 63) -> int:
+    """A whole number of so many bits beside its sign; ValueError, TypeError where it is something else."""
+    if type(given) is not int or not -(1 << bits) <= given < 1 << bits:
+        raise ValueError(f"{str(given)[:50]} is no whole number of {bits} bits")
+    return given

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from operators.events import Figures, time_text, unobserved
-from operators.feed import NearQuery, Observation, Settings, Watermarks, parse
+from operators.events import LAST_US, Figures, time_text, unobserved
+from operators.feed import NEAR_TRACK, NearQuery, Observation, Settings, Watermarks, parse
 from operators.pair_tick import (
     PairEvent,
     PairTick,
@@ -25,14 +25,17 @@ from operators.proximity import near_pairs
 PAIRS_MAX = 1_000_000
 """Pairs of one query at one tick: of a tick that has more nothing is told, but that it is left out."""
 
+_TRACKS_MAX = 1_000
+"""Whose watermarks are remembered: the latest."""
+
 _FORM = 1
 _NEVER_US = -(2**62)
 
 
 @dataclass(slots=True)
 class _Watch:
-    """What is known for one query. ``done_us``: of the last tick that is final; ``before``: what that was, for queries
-    that are told of changes, None where nothing was near.
+    """What is known for one query. ``done_us``: of the last tick that is final; ``before``: its pairs and their
+    objects, for queries that are told of changes, None where nothing was near.
     """
 
     query: NearQuery
@@ -40,13 +43,22 @@ class _Watch:
     done_us: int = _NEVER_US
     before: PairTick | None = None
 
+    @property
+    def next_us(self) -> int:
+        """The first tick that is not final; the last one that is may have been of other ticks."""
+        return (self.done_us // self.query.every_us + 1) * self.query.every_us
+
+    def is_late(self, time_us: int) -> bool:
+        """Whether all ticks that an observation could be in are final."""
+        return time_us <= min(self.done_us, self.next_us - self.query.window_us)
+
 
 class Ticks:
     """The near queries whose observations are in one partition of a feed, from whose messages, in order, it makes what
     is told of pairs.
 
-    A tick is final once the watermark is past it; an observation of a tick that is final is late, and left out. For
-    each object and the interval up to each tick that is not, the last observation is held, later offset on a tie.
+    A tick is final once the watermark is past it; an observation that is within the window of none that is not is late,
+    and left out. For each object and interval between two ticks the last observation is held, later offset on a tie.
     Invariant: what it holds and tells are a function of the messages alone, however they are cut. Cost: a message a
     microsecond or two; a tick some 8 us an object, and 10 us a pair that is told. Source: spec, pairs; the last
     position of each object as by Spark's ``window`` and ``max_by``.
@@ -57,6 +69,8 @@ class Ticks:
         self._settings = Settings("", True, 0, ())
         self._watches: dict[str, _Watch] = {}
         self._by_track: dict[str, list[_Watch]] = {}
+        # Of tracks that nobody watches too: who comes anew tells nothing again of ticks that were told.
+        self._watermarks: dict[str, int] = {}
         self.figures = Figures()
 
     @property
@@ -96,9 +110,12 @@ class Ticks:
         before, self._watches = self._watches, {}
         for query in settings.near:
             known = before.get(query.id)
-            watch = _Watch(query, Positions(query.every_us)) if known is None else replace(known, query=query)
-            if known is not None and (known.query.track, known.query.every_us) != (query.track, query.every_us):
-                watch = _Watch(query, Positions(query.every_us), done_us=known.done_us)
+            if known is not None and (known.query.track, known.query.every_us) == (query.track, query.every_us):
+                watch = replace(known, query=query)
+            else:
+                passed_us = _last_tick_us(self._watermarks.get(query.track, _NEVER_US), query)
+                done_us = passed_us if known is None else max(passed_us, known.done_us)
+                watch = _Watch(query, Positions(query.every_us), done_us=done_us)
             if query.kinds == ("pair",):
                 watch.before = None
             self._watches[query.id] = watch
@@ -115,12 +132,12 @@ class Ticks:
             watches = [watch for watch in self._by_track.get(one.track, ()) if watch.query.id in one.accepted]
             if not watches:
                 continue
-            reason = unobserved(one, is_planar=False)
+            reason = unobserved(one, is_planar=False) or (None if len(one.position) == 2 else "position")
             if reason is not None:
                 self.figures.left_out[reason] += 1
                 continue
             row = (one.key, one.time_us, one.partition, one.offset, *one.position, one.carried)
-            in_time = [watch for watch in watches if one.time_us is not None and one.time_us > watch.done_us]
+            in_time = [watch for watch in watches if one.time_us is not None and not watch.is_late(one.time_us)]
             self.figures.left_out["late"] += len(watches) - len(in_time)
             for watch in in_time:
                 rows.setdefault(watch.query.id, []).append(row)
@@ -135,6 +152,12 @@ class Ticks:
     # -- time
 
     def _passed(self, watermarks: Watermarks) -> Iterator[PairEvent]:
+        for track, come_us in watermarks.by_track.items():
+            if track.startswith(NEAR_TRACK):
+                self._watermarks[track] = max(come_us, self._watermarks.get(track, come_us))
+        if len(self._watermarks) > _TRACKS_MAX:
+            latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TRACKS_MAX:]
+            self._watermarks = dict(latest)
         for watch in self._watches.values():
             watermark_us = watermarks.by_track.get(watch.query.track)
             if watermark_us is not None:
@@ -143,11 +166,10 @@ class Ticks:
     def _ticked(self, watch: _Watch, watermark_us: int) -> Iterator[PairEvent]:
         """All ticks before a watermark that are not final yet; those at which nobody is there tell of nothing."""
         query = watch.query
-        last_us = (watermark_us - 1) // query.every_us * query.every_us
+        last_us = _last_tick_us(watermark_us, query)
         while watch.done_us < last_us:
             first_us = watch.positions.first_tick_us
-            # The last one may have been of other ticks.
-            next_us = (watch.done_us // query.every_us + 1) * query.every_us
+            next_us = watch.next_us
             if watch.before is None and first_us is not None:
                 next_us = max(next_us, first_us)
             if next_us > last_us or (watch.before is None and first_us is None):
@@ -159,6 +181,10 @@ class Ticks:
     def _tick(self, watch: _Watch, at_us: int) -> Iterator[PairEvent]:
         query = watch.query
         objects = watch.positions.passed(at_us, query.window_us)
+        if at_us > LAST_US:
+            # A tick after the last year that has a text.
+            watch.before = None
+            return
         pairs = near_pairs(objects.x, objects.y, query.distance_m, self._pairs_max)
         if pairs is None:
             # What was near before is compared with the next tick that has fewer.
@@ -169,7 +195,7 @@ class Ticks:
             self.figures.events[event.kind] += 1
             yield event
         if query.kinds != ("pair",):
-            watch.before = now if len(pairs) else None
+            watch.before = now.of_pairs() if len(pairs) else None
 
     def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
         """The pairs of a tick, or what became near and apart since the one before; with a condition, what may have."""
@@ -201,6 +227,7 @@ class Ticks:
             if before is not None:
                 parts += [table_to_bytes(before.objects.rows), pairs_to_bytes(before.pairs)]
         plain = {"form": _FORM, "settings": json.loads(self._settings.text())["settings"], "watches": watches}
+        plain["watermarks"] = dict(sorted(self._watermarks.items()))
         head = json.dumps(plain, separators=(",", ":")).encode()
         return b"".join(piece for part in (head, *parts) for piece in (len(part).to_bytes(8, "big"), part))
 
@@ -212,6 +239,7 @@ class Ticks:
         if plain.get("form") != _FORM:
             raise ValueError(f"the state of pairs is of form {plain.get('form')}, and {_FORM} is known")
         ticks = Ticks(pairs_max)
+        ticks._watermarks = plain.get("watermarks", {})
         ticks._set(Settings.of_plain(plain["settings"]))
         for query_id, folded, done_us, has_before in plain["watches"]:
             watch = ticks._watches[query_id]
@@ -221,6 +249,11 @@ class Ticks:
                 objects, pairs = Snapshot(table_of_bytes(next(parts))), pairs_of_bytes(next(parts))
                 watch.before = PairTick(objects, pairs, ticks._settings.source_topic)
         return ticks
+
+
+def _last_tick_us(watermark_us: int, query: NearQuery) -> int:
+    """The last tick before a watermark."""
+    return (watermark_us - 1) // query.every_us * query.every_us
 
 
 def _parts(content: bytes) -> Iterator[bytes]:

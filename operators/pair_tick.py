@@ -55,6 +55,12 @@ class PairTick:
     pairs: Pairs
     source_topic: str
 
+    def of_pairs(self) -> PairTick:
+        """It with the objects of its pairs alone, which is what the next tick is compared with."""
+        places = np.unique(self.pairs)
+        rows = self.objects.rows.take(pa.array(places)).combine_chunks()
+        return PairTick(Snapshot(rows), np.searchsorted(places, self.pairs), self.source_topic)
+
     def without(self, other: PairTick) -> tuple[Pairs, Pairs, Pairs]:
         """Of the pairs those that are not near at the ``other`` tick; those that are, and beside each its places there.
 

@@ -28,7 +28,7 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> npt
     that a sphere a hair larger has.
 
     What :func:`asc.spatial.shape.distance_sphere_m` says of each two, to the last bit. Cost: n log n for a k-d tree of
-    unit vectors, and a microsecond a pair.
+    unit vectors, and a microsecond a pair; of too many pairs some ten more for each that is allowed.
 
     >>> near_pairs(np.array([0.0, 1.0, 180.0]), np.array([0.0, 0.0, 90.0]), 120_000, 10).tolist()
     [[0, 1]]
@@ -39,10 +39,14 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> npt
         return np.empty((0, 2), dtype=np.int64)
     lon, lat = np.radians(x), np.radians(y)
     across = np.cos(lat)
-    tree = cKDTree(np.column_stack([across * np.cos(lon), across * np.sin(lon), np.sin(lat)]))
+    vectors = np.column_stack([across * np.cos(lon), across * np.sin(lon), np.sin(lat)])
     # Beyond half a circle there is nothing.
     angle = min(distance_m / EARTH_RADIUS_M, math.pi)
     chord = 2 * math.sin(angle / 2) * (1 + _DOUBT) + _DOUBTFUL_CHORD
+    # Of far too many the tree would not count so soon: at its nodes that are partly near it goes on to each two.
+    if _least_pairs(vectors, chord) > pairs_max:
+        return None
+    tree = cKDTree(vectors)
     # Both ways, and each position with itself.
     if (int(tree.count_neighbors(tree, chord)) - len(x)) // 2 > pairs_max:
         return None
@@ -51,6 +55,17 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> npt
     pairs = np.concatenate([found[:0], *kept])
     ordered: npt.NDArray[np.int64] = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     return ordered
+
+
+def _least_pairs(vectors: _Floats, chord: float) -> int:
+    """How many pairs there are at least that are ``chord`` apart or less: those in one cube of a grid, whose diagonal
+    is no longer. All there are come to no more than some hundred times these and the vectors. Cost: a sort.
+    """
+    cubes = np.floor(vectors * (math.sqrt(3) * (1 + _DOUBT) / chord))
+    cubes = cubes[np.lexsort(cubes.T)]
+    starts = np.flatnonzero(np.append(True, (cubes[1:] != cubes[:-1]).any(axis=1)))
+    together = np.diff(np.append(starts, len(cubes)))
+    return int((together * (together - 1) // 2).sum())
 
 
 def _within(x: _Floats, y: _Floats, pairs: npt.NDArray[np.int64], distance_m: float) -> npt.NDArray[np.int64]:

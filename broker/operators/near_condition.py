@@ -11,7 +11,7 @@ import pyarrow as pa
 from asc.errors import AscError
 from asc.predicate.normal_form import Predicate
 from asc.schema import Schema
-from asc.spark_types import ddl_of_type, quoted_name
+from asc.spark_types import backquoted, ddl_of_type, quoted_name
 from broker.errors import QueryError
 
 OBJECTS = ("a", "b")
@@ -29,13 +29,15 @@ class CarriedColumn:
 
     @property
     def name(self) -> str:
-        """What it is called in what observations carry."""
-        return ".".join(self.path)
+        """What it is called in what observations carry: quoted, so that no other path is called so, and that it is not
+        what Spark has broken JSON in.
+        """
+        return self.text
 
     @property
     def text(self) -> str:
         """It over the attributes of a record, as Spark SQL."""
-        return ".".join(map(quoted_name, self.path))
+        return ".".join(map(backquoted, self.path))
 
     @property
     def sent(self) -> str:

@@ -31,8 +31,8 @@ class NearReader(FeedReader):
 
     A tick's pairs are found in Python; the condition is for Spark to judge, as it would in a filter over both objects,
     in the batch that writes them. ``sink``: options of Spark's Kafka sink. ``condition``: the condition of a text that
-    came through the feed, checked as when it was registered; AscError where it is none. Cost: what the pairs that may
-    be told take in memory, or on disk, while a batch is written.
+    came through the feed, checked as when it was registered, with all the time that takes; AscError where it is none.
+    Cost: what the pairs that may be told take in memory, or on disk, while a batch is written.
     """
 
     name = "near"
@@ -40,7 +40,6 @@ class NearReader(FeedReader):
     def __init__(self, sink: Mapping[str, str], condition: Callable[[str], NearCondition]) -> None:
         self._sink = sink
         self._condition = condition
-        self._known: dict[str, NearCondition] = {}
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
         """To the topics of the queries."""
@@ -105,10 +104,8 @@ class NearReader(FeedReader):
         return pairs.filter(sf.col("condition").isNull() | (own & ~other))
 
     def _checked(self, text: str) -> NearCondition | None:
-        if text not in self._known:
-            try:
-                self._known[text] = self._condition(text)
-            except AscError as error:
-                LOG.error("the condition of a near query, and what it would tell, is left out: %s", error)
-                return None
-        return self._known[text]
+        try:
+            return self._condition(text)
+        except AscError as error:
+            LOG.error("the condition of a near query, and what it would tell, is left out: %s", error)
+            return None

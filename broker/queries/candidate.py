@@ -90,14 +90,20 @@ class Candidate:
 
     @staticmethod
     def of(
-        query: RegisteredQuery, analyser: StreamAnalyser, shapes: Mapping[str, Layer], *, may_wait: bool = True
+        query: RegisteredQuery,
+        analyser: StreamAnalyser,
+        shapes: Mapping[str, Layer],
+        *,
+        may_wait: bool = True,
+        patiently: bool = False,
     ) -> Candidate:
         """A query over the layers that stand; AscError where it is refused. ``may_wait``: it stands already, so that
-        shapes that are not there are waited for, and those that are refused left out.
+        shapes that are not there are waited for, and those that are refused left out. ``patiently``: Spark has all the
+        time that it needs for the condition of a near query.
         """
         if query.join is None:
             predicate = analyser.normalise(query.where, shapes, may_wait=may_wait)
-            carried = _carried(query.operator, analyser)
+            carried = _carried(query.operator, analyser, patiently=patiently)
             return Candidate(query, predicate, None, _expressions(query.operator, carried, analyser), carried)
         if isinstance(query.operator, NearOperator):
             raise QueryError("join with pairs of objects", query.id, "is not known: give a predicate without a layer")
@@ -202,10 +208,10 @@ def of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError
     return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
 
 
-def _carried(operator: QueryOperator | None, analyser: StreamAnalyser) -> tuple[CarriedColumn, ...]:
+def _carried(operator: QueryOperator | None, analyser: StreamAnalyser, *, patiently: bool) -> tuple[CarriedColumn, ...]:
     if not isinstance(operator, NearOperator) or operator.on is None:
         return ()
-    return analyser.near_condition(operator.on).columns
+    return analyser.near_condition(operator.on, patiently=patiently).columns
 
 
 def _expressions(

@@ -178,7 +178,7 @@ class Planning:
                     raise QueryError("stream", query.stream, "is not configured")
                 if not query.paused:
                     check_destination(query.topic, query.stream, self._config)
-                    found.append(Candidate.of(query, self._analysers[query.stream], shapes))
+                    found.append(Candidate.of(query, self._analysers[query.stream], shapes, patiently=True))
             except AscError as error:
                 unserved[query.id] = str(error)
         return found, unserved

@@ -55,6 +55,9 @@ _ASKED_AT_ONCE = 4
 _BEGUN_S = 10.0
 """How long a question waits for Spark to be done with those of others."""
 
+_CONDITIONS_MAX = 2_000
+"""Of near queries, texts that are remembered."""
+
 _CONFIRMED_MAX = 20_000
 """Forms of terms that Spark is known to parse as they are read here; then all are forgotten."""
 
@@ -95,6 +98,7 @@ class StreamAnalyser:
         self._accepted: dict[PAttribute, None] = {}
         self._empty = empty
         self._of_pairs: StreamAnalyser | None = None
+        self._conditions: dict[str, NearCondition] = {}
         self._asking = ThreadPoolExecutor(_ASKED_AT_ONCE, thread_name_prefix="ask-spark")
         self._free = threading.BoundedSemaphore(_ASKED_AT_ONCE)
 
@@ -148,9 +152,9 @@ class StreamAnalyser:
             self._attributes = attributes = attributes.with_layers(layers)
         return attributes
 
-    def misread(self, predicates: Sequence[Predicate]) -> dict[int, QueryError]:
+    def misread(self, predicates: Sequence[Predicate], *, patiently: bool = False) -> dict[int, QueryError]:
         """The positions of the predicates that Spark reads otherwise than they were read here. There should be none:
-        this is what keeps a flaw in the reading from misleading records.
+        this is what keeps a flaw in the reading from misleading records. ``patiently``: as in :meth:`refusals`.
         """
         wheres = [predicate.text for predicate in predicates]
         confirmed = self._confirmed
@@ -166,26 +170,28 @@ class StreamAnalyser:
             if forms is None or not forms <= seen:
                 first.append(position)
                 seen.update(forms or ())
-        refused = self._parsed_otherwise(wheres, first)
+        refused = self._parsed_otherwise(wheres, first, patiently=patiently)
         passed = [forms for position in first if position not in refused and (forms := unconfirmed[position])]
         known = confirmed.union(*passed)
         self._confirm(frozenset().union(*passed))
         asked = set(first)
         others = [i for i, forms in unconfirmed.items() if i not in asked and not (forms and forms <= known)]
-        return {**refused, **self._parsed_otherwise(wheres, others)}
+        return {**refused, **self._parsed_otherwise(wheres, others, patiently=patiently)}
 
     def _confirm(self, forms: frozenset[Form]) -> None:
         with self._lock:
             before = self._confirmed if len(self._confirmed) < _CONFIRMED_MAX else frozenset()
             self._confirmed = before | forms
 
-    def _parsed_otherwise(self, wheres: Sequence[str], places: Sequence[int]) -> dict[int, QueryError]:
+    def _parsed_otherwise(
+        self, wheres: Sequence[str], places: Sequence[int], *, patiently: bool
+    ) -> dict[int, QueryError]:
         """Those of the predicates at some places that Spark parses to another expression, or not in time."""
         refused: dict[int, QueryError] = {}
         for piece in pieces([len(wheres[place]) for place in places], _TOGETHER_CHARS):
             positions = [places[i] for i in piece]
             asked = [(wheres[i], read_as(wheres[i], self._limits, self._decoder.time_zone)) for i in positions]
-            found = self._in_time(partial(differences, self._spark, asked), _ASKED_S)
+            found = self._in_time(partial(differences, self._spark, asked), None if patiently else _ASKED_S)
             if found is None:
                 refused.update((i, QueryError("predicate", wheres[i][:200], _TOO_LONG)) for i in positions)
                 continue
@@ -235,14 +241,24 @@ class StreamAnalyser:
                 self._empty = self._decoder.decode(self._records())
             return self._empty
 
-    def near_condition(self, text: str) -> NearCondition:
-        """The condition of a near query, which Spark takes; QueryError where it does not, or it is none."""
+    def near_condition(self, text: str, *, patiently: bool = False) -> NearCondition:
+        """The condition of a near query, which Spark takes; QueryError where it does not, or it is none. One that
+        passed passes again without Spark. ``patiently``: one that stands, which Spark has the time for that it needs.
+        """
+        known = self._conditions.get(text)
+        if known is not None:
+            return known
         pairs = self._pairs()
         found = NearCondition.of(text, self._attributes, pairs.normalise)
         predicate = pairs.normalise(whole(text))
-        errors = [*pairs.misread([predicate]).values(), *pairs.refusals(predicate.read).values()]
+        misread = pairs.misread([predicate], patiently=patiently)
+        errors = [*misread.values(), *pairs.refusals(predicate.read, patiently=patiently).values()]
         if errors:
             raise QueryError("operator.on", text[:200], f"{errors[0].subject} {errors[0].value!r}: {errors[0].remedy}")
+        with self._lock:
+            if len(self._conditions) >= _CONDITIONS_MAX:
+                self._conditions.clear()
+            self._conditions[text] = found
         return found
 
     def _pairs(self) -> StreamAnalyser:

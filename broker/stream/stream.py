@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from broker.adapting.stream_monitor import StreamMonitor
@@ -96,7 +97,7 @@ class Stream:
 
         sink = sink_options(config, cluster)
         self.events = fed(EventsReader(sink))
-        self.near = fed(NearReader(sink, self.analyser.near_condition))
+        self.near = fed(NearReader(sink, partial(self.analyser.near_condition, patiently=True)))
         self.job = StreamJob(
             name,
             config,

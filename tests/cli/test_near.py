@@ -7,15 +7,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
+
+from cli.near import near
 
 if TYPE_CHECKING:
     from conftest import Asc
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
-
+ONCE = ("--window", "30s", "--every", "10s")
 POSITION = ("--position", "ST_Point(delay / 10, 40)")
 
 
+@pytest.mark.parametrize("distance", ["nan", "inf", "-inf"])
+def test_a_distance_is_a_number(distance: str) -> None:
+    ran = CliRunner().invoke(near, ["add", "x", "--key", "k", "--distance", distance, *ONCE])
+    assert ran.exit_code == 2
+    assert "give a number of metres" in ran.output
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
 def test_what_is_near_is_told(asc: Asc, tmp_path: Path) -> None:
     common = ("--stream", "flights", "--key", "flight", *POSITION, "--where", "dest = 'NEAR'")
     times = ("--window", "1h", "--every", "1s", "--distance", 20_000)

@@ -162,8 +162,13 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
         (seen("c", 9, None, is_ahead=True), "ahead"),
         (seen("c", 9, 5, position=(7.5, None)), "position"),
         (seen("c", 9, 5, position=(7.5, 91.0)), "position"),
-        (seen("c", 9, 10), "late"),
+        (seen("c", 9, 5, position=()), "position"),
+        (seen("c", 9, 5, position=(7.5,)), "position"),
+        (seen("c", 9, 5, position=(7.5, 47.0, 7.5, 47.0)), "position"),
+        (seen("c", 9, 5, position=(10**400, 47.0)), "position"),
+        (seen("c", 9, 5, position=(False, 47.0)), "position"),
         (seen("c", 9, -10), "late"),
+        (seen("c", 9, -10.5), "late"),
     ]
     first = [standing(NEAR), seen("a", 1, 1), seen("b", 2, 1), passed(11)]
     others = [seen("c", 3, 15, accepted=()), seen("c", 4, 15, track="n2")]
@@ -174,6 +179,21 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
     assert ticks.figures.observations == 2
     # What is after the last final tick is in time, though the watermark is past it.
     assert named(told_by([*first, passed(15), seen("c", 3, 12), passed(21)]))[-1] == ("pair", "20", "b", "c")
+
+
+def test_what_is_late_for_some_ticks_counts_in_those_that_are_not_final() -> None:
+    first = [standing(NEAR), seen("a", 1, 12), seen("b", 2, 12, 9_000), passed(21)]
+    # At 20 the tick of 20 is final, that of 30 has (0, 30].
+    assert named(told_by([*first, seen("c", 3, 0.1), seen("d", 4, 20), seen("a", 5, 11), passed(31)])) == [
+        ("pair", "30", "a", "c"),
+        ("pair", "30", "a", "d"),
+        ("pair", "30", "c", "d"),
+    ]
+    assert told_by([*first, seen("c", 3, 0), passed(31)]) == []
+    # In no tick at all, which no tick that is final makes late.
+    brief = replace(NEAR, window_us=3 * SECOND)
+    _, ticks = ticks_of([standing(brief), seen("a", 1, 12), passed(21), seen("b", 2, 22), seen("c", 3, 20)])
+    assert ticks.figures.left_out == {"late": 1}
 
 
 def test_a_tick_with_too_many_pairs_is_left_out_and_the_next_is_compared_with_the_one_before() -> None:
@@ -226,6 +246,29 @@ def test_no_more_is_held_than_has_room_whatever_the_cut() -> None:
         assert ticks.figures.observations == 5
 
 
+def test_a_query_that_comes_again_tells_nothing_of_ticks_that_were_told() -> None:
+    """What it told of them has the same identity, and would be other bytes."""
+    first = [standing(NEAR), seen("a", 1, 1), seen("b", 2, 1), passed(31), standing()]
+    again = [*first, standing(NEAR), seen("c", 3, 2), seen("d", 4, 2), passed(25), passed(41)]
+    for cuts in ((), (4, 5, 6)):
+        found, ticks = ticks_of(again, cuts)
+        assert named(found) == [("pair", second, "a", "b") for second in ("10", "20", "30")]
+        assert ticks.figures.left_out == {"late": 2}
+    # One of another id, on the same track.
+    other = replace(NEAR, id="other")
+    late = [seen(key, 9, 0, accepted=("other",)) for key in "cd"]
+    assert ticks_of([*first, standing(NEAR, other), *late, passed(41)])[1].figures.left_out == {"late": 2}
+
+
+def test_of_a_tick_that_is_told_only_the_objects_of_its_pairs_are_held() -> None:
+    alone = [seen(f"far{i}", 10 + i, 1, 2_000 * (i + 2)) for i in range(200)]
+    first = [standing(CHANGES), *alone, seen("a", 1, 1), seen("b", 2, 1)]
+    state = ticks_of([*first, passed(11)])[1].to_bytes()
+    assert len(state) < len(ticks_of([*first])[1].to_bytes()) + 2_000
+    told = told_by([*first, passed(11), seen("far7", 500, 22), seen("b", 501, 22, 900), passed(31)])
+    assert named(told) == [("near", "10", "a", "b"), ("near", "30", "a", "far7"), ("near", "30", "b", "far7")]
+
+
 def test_a_long_pause_is_no_work() -> None:
     """A day without records has 86,400 ticks, of which those with nobody are passed over."""
     quick = replace(NEAR, every_us=SECOND, window_us=2 * SECOND)
@@ -234,13 +277,24 @@ def test_a_long_pause_is_no_work() -> None:
     assert len(events) == 4
 
 
+def test_the_last_tick_of_the_last_year_has_no_text_and_tells_nothing() -> None:
+    end_s = 253_402_300_800
+    for query in (NEAR, CHANGES):
+        messages = [standing(query), seen("a", 1, end_s - 11), seen("b", 2, end_s - 11), seen("a", 3, end_s - 5)]
+        events, ticks = ticks_of([*messages, passed(end_s + 100)])
+        assert [each.kind for each in events] == [query.kinds[0]]
+        assert ticks.objects == 0
+
+
 def test_a_state_of_another_form_is_refused() -> None:
     content = Ticks().to_bytes().replace(b'"form":1', b'"form":9')
     with pytest.raises(ValueError, match="form 9"):
         Ticks.of_bytes(content)
     ticks = Ticks()
-    assert list(ticks.read([b"{", b"[]", b'{"t": "n1"}', b"null"])) == []
-    assert ticks.figures.left_out == {"unreadable": 4}
+    wrong = [b"{", b"[]", b'{"t": "n1"}', b"null", b'{"watermarks": 5}', b'{"watermarks": {"n1": "x"}}']
+    surrogate = seen("?", 1, 1).text().replace("?", "\\ud800")
+    assert list(ticks.read([standing(NEAR).text(), *wrong, surrogate, passed(11).text()])) == []
+    assert ticks.figures.left_out == {"unreadable": 7}
 
 
 def by_plain_loops(messages: Sequence[Message], query: NearQuery) -> list[tuple[str, str, str, str]]:
@@ -249,7 +303,7 @@ def by_plain_loops(messages: Sequence[Message], query: NearQuery) -> list[tuple[
     done_us, found, before = -(2**62), [], set[tuple[str, str]]()
     for message in messages:
         if isinstance(message, Observation):
-            if message.time_us is not None and message.time_us > done_us:
+            if message.time_us is not None and message.time_us > done_us + min(0, query.every_us - query.window_us):
                 known.append(message)
         elif isinstance(message, Watermarks):
             last_us = (message.by_track["n1"] - 1) // query.every_us * query.every_us
@@ -298,7 +352,7 @@ def streams(draw: st.DrawFn) -> list[Message]:
     return [*messages, passed(time_s + 100)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(
     messages=streams(),
     kinds=st.sampled_from([("pair",), ("near", "apart")]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
 
 import numpy as np
@@ -24,7 +25,7 @@ PLACES = st.tuples(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(places=st.lists(PLACES, max_size=12), pick=st.integers(0, 65), factor=st.sampled_from([1.0, 0.5, 0.0, 2.0]))
 def test_pairs_are_those_of_each_two(places: list[tuple[float, float]], pick: int, factor: float) -> None:
     x, y = np.array([lon for lon, _ in places]), np.array([lat for _, lat in places])
@@ -44,3 +45,20 @@ def test_many_at_one_place_are_told_to_be_too_many() -> None:
     everywhere = near_pairs(np.linspace(-180, 180, 50), np.linspace(-90, 90, 50), 4 * EARTH_RADIUS_M, 2_000)
     assert everywhere is not None
     assert len(everywhere) == 1_225
+
+
+def test_far_too_many_are_no_work() -> None:
+    """Half of all are near each, which a tree counts by each two at its many nodes that are partly near: a minute."""
+    draws = np.random.default_rng(1)
+    around, off = draws.uniform(0, 2 * np.pi, 400_000), np.sqrt(draws.uniform(0, 1, 400_000))
+    begun_s = time.process_time()
+    assert near_pairs(8 + off * np.cos(around), off * np.sin(around), 55_000.0, 1_000_000) is None
+    assert time.process_time() - begun_s < 5
+
+
+@settings(max_examples=200, deadline=None)
+@given(places=st.lists(PLACES, min_size=2, max_size=12), metres=st.floats(0, 3e7))
+def test_no_more_than_there_are_are_taken_for_too_many(places: list[tuple[float, float]], metres: float) -> None:
+    x, y = np.array([lon for lon, _ in places]), np.array([lat for _, lat in places])
+    there = len(by_each_two(x, y, metres * (1 + 1e-8) + 1e-6))
+    assert near_pairs(x, y, metres, there) is not None

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 DDL = (
     "i BIGINT, f FLOAT, d DOUBLE, m DECIMAL(38,18), s STRING, z BINARY, o BOOLEAN, y DATE, t TIMESTAMP, "
-    "n TIMESTAMP_NTZ, `odd name` STRUCT<`x'y`: STRING>, many ARRAY<INT>"
+    "n TIMESTAMP_NTZ, `odd name` STRUCT<`x'y`: STRING>, many ARRAY<INT>, "
+    "_corrupt_record STRING, `p.q` INT, p STRUCT<q: INT>, `current_user` STRING"
 )
 SCHEMA = Schema.from_ddl(DDL)
 SMALL = 0.1 + 0.2
@@ -27,15 +28,19 @@ ROWS: list[tuple[Any, ...]] = [
     (
         *(-(2**63), 0.1, SMALL, Decimal("12345678901234567890.123456789012345678"), 'q"\\\n\x00é😀', b"\xff\x00", True),
         *(date(1, 1, 1), datetime(1, 1, 1, 0, 0, 0, 1, timezone.utc), datetime(9999, 12, 31, 23, 59, 59, 999_999)),
-        *(("a",), [1]),
+        *(("a",), [1], "x", 1, (2,), "x"),
     ),
     (
         *(2**63 - 1, float("nan"), float("-inf"), Decimal("-0.000000000000000001"), "", b"", False),
         *(date(9999, 12, 31), datetime(1969, 12, 31, 23, 59, 59, 999_999, timezone.utc), datetime(1969, 12, 31)),
-        *((None,), None),
+        *((None,), None, "{", 2, (1,), "y"),
     ),
-    (*(0, -0.0, float("nan"), Decimal(0), "NaN", b"NaN", None), *(None, None, None), *((None,), [])),
-    (None,) * 12,
+    (
+        *(0, -0.0, float("nan"), Decimal(0), "NaN", b"NaN", None),
+        *(None, None, None),
+        *((None,), [], None, 1, (1,), None),
+    ),
+    (None,) * 16,
 ]
 CONDITIONS = [
     "a.i <=> b.i",
@@ -52,6 +57,9 @@ CONDITIONS = [
     "a.t <= b.t AND a.n >= b.n",
     "a.t = TIMESTAMP '0001-01-01 00:00:00.000001Z'",
     "a.`odd name`.`x'y` IS NOT NULL AND b.`odd name`.`x'y` IS NULL",
+    "a._corrupt_record < b._corrupt_record",
+    "a.`current_user` < b.`current_user`",
+    "a.`p.q` = b.p.q AND a.p.q > b.`p.q`",
     "a.i / b.i > 0 OR a.i % b.i = 1",
 ]
 

@@ -57,6 +57,14 @@ def test_what_is_none_is_refused(wrong: dict[str, Any]) -> None:
         NearOperator.of_plain({**PLAIN, **wrong})
 
 
+@pytest.mark.parametrize("every_s", [0.57, 0.29, 0.1, 7, 0.001])
+def test_a_window_is_of_a_hundred_ticks_and_no_more(every_s: float) -> None:
+    window_s = round(100 * every_s, 6)
+    assert NearOperator.of_plain({**PLAIN, "window_s": window_s, "every_s": every_s}).window_s == window_s
+    with pytest.raises(QueryError, match="100 times every_s"):
+        NearOperator.of_plain({**PLAIN, "window_s": window_s + 0.000001, "every_s": every_s})
+
+
 def test_its_destination_says_all_that_ticks_need() -> None:
     number = PAttribute("n", pa.float64(), ("n",))
     own = [PAttribute("CAST(k AS STRING)", pa.string()), PAttribute("unix_micros(t)", pa.int64())]
@@ -65,5 +73,5 @@ def test_its_destination_says_all_that_ticks_need() -> None:
     carried = [CarriedColumn(("t",), pa.timestamp("us", "UTC"))]
     found = asked.destination("asc.feed.s", "q", "out", own=own, carried=carried)
     parts = ("CAST((n) AS DOUBLE)",) * 2
-    assert found.track == Track("CAST(k AS STRING)", "unix_micros(t)", parts, (("t", "unix_micros(t)"),))
+    assert found.track == Track("CAST(k AS STRING)", "unix_micros(t)", parts, (("`t`", "unix_micros(`t`)"),))
     assert found.query == NearQuery("q", "out", found.track.name, ("pair",), 9_260, 30_000_000, 10_000_000, "a.t < b.t")

@@ -179,7 +179,7 @@ def test_a_near_query_carries_what_its_condition_reads(analyser: StreamAnalyser)
     found = near(analyser, on="abs(a.n - b.N) < 3 AND a.t <= b.t")
     assert [sorted(one.columns) for one in found.expressions[3:]] == [[("n",)], [("t",)]]
     told = FedDestination.of_text(found.planned("feed")[0].topic)
-    assert told.track.carried == (("n", "n"), ("t", "unix_micros(t)"))
+    assert told.track.carried == (("`n`", "`n`"), ("`t`", "unix_micros(`t`)"))
     assert told.track.position == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
     assert near(analyser).destination("feed", NearOperator("s", 5, 30, 10)).track.carried == ()
 

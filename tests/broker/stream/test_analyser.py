@@ -112,6 +112,20 @@ def test_what_others_ask_is_not_held_against_a_predicate(spark: SparkSession, mo
     assert analyser.refusals([attribute], patiently=True) == analyser.refusals([attribute]) == {}
 
 
+def test_a_condition_that_stands_is_not_refused_for_what_others_ask(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What would be told by it is left out where it is refused."""
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT, s STRING"})
+    analyser = analyser_of(spark, stream)
+    monkeypatch.setattr(analyser_module, "_ASKED_S", 0.0)
+    with pytest.raises(QueryError, match="try again"):
+        analyser.near_condition("a.n < b.n")
+    # Spark has the time that it needs, and is not asked again.
+    found = analyser.near_condition("a.n < b.n", patiently=True)
+    assert analyser.near_condition("a.n < b.n") is found
+
+
 def test_what_was_misread_is_refused_and_told(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
