@@ -107,7 +107,7 @@ class Settings:
             "near": [query.plain() for query in self.near],
             "near_objects_max": self.near_objects_max,
         }
-        return json.dumps({"settings": plain}, separators=(",", ":"))
+        return json.dumps({"settings": plain}, ensure_ascii=False, separators=(",", ":"))
 
     @staticmethod
     def of_plain(plain: Mapping[str, Any]) -> Settings:

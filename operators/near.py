@@ -28,6 +28,9 @@ PAIRS_MAX = 1_000_000
 _TRACKS_MAX = 1_000
 """Whose watermarks are remembered: the latest."""
 
+WIDEST_BYTES = 512
+"""Of an object's key and what it carries together: all objects of a query are held as one state."""
+
 _FORM = 1
 _NEVER_US = -(2**62)
 
@@ -132,7 +135,7 @@ class Ticks:
             watches = [watch for watch in self._by_track.get(one.track, ()) if watch.query.id in one.accepted]
             if not watches:
                 continue
-            reason = unobserved(one, is_planar=False) or (None if len(one.position) == 2 else "position")
+            reason = _unobserved(one)
             if reason is not None:
                 self.figures.left_out[reason] += 1
                 continue
@@ -173,6 +176,10 @@ class Ticks:
             if watch.before is None and first_us is not None:
                 next_us = max(next_us, first_us)
             if next_us > last_us or (watch.before is None and first_us is None):
+                break
+            if watch.before is None and watch.positions.is_of_one:
+                # Who is alone is near nobody, at however many ticks.
+                watch.positions.passed(last_us, query.window_us)
                 break
             yield from self._tick(watch, next_us)
             watch.done_us = next_us
@@ -249,6 +256,13 @@ class Ticks:
                 objects, pairs = Snapshot(table_of_bytes(next(parts))), pairs_of_bytes(next(parts))
                 watch.before = PairTick(objects, pairs, ticks._settings.source_topic)
         return ticks
+
+
+def _unobserved(seen: Observation) -> str | None:
+    """Why a record is no observation of two objects; None where it is."""
+    if len((seen.key or "").encode()) + len((seen.carried or "").encode()) > WIDEST_BYTES:
+        return "wide"
+    return unobserved(seen, is_planar=False) or (None if len(seen.position) == 2 else "position")
 
 
 def _last_tick_us(watermark_us: int, query: NearQuery) -> int:

@@ -110,6 +110,12 @@ class Positions:
         first = pc.min(self._rows["time_us"]).as_py()
         return None if first is None else -(-first // self._every_us) * self._every_us
 
+    @property
+    def is_of_one(self) -> bool:
+        """Whether all rows are of one object."""
+        keys = self._rows["key"]
+        return self.count > 0 and bool(pc.all(pc.equal(keys, keys[0])).as_py())
+
     def add(self, rows: pa.Table, room: int) -> int:
         """Hold further observations, in their order; how many are. One of an object and interval that has none yet is
         left out where ``room`` of them are held.

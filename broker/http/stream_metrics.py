@@ -140,7 +140,7 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         MetricForm(
             "asc_event_objects",
             "gauge",
-            "Objects that are held for events and pairs; absent while the stream has none",
+            "Objects that are held for events, and observations for pairs; absent while the stream has none",
             _BY_STREAM,
         ),
         lambda stream: _of_events(stream, lambda tally: sum(tally.objects.values())),

@@ -73,7 +73,7 @@ class NearOperator:
         if "pair" in kinds and len(kinds) > 1:
             raise QueryError("operator.events", shown(plain["events"]), "give pair alone, or some of near, apart")
         window_s = number_of("window_s", plain.get("window_s"), least=0.001, most=_LONGEST_S)
-        every_s = number_of("every_s", plain.get("every_s"), least=0.001, most=_LONGEST_S)
+        every_s = number_of("every_s", plain.get("every_s"), least=0.1, most=_LONGEST_S)
         # In microseconds, for a hundred times .57 is less than 57 in doubles.
         if round(window_s * 1_000_000) > _TICKS_MAX * round(every_s * 1_000_000):
             raise QueryError("operator.window_s", window_s, f"is over {_TICKS_MAX} times every_s, which is {every_s}")

@@ -40,6 +40,7 @@ class NearReader(FeedReader):
     def __init__(self, sink: Mapping[str, str], condition: Callable[[str], NearCondition]) -> None:
         self._sink = sink
         self._condition = condition
+        self._refused: set[str] = set()
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
         """To the topics of the queries."""
@@ -107,5 +108,7 @@ class NearReader(FeedReader):
         try:
             return self._condition(text)
         except AscError as error:
-            LOG.error("the condition of a near query, and what it would tell, is left out: %s", error)
+            if text not in self._refused:
+                self._refused.add(text)
+                LOG.error("the condition of a near query, and what it would tell, is left out: %s", error)
             return None

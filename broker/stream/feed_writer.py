@@ -69,7 +69,8 @@ class FeedWriter:
         queries = sorted((one.query for one in found), key=lambda query: query.id)
         events = tuple(query for query in queries if isinstance(query, EventQuery))
         near = tuple(query for query in queries if isinstance(query, NearQuery))
-        room = max(1, self._objects_max // max(1, len(near)))
+        # All of one query are in one part of the feed.
+        room = max(1, self._objects_max // 2 // max(1, len(near)))
         return replace(self._settings, queries=events, near=near, near_objects_max=room)
 
     def passed(self, batch_id: int, tally: Tally | None, tracks: Sequence[Track]) -> None:

@@ -39,6 +39,11 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.stream")
 
+_NEAR_RECORDS = 50_000
+"""Of the feed, in one batch of pairs: between two of them may be as many ticks as there are intervals, and what is done
+of a batch is lost where it ends.
+"""
+
 
 class Stream:
     """Everything of one stream, under one name.
@@ -85,19 +90,17 @@ class Stream:
         self._phases = BatchPhases(told)
         self._feed_topic = config.feed_topic(name)
         self._feed_lag = Lag(f"{name}-feed", self._feed_topic, cluster.client, {})
-        source = {
-            **CONSUMER,
-            **cluster.client.spark_options(),
-            "maxOffsetsPerTrigger": str(config.spark.max_records_per_batch),
-        }
+        source = {**CONSUMER, **cluster.client.spark_options()}
 
-        def fed(reader: FeedReader) -> FeedQuery:
+        def fed(reader: FeedReader, records: int) -> FeedQuery:
             own = (name, spark, self._feed_topic, folder)
-            return FeedQuery(*own, reader, source=source, prepare=self._prepare_feed)
+            bounded = {**source, "maxOffsetsPerTrigger": str(records)}
+            return FeedQuery(*own, reader, source=bounded, prepare=self._prepare_feed)
 
-        sink = sink_options(config, cluster)
-        self.events = fed(EventsReader(sink))
-        self.near = fed(NearReader(sink, partial(self.analyser.near_condition, patiently=True)))
+        sink, most = sink_options(config, cluster), config.spark.max_records_per_batch
+        self.events = fed(EventsReader(sink), most)
+        condition = partial(self.analyser.near_condition, patiently=True)
+        self.near = fed(NearReader(sink, condition), min(most, _NEAR_RECORDS))
         self.job = StreamJob(
             name,
             config,

@@ -16,6 +16,7 @@ from asc.spatial.shape import distance_sphere_m
 from operators.feed import Message, NearQuery, Observation, Settings, Watermarks
 from operators.near import Ticks
 from operators.pair_tick import PairEvent
+from operators.positions import Positions
 
 SECOND = 1_000_000
 NEAR = NearQuery("close", "closes", "n1", ("pair",), 1_000.0, 30 * SECOND, 10 * SECOND)
@@ -162,6 +163,7 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
         (seen("c", 9, None, is_ahead=True), "ahead"),
         (seen("c", 9, 5, position=(7.5, None)), "position"),
         (seen("c", 9, 5, position=(7.5, 91.0)), "position"),
+        (seen("c", 9, 15, carried="x" * 512), "wide"),
         (seen("c", 9, 5, position=()), "position"),
         (seen("c", 9, 5, position=(7.5,)), "position"),
         (seen("c", 9, 5, position=(7.5, 47.0, 7.5, 47.0)), "position"),
@@ -284,6 +286,22 @@ def test_the_last_tick_of_the_last_year_has_no_text_and_tells_nothing() -> None:
         events, ticks = ticks_of([*messages, passed(end_s + 100)])
         assert [each.kind for each in events] == [query.kinds[0]]
         assert ticks.objects == 0
+
+
+def test_who_is_alone_is_looked_at_once_however_many_ticks_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def counted(self: Positions, at_us: int, window_us: int) -> Any:
+        looked.append(at_us)
+        return passed_by(self, at_us, window_us)
+
+    passed_by = Positions.passed
+    monkeypatch.setattr(Positions, "passed", counted)
+    quick = replace(CHANGES, every_us=SECOND, window_us=100 * SECOND)
+    alone = [message for second in range(0, 1_000, 50) for message in (seen("a", second, second), passed(second + 49))]
+    events = told_by([standing(quick), *alone, seen("b", 2_000, 1_000), passed(1_003)])
+    assert named(events) == [("near", "40", "a", "b")]
+    assert len(looked) == 20 + 4
 
 
 def test_a_state_of_another_form_is_refused() -> None:

@@ -84,7 +84,7 @@ def test_settings_and_watermarks_come_before_what_they_hold_for(
     assert refused_feed(cluster, topic) is None
     assert cluster.topic_settings(topic)["retention.ms"] == "86400000"
     writer = FeedWriter(stream, config, cluster, tmp_path)
-    settings = Settings("source", True, 100, (QUERY,), near_objects_max=1_600)
+    settings = Settings("source", True, 100, (QUERY,), near_objects_max=800)
     other = replace(QUERY, dwell_us=7)
     own = FedDestination(topic, TRACK, QUERY)
     try:
@@ -143,4 +143,4 @@ def test_near_queries_share_the_room(
         )
     finally:
         writer.close()
-    assert messages(kafka, topic) == [Settings("source", True, 100, (QUERY,), queries, 800)]
+    assert messages(kafka, topic) == [Settings("source", True, 100, (QUERY,), queries, 400)]
