@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from asc.predicate import Limits
 from bench.served import Served
 from broker.kafka.embedded import EmbeddedKafka
 
@@ -24,7 +25,9 @@ def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> 
     these, in one request. RuntimeError where the daemon does not get ready or refuses one.
     """
     texts = shapely.to_wkt(shapes, rounding_precision=-1)
-    wheres = [f"ST_Contains(ST_GeomFromText('{text}'), {_POSITION})" for text in texts]
+    written = (f"ST_Contains(ST_GeomFromText('{text}'), {_POSITION})" for text in texts)
+    # A predicate is of so many characters at most: a shape in a thousand has more, and belongs into a layer.
+    wheres = [where for where in written if len(where) <= Limits.length_chars]
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         served = Served(Path(name), kafka, "fences", quick=quick)
         topics = served.destinations

@@ -207,7 +207,7 @@ class Ticks:
     def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
         """The pairs of a tick, or what became near and apart since the one before; with a condition, what may have."""
         if query.kinds == ("pair",):
-            for pair in now.pairs:
+            for pair in now.pairs.tolist():
                 yield now.event(query, "pair", time, pair)
             return
         earlier = before or PairTick(now.objects, now.pairs[:0], now.source_topic)
@@ -215,11 +215,11 @@ class Ticks:
             if kind not in query.kinds:
                 continue
             changed, stayed, there = tick.without(other)
-            for pair in changed:
+            for pair in changed.tolist():
                 yield tick.event(query, kind, time, pair)
             if query.condition is not None:
-                for pair, place in zip(stayed, there, strict=True):
-                    yield tick.event(query, kind, time, pair, other.carried(place))
+                for pair, places in zip(stayed.tolist(), there.tolist(), strict=True):
+                    yield tick.event(query, kind, time, pair, other.carried(*places))
 
     # -- the state
 

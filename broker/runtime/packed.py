@@ -28,7 +28,7 @@ SUFFIXES = (".tar", ".tar.gz", ".tgz")
 """Of archives that Spark unpacks."""
 
 _OWN = ("asc", "broker", "monitor", "operators")
-_NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "sqlglot")
+_NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "shapely", "sqlglot")
 """What the workers import, with all that it requires. The API, Kafka's client and Java are the driver's alone."""
 
 _LEFT_OUT = frozenset(["tests", "include", "jars"])

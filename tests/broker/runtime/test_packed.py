@@ -24,7 +24,8 @@ from broker.runtime.packed import (
 IMPORTS = """
 import sys
 import broker.matching.worker, broker.runtime.python_worker, pyspark.worker, pyspark.sql.pandas.serializers
-import pandas, pyarrow.compute, numba
+import broker.operators.events_task, broker.operators.near_task
+import pandas, pyarrow.compute, numba, shapely, scipy.spatial
 for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None))
 """
