@@ -128,7 +128,7 @@ def load(file: Path, as_json: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @json_option
 def pack(file: Path, force: bool, as_json: bool) -> None:
-    """Write what the Python workers of a cluster import into FILE, a .tar.gz of about 180 MB, or a .tar.
+    """Write what the Python workers of a cluster import into FILE, a .tar.gz of about 220 MB, or a .tar.
 
     'spark.packed' of the configuration names it; Spark carries it to each executor and unpacks it there. The hosts need
     a Python of the same minor version, and nothing installed.
