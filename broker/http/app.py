@@ -46,16 +46,16 @@ from broker.http.models import (
     parse_line,
     plain_error,
     plain_offsets,
-    plain_registered,
     valid_body,
 )
 from broker.http.near import near_routes
 from broker.http.permitted import Permitted, Service
+from broker.http.registered import registered
 from broker.http.request_metrics import CountedRequests, RequestCounts
 from broker.http.traces import traced_record
 from broker.http.trial import tried
 from broker.http.views import checked, described_plans, described_streams, explained, shown
-from broker.queries.change import Alter, Change, Put, Remove
+from broker.queries.change import Alter, Put, Remove
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import unknown_query
 
@@ -175,11 +175,6 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
 
     def query_of(permitted: Permitted, body: QueryBody) -> RegisteredQuery:
         return new_query(body, permitted.stream_name(body.stream))
-
-    def registered(permitted: Permitted, change: Change, verb: str, response: Response) -> dict[str, Any]:
-        found = permitted.apply([change], verb).raised().registered[0]
-        response.status_code = 201 if found.is_new else 200
-        return plain_registered(found)
 
     @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": RegisteredModel}})
     def post(

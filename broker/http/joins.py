@@ -14,12 +14,10 @@ from broker.http.models import (
     QueryModel,
     QueryPage,
     RegisteredModel,
-    new_query,
-    plain_registered,
 )
 from broker.http.permitted import Permitted
+from broker.http.registered import page_of, registered_body
 from broker.http.views import shown
-from broker.queries.change import Put
 
 _PAGE_MAX = 1_000
 _LEFT_OUT_MAX = 100
@@ -44,11 +42,7 @@ def join_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         """Register a join, or put it in place of the query of its id in one step; answered when the running plan has a
         member for every shape of the layer. With ``If-None-Match: *`` no query is replaced.
         """
-        query = body.query()
-        change = Put(new_query(query, permitted.stream_name(query.stream)), replaces)
-        found = permitted.apply([change], "register").raised().registered[0]
-        response.status_code = 201 if found.is_new else 200
-        return plain_registered(found)
+        return registered_body(permitted, body.query(), response, replaces=replaces)
 
     @router.get("", response_model=QueryPage)
     def page(
@@ -57,9 +51,7 @@ def join_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
         """A page of the joins, by id."""
-        found = permitted.of_kind("join", cursor, limit + 1)
-        listed = [shown(permitted, query) for query in found[:limit]]
-        return {"queries": listed, "cursor": listed[-1]["id"] if len(found) > limit else None}
+        return page_of(permitted, "join", cursor, limit)
 
     @router.get("/{query_id}", response_model=JoinModel)
     def show(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:

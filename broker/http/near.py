@@ -9,10 +9,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field, StrictBool
 
 from broker.http.conditional import replaces
-from broker.http.models import Body, QueryBody, QueryPage, RegisteredModel, Text, new_query, plain_registered
+from broker.http.models import Body, QueryBody, QueryPage, RegisteredModel, Text
 from broker.http.permitted import Permitted
-from broker.http.views import shown
-from broker.queries.change import Put
+from broker.http.registered import page_of, registered_body
 
 _PAGE_MAX = 1_000
 _REPLACES = Depends(replaces)
@@ -62,11 +61,7 @@ def near_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         """Register a near query, or put it in place of the query of its id in one step; answered when it is in the
         running plan. With ``If-None-Match: *`` no query is replaced.
         """
-        query = body.query()
-        change = Put(new_query(query, permitted.stream_name(query.stream)), replaces)
-        found = permitted.apply([change], "register").raised().registered[0]
-        response.status_code = 201 if found.is_new else 200
-        return plain_registered(found)
+        return registered_body(permitted, body.query(), response, replaces=replaces)
 
     @router.get("", response_model=QueryPage)
     def page(
@@ -75,8 +70,6 @@ def near_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
         """A page of the near queries, by id."""
-        found = permitted.of_kind("near", cursor, limit + 1)
-        listed = [shown(permitted, query) for query in found[:limit]]
-        return {"queries": listed, "cursor": listed[-1]["id"] if len(found) > limit else None}
+        return page_of(permitted, "near", cursor, limit)
 
     return router
