@@ -198,9 +198,7 @@ class Ticks:
             self.figures.left_out["pairs"] += 1
             return
         now = PairTick(objects, pairs, self._settings.source_topic)
-        for event in self._told(query, time_text(at_us), watch.before, now):
-            self.figures.events[event.kind] += 1
-            yield event
+        yield from self._told(query, time_text(at_us), watch.before, now)
         if query.kinds != ("pair",):
             watch.before = now.of_pairs() if len(pairs) else None
 

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import Accumulator, SparkContext
 from pyspark.accumulators import AccumulatorParam
 
+from operators.events import Figures
 from operators.feed import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql.streaming.state import GroupState
+
+_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
+
+_ROWS = 10_000
+"""Of what is told, in one piece."""
 
 FED_DDL = "bucket INT, offset BIGINT, message BINARY"
 """The records of a feed."""
@@ -72,3 +85,39 @@ def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     schema = pa.schema([("bucket", pa.int32()), ("messages", pa.list_(pa.binary()))])
     columns = [found["bucket"].cast(pa.int32()), found["message_list"].cast(schema.field("messages").type)]
     yield from pa.table(columns, schema=schema).combine_chunks().to_batches()
+
+
+class Kept(Protocol[_T_co]):
+    """What is held of a bucket, from whose messages, in order, it tells something."""
+
+    figures: Figures
+
+    @property
+    def objects(self) -> int:
+        """How many are held."""
+
+    def read(self, texts: Iterable[str | bytes]) -> Iterator[_T_co]:
+        """What the next messages make known."""
+
+    def to_bytes(self) -> bytes:
+        """What it holds, as its state."""
+
+
+def bucket_task(
+    tallies: Accumulator[FeedTally], kept: Callable[[bytes | None], Kept[_T]], frame: Callable[[list[_T]], pd.DataFrame]
+) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
+    """The function of ``applyInPandasWithState``: a group is a bucket, its state what is ``kept`` of it (bytes, None at
+    first); what that tells leaves as ``frame`` makes it.
+    """
+
+    def told(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
+        messages = [message for each in frames for row in each["messages"] for message in row]
+        own = kept(bytes(state.get[0]) if state.exists else None)
+        found = own.read(messages)
+        while piece := list(islice(found, _ROWS)):
+            yield frame(piece)
+        state.update((own.to_bytes(),))
+        figures = own.figures
+        tallies.add(FeedTally({int(group[0]): own.objects}, figures.observations, figures.left_out, figures.events))
+
+    return told

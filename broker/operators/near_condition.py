@@ -68,12 +68,17 @@ class CarriedColumn:
 
 @dataclass(frozen=True, slots=True)
 class NearCondition:
-    """A condition that was checked. ``sql``: 1 where it holds of ``a`` and ``b``, NULL elsewhere, with all that keeps
-    an expression from throwing. ``columns``: what it reads of both, in the order of their names.
+    """A condition that was read. ``predicate``: of its one p-attribute, which has a value where it holds; ``columns``:
+    what it reads of both, in the order of their names.
     """
 
-    sql: str
+    predicate: Predicate
     columns: tuple[CarriedColumn, ...]
+
+    @property
+    def sql(self) -> str:
+        """1 where it holds of ``a`` and ``b``, NULL elsewhere, with all that keeps an expression from throwing."""
+        return self.predicate.read[0].sql
 
     @staticmethod
     def of(text: str, attributes: Schema, normalise: Callable[[str], Predicate]) -> NearCondition:
@@ -81,7 +86,7 @@ class NearCondition:
         try:
             # By itself first: not so that it is one within what stands around it.
             normalise(text)
-            predicate = normalise(whole(text))
+            predicate = normalise(f"CASE WHEN ({text}) THEN 1 END IS NOT NULL")
         except AscError as error:
             raise QueryError(
                 "operator.on", text[:200], f"{error.subject} {str(error.value)!r}: {error.remedy}"
@@ -97,7 +102,7 @@ class NearCondition:
                 remedy = f"{name} is no number, text, time, boolean or binary, and no other value is carried"
                 raise QueryError("operator.on", text[:200], remedy)
             columns.append(CarriedColumn(attribute.path, attribute.type))
-        return NearCondition(predicate.read[0].sql, tuple(columns))
+        return NearCondition(predicate, tuple(columns))
 
     @property
     def carried_ddl(self) -> str:
@@ -114,11 +119,6 @@ class NearCondition:
                 node = node.setdefault(parent, {})
             node[last] = column.received(carried)
         return _struct(tree)
-
-
-def whole(text: str) -> str:
-    """The predicate whose one p-attribute is a condition."""
-    return f"CASE WHEN ({text}) THEN 1 END IS NOT NULL"
 
 
 def pair_schema(attributes: Schema) -> Schema:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pyspark import Accumulator
 
-from broker.operators.feed_task import FeedTally
+from broker.operators.feed_task import FeedTally, bucket_task
 from operators.near import Ticks
 from operators.pair_tick import PairEvent
 
@@ -22,29 +21,20 @@ PAIRS_DDL = (
 )
 """Pairs that may be told: :class:`operators.pair_tick.PairEvent`."""
 
-_ROWS = 10_000
-"""Pairs that leave in one piece."""
-
 
 def near_task(
     tallies: Accumulator[FeedTally],
 ) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
     """The function of ``applyInPandasWithState``: a group is a bucket, its state what its ticks say (bytes)."""
-
-    def told(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
-        messages = [message for frame in frames for row in frame["messages"] for message in row]
-        ticks = Ticks.of_bytes(bytes(state.get[0])) if state.exists else Ticks()
-        pairs = ticks.read(messages)
-        while piece := list(islice(pairs, _ROWS)):
-            yield pd.DataFrame(map(_row, piece), columns=_NAMES)
-        state.update((ticks.to_bytes(),))
-        figures = ticks.figures
-        tallies.add(FeedTally({int(group[0]): ticks.objects}, figures.observations, figures.left_out))
-
-    return told
+    return bucket_task(tallies, lambda state: Ticks() if state is None else Ticks.of_bytes(state), _frame)
 
 
 _NAMES = [field.split()[0] for field in PAIRS_DDL.split(", ")]
+
+
+def _frame(pairs: list[PairEvent]) -> pd.DataFrame:
+    found: pd.DataFrame = pd.DataFrame(map(_row, pairs), columns=_NAMES)
+    return found
 
 
 def _row(pair: PairEvent) -> tuple[str | None, ...]:
