@@ -20,10 +20,10 @@ def config_option(help_text: str) -> Callable[[Command], Command]:
     return click.option("--config", "config_file", type=EXISTING_FILE, help=help_text)
 
 
-def where_option(command: Command) -> Command:
+def where_option(command: Command, *, required: bool = True) -> Command:
     """``--where``, the text of a predicate."""
     help_text = "The predicate: a Spark SQL boolean expression over the stream's attributes."
-    return click.option("--where", required=True, help=help_text)(command)
+    return click.option("--where", required=required, help=help_text)(command)
 
 
 def query_id_argument(command: Command) -> Command:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from broker.visible_text import visible
-from cli.arguments import EXISTING_FILE
+from cli.arguments import EXISTING_FILE, where_option
 from cli.bboxdb_plan import POSITION, translated
 from cli.client import Json
 
@@ -37,7 +37,7 @@ def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(asked=_asked(bboxdb_plan, position, dimensions, as_bboxdb=as_bboxdb), **others)
 
     options = (
-        click.option("--where", help="The predicate: a Spark SQL boolean expression over the stream's attributes."),
+        partial(where_option, required=False),
         click.option(
             "--bboxdb-plan",
             type=EXISTING_FILE,

@@ -28,7 +28,7 @@ from broker.formats.record_format import DATE_PATTERNS
 from broker.kafka.source_record import SourceRecord
 from broker.matching.expressions import Analysis, analyse, countable_errors
 from broker.matching.parsing import NOT_PARSED, differences, pieces
-from broker.operators.near_condition import NearCondition, pair_schema, whole
+from broker.operators.near_condition import NearCondition, pair_schema
 from broker.stream.record_values import RecordValues
 
 if TYPE_CHECKING:
@@ -250,9 +250,8 @@ class StreamAnalyser:
             return known
         pairs = self._pairs()
         found = NearCondition.of(text, self._attributes, pairs.normalise)
-        predicate = pairs.normalise(whole(text))
-        misread = pairs.misread([predicate], patiently=patiently)
-        errors = [*misread.values(), *pairs.refusals(predicate.read, patiently=patiently).values()]
+        misread = pairs.misread([found.predicate], patiently=patiently)
+        errors = [*misread.values(), *pairs.refusals(found.predicate.read, patiently=patiently).values()]
         if errors:
             raise QueryError("operator.on", text[:200], f"{errors[0].subject} {errors[0].value!r}: {errors[0].remedy}")
         with self._lock:
