@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled, ones
+from asc.compiled import allocating, compiled, ones
 from asc.errors import AscError
 from asc.plan.block import Block
 from monitor.macro import macro_sequence
@@ -73,7 +73,7 @@ def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
     return alive, least
 
 
-@compiled
+@allocating
 def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least: Array) -> None:
     """Sixty-four tuples at a time: a bit of ``after[S]`` says that its tuple is alive after the subset S.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled
+from asc.compiled import allocating
 from asc.plan.block import Block
 from monitor.hybrid import HybridSequence
 from monitor.sample import Sample
@@ -34,7 +34,7 @@ def cost_at_own_level(block: Block, sample: Sample, found: HybridSequence) -> fl
     return evaluated / len(sample)
 
 
-@compiled
+@allocating
 def _walk_by_level(regions: Array, matrix: Array, rows: Array, sequence: Array, targets: Array) -> int:
     words = matrix.shape[1]
     grb = np.empty(words, dtype=np.uint64)

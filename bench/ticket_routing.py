@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled
+from asc.compiled import allocating
 from asc.plan.block import Block
 from monitor.sample import Sample
 
@@ -29,7 +29,7 @@ def ticket_routing(block: Block, sample: Sample, *, seed: int = 1) -> Visits:
     return visits
 
 
-@compiled
+@allocating
 def _route(regions: Array, matrix: Array, rows: Array, tickets: Array, seed: np.uint64, visits: Array) -> None:
     words = matrix.shape[1]
     modules = tickets.size

@@ -20,8 +20,9 @@ from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK
 from asc.plan.listed import ListedBlock
 from asc.plan.plan import Plan
 from asc.plan.value_index import ValueIndex
-from asc.spatial.index import ShapeIndex, cell_before, entry_holds
+from asc.spatial.index import ShapeIndex
 from asc.spatial.location import NO, UNSURE, YES, holds
+from asc.spatial.search import ENTRIES, ENTRY, ask_ahead, entry_holds, list_entries
 
 Array = npt.NDArray[Any]
 Pairs = npt.NDArray[np.int64]
@@ -146,6 +147,7 @@ class ListedTuples:
         # Positions of one cell in any order: pairs are sorted by their tuples afterwards, and numpy has a faster way.
         order = np.argsort(cells)
         cells = cells[order]
+        entries = np.empty(ENTRIES, dtype=np.int64)
         found, place, count = np.empty(4 * size + _ROOM, dtype=np.int64), 0, 0
         while True:
             place, count = sweep_listed(
@@ -161,6 +163,7 @@ class ListedTuples:
                 int(table.first[-1]) > len(block),
                 table.owner,
                 ranks,
+                entries,
                 place,
                 found,
                 count,
@@ -169,7 +172,8 @@ class ListedTuples:
                 pairs: Pairs = found[:count]
                 living: Pairs = pairs[ranks[table.owner[pairs & CONJUNCT]] >= 0]
                 return living
-            found = np.concatenate([found, np.empty_like(found)])
+            # Either was short.
+            found, entries = (np.concatenate([room, np.empty_like(room)]) for room in (found, entries))
 
     def _by_values(self, index: ValueIndex, ranks: npt.NDArray[np.int32]) -> Pairs:
         table, slot, size = self.block.table, self.block.slot, self.nulls.shape[1]
@@ -292,6 +296,7 @@ def sweep_listed(
     has_others: bool,
     owner: Array,
     rank: Array,
+    entries: Array,
     place: int,
     found: Array,
     count: int,
@@ -301,50 +306,46 @@ def sweep_listed(
     ``cells`` int64[n] ascending, -1 for what is nowhere, of the tuples ``order``; ``x``, ``y`` of the listed slot, by
     tuple. ``listed`` int32[shapes + 1]: the conjuncts under each shape; ``exact``: first, code, low, high of the table,
     the limits of its type, the labels of the shapes; ``values``: as :class:`ListedTuples` has them; ``has_others``: any
-    conjunct has a constraint beside its shape, and then those of queries without a rank are left out. ``found``
-    receives ``tuple << 32 | conjunct``, with a bit where it is in doubt, from ``count`` on. The shape comes last, once,
-    after what else its conjuncts ask. Returns the next tuple and the number of pairs, when the room is short or all are
-    done.
+    conjunct has a constraint beside its shape, and then those of queries without a rank are left out. ``entries``
+    int64[m]: room for what is looked at together. ``found`` receives ``tuple << 32 | conjunct``, with a bit where it is
+    in doubt, from ``count`` on. The shape comes last, once, after what else its conjuncts ask. Returns the next tuple
+    and the number of pairs, when the room is short or all are done.
     """
     words, reals, bases = shapes
-    _, starts, shifts, parents, first, places, told, near_first, edges, spots, inside = index
+    _, _, _, _, _, places, told, near_first, edges, spots, inside = index
     cell = -1
     while place < cells.size:
         begun = count
-        key = cells[place]
-        row = order[place]
-        cell = cell_before(starts, key, cell) if key >= 0 else -1
-        around = cell
-        while around >= 0:
-            if key < starts[around] + (np.int64(1) << np.int64(2 * shifts[around])):
-                for entry in range(first[around], first[around + 1]):
-                    number = places[entry]
-                    before = count
-                    if count + listed[number + 1] - listed[number] > found.size:
-                        return place, begun
-                    for conjunct in range(listed[number], listed[number + 1]):
-                        if has_others:
-                            if rank[owner[conjunct]] < 0:
-                                continue
-                            others = others_hold(
-                                shapes, exact, values, exact[0][conjunct] + 1, exact[0][conjunct + 1], row
-                            )
-                            if others == NO:
-                                continue
-                            found[count] = (row << 32) | conjunct | (IN_DOUBT if others == UNSURE else np.int64(0))
-                        else:
-                            found[count] = (row << 32) | conjunct
-                        count += 1
-                    if count == before:
+        upto, cell, many = list_entries(index, cells, place, cell, entries)
+        if upto == place:
+            return place, begun
+        for current in range(many):
+            ask_ahead(words, bases, index, entries, current, many)
+            row, entry = order[entries[current] >> 32], entries[current] & ENTRY
+            number = places[entry]
+            before = count
+            if count + listed[number + 1] - listed[number] > found.size:
+                return place, begun
+            for conjunct in range(listed[number], listed[number + 1]):
+                if has_others:
+                    if rank[owner[conjunct]] < 0:
                         continue
-                    met = entry_holds(
-                        words, reals, bases[number], told[entry], x[row], y[row], near_first, edges, spots, inside
-                    )
-                    if met == NO:
-                        count = before
-                    elif met == UNSURE:
-                        for pair in range(before, count):
-                            found[pair] |= IN_DOUBT
-            around = parents[around]
-        place += 1
+                    others = others_hold(shapes, exact, values, exact[0][conjunct] + 1, exact[0][conjunct + 1], row)
+                    if others == NO:
+                        continue
+                    found[count] = (row << 32) | conjunct | (IN_DOUBT if others == UNSURE else np.int64(0))
+                else:
+                    found[count] = (row << 32) | conjunct
+                count += 1
+            if count == before:
+                continue
+            met = entry_holds(
+                words, reals, bases[number], told[entry], x[row], y[row], near_first, edges, spots, inside
+            )
+            if met == NO:
+                count = before
+            elif met == UNSURE:
+                for pair in range(before, count):
+                    found[pair] |= IN_DOUBT
+        place = upto
     return place, count

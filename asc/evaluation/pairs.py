@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled, trailing_zeros
+from asc.compiled import allocating, trailing_zeros
 
 Array = npt.NDArray[Any]
 
@@ -16,7 +16,7 @@ _WORDS_A_PAIR = 8
 """To look at so many words takes as long as to sort one more ordinal."""
 
 
-@compiled
+@allocating
 def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array, marks: Array) -> int:
     """Pairs ``row << 32 | ordinal``, the rows in any order, as two arrays sorted by row and then by ordinal; the
     number of rows that have none.

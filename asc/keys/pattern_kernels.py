@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled
+from asc.compiled import allocating, compiled
 
 Array = npt.NDArray[Any]
 
@@ -18,7 +18,7 @@ CHILD, FAIL, HIT, OUT = range(4)
 """The columns of the nodes: see :func:`link_trie`."""
 
 
-@compiled
+@allocating
 def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Array) -> int:
     """The trie of sorted, distinct byte strings that are not empty, level by level: the number of its nodes.
 
@@ -78,7 +78,7 @@ def _followed(nodes: Array, symbol: Array, root: Array, node: int, byte: int) ->
     return root[byte]  # type: ignore[no-any-return]
 
 
-@compiled
+@allocating
 def link_trie(parent: Array, symbol: Array, out: Array, nodes: Array, root: Array) -> int:
     """Aho and Corasick's links of a trie; the most strings of which each ends in the one before.
 
@@ -195,7 +195,7 @@ def _at_literal(
     return count, moves, is_awaited
 
 
-@compiled
+@allocating
 def find_patterns(
     offsets: Array,
     texts: Array,

@@ -13,7 +13,8 @@ import pyarrow as pa
 from asc.frozen import frozen
 from asc.keys.dictionary import Dictionary
 from asc.keys.positions import coordinates
-from asc.spatial.index import ShapeIndex, Shapes, find_shapes
+from asc.spatial.index import ShapeIndex, Shapes
+from asc.spatial.search import ENTRIES, find_shapes
 from asc.spatial.shape import Asked
 
 Integers = npt.NDArray[np.int32]
@@ -97,12 +98,13 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
     order = np.argsort(keys, kind="stable")
     keys, x, y = keys[order], x[order], y[order]
     ends = np.zeros(len(x), dtype=np.int64)
-    found, row, count = np.empty(4 * len(x) + 1_024, dtype=np.int32), 0, 0
+    entries = np.empty(ENTRIES, dtype=np.int64)
+    found, row, count = np.empty(4 * len(x) + ENTRIES, dtype=np.int32), 0, 0
     while True:
-        row, count = find_shapes(shapes.arguments, index.arguments, keys, x, y, row, ends, found, count)
+        row, count = find_shapes(shapes.arguments, index.arguments, keys, x, y, entries, row, ends, found, count)
         if row == len(x):
             break
-        found = np.concatenate([found, np.empty_like(found)])
+        found, entries = (np.concatenate([room, np.empty_like(room)]) for room in (found, entries))
     numbers, rows = found[:count], np.repeat(np.arange(len(x)), np.diff(ends, prepend=0))
     unsure = np.flatnonzero(numbers < 0)
     if len(unsure):

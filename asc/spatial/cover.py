@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled
+from asc.compiled import allocating, compiled
 from asc.spatial.cells import SIDE, cell_of, z_order
 from asc.spatial.location import (
     INSIDE,
@@ -210,7 +210,7 @@ def _has_edge(words: Array, reals: Array, base: int, x0: float, y0: float, x1: f
     return False
 
 
-@compiled
+@allocating
 def cover_shapes(
     words: Array,
     reals: Array,
@@ -253,7 +253,7 @@ def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
         parents[cell] = around
 
 
-@compiled
+@allocating
 def edges_of(words: Array, base: int) -> Array:
     """The edges of a shape, each by the place of the vertex at its end after the shape's key; of points each point."""
     rings = words[base + RINGS_WORD]
@@ -283,7 +283,7 @@ def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
     return False
 
 
-@compiled
+@allocating
 def near_edges(
     words: Array, reals: Array, base: int, among: Array, x0: float, y0: float, x1: float, y1: float, edges: Array
 ) -> tuple[int, bool]:

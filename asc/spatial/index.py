@@ -1,4 +1,3 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """The index of many shapes: which of them a position may meet."""
 
 from __future__ import annotations
@@ -10,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled, inlined
 from asc.frozen import arrays_of, frozen
-from asc.spatial.cells import LEVELS, SIDE, cell_of, z_order
-from asc.spatial.cover import ACROSS, FULL, LARGE, NEAR_BITS, TURN_BITS, box_of, cover_shapes, find_parents
-from asc.spatial.location import NO, YES, crosses, holds_by_edges, holds_in_plane
+from asc.spatial.cells import LEVELS, SIDE
+from asc.spatial.cover import ACROSS, FULL, LARGE, TURN_BITS, box_of, cover_shapes, find_parents
 from asc.spatial.refined import LargeShape, NearEdges
-from asc.spatial.shape import HEAD_WORDS, KIND_WORD, PLANAR, POLYGONS, RELATION_WORD, RINGS_WORD, WITHIN_DISTANCE
+from asc.spatial.search import cell_before, find_keys
+from asc.spatial.shape import HEAD_WORDS, KIND_WORD, PLANAR, RELATION_WORD, RINGS_WORD, WITHIN_DISTANCE
 
 Array = npt.NDArray[Any]
 Longs = npt.NDArray[np.int64]
@@ -263,117 +261,3 @@ def _cells(starts: Longs, shifts: npt.NDArray[np.uint8], told: Integers) -> Iter
 
 def _every_other(place: int) -> int:
     return sum((place >> (2 * bit) & 1) << bit for bit in range(LEVELS))
-
-
-@compiled
-def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
-    """The place of each position along the Z-order, -1 outside of the square and for NaN."""
-    for row in range(x.size):
-        inside = square[0] <= x[row] <= square[1] and square[2] <= y[row] <= square[3]
-        keys[row] = -1
-        if inside:
-            keys[row] = z_order(cell_of(x[row], square[4], square[5]), cell_of(y[row], square[6], square[7]))
-
-
-@inlined
-def cell_before(starts: Array, key: int, near: int) -> int:
-    """The last cell that starts at or before a key, -1 for none; quick where that is at, or after, ``near``."""
-    low, step = max(near, 0), 1
-    if starts.size == 0 or starts[0] > key:
-        return -1
-    if starts[low] > key:
-        low, high = 0, low
-    else:
-        high = low + step
-        while high < starts.size and starts[high] <= key:
-            low = high
-            step <<= 1
-            high = low + step
-        high = min(high, starts.size)
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if starts[middle] <= key:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@inlined
-def entry_holds(
-    words: Array,
-    reals: Array,
-    base: int,
-    told: int,
-    x: float,
-    y: float,
-    near_first: Array,
-    edges: Array,
-    spots: Array,
-    inside: Array,
-) -> int:
-    """Whether a position in a cell meets the shape at ``base`` that has an entry there, with what is told of it."""
-    if told & FULL:
-        return YES
-    turn = told >> TURN_BITS & 3
-    if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
-        # On the sphere every turn is the same place.
-        x += 360.0 if turn == 1 else -360.0
-    near = told >> NEAR_BITS
-    if near == 0:
-        return holds_in_plane(words, reals, base, x, y)
-    near -= 1
-    found = inside[near]
-    to_x, to_y = spots[near, 0], spots[near, 1]
-    if words[base + RELATION_WORD] == WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF != POLYGONS:
-        own = edges[near_first[near] : near_first[near + 1]]
-        return holds_by_edges(words, reals, base, own, found, to_x, to_y, x, y)
-    for place in range(near_first[near], near_first[near + 1]):
-        end = base + edges[place]
-        crossed = crosses(reals[end - 2], reals[end - 1], reals[end], reals[end + 1], x, y, to_x, to_y)
-        if crossed == 2:
-            # Where only that one edge is unclear, or touched, all of the ring tells more.
-            return holds_in_plane(words, reals, base, x, y)
-        found ^= crossed == 1
-    return YES if found else NO
-
-
-@compiled
-def find_shapes(
-    shapes: tuple[Array, Array, Array],
-    index: tuple[Array, ...],
-    keys: Array,
-    x: Array,
-    y: Array,
-    row: int,
-    ends: Array,
-    found: Array,
-    count: int,
-) -> tuple[int, int]:
-    """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number; the
-    next row, and how many there are, when the room is short or all are found. ``ends`` int64[rows]: where they end.
-    """
-    words, reals, bases = shapes
-    _, starts, shifts, parents, first, places, told, near_first, edges, spots, inside = index
-    cell = -1
-    while row < keys.size:
-        begun = count
-        key = keys[row]
-        cell = cell_before(starts, key, cell) if key >= 0 else -1
-        around = cell
-        while around >= 0:
-            if key < starts[around] + (1 << (2 * shifts[around])):
-                if count + first[around + 1] - first[around] > found.size:
-                    return row, begun
-                for entry in range(first[around], first[around + 1]):
-                    number = places[entry]
-                    holds = entry_holds(
-                        words, reals, bases[number], told[entry], x[row], y[row], near_first, edges, spots, inside
-                    )
-                    if holds != NO:
-                        found[count] = number if holds == YES else ~number
-                        count += 1
-            around = parents[around]
-        ends[row] = count
-        row += 1
-    return row, count

@@ -3,7 +3,8 @@
 
 A ray to the right of the position is counted across the rings, as GEOS counts it, and on which side of an edge a
 position lies is told by the sign of a determinant where that is larger than its rounding can be (Shewchuk's filter,
-with the factor that GEOS has). Where it is not, the answer is UNSURE, and GEOS is asked. Cost: 2 ns a vertex.
+with the factor that GEOS has). Where it is not, the answer is UNSURE, and GEOS is asked. Cost: 2 ns a vertex of
+polygons, and 5 where a vertex is as high as the position.
 """
 
 from __future__ import annotations
@@ -89,6 +90,33 @@ def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int
 
 
 @inlined
+def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
+    """Of a ring, whose vertices are ``reals[begin:end]``: whether the number of edges that a ray to the right crosses
+    is odd, 0 or 1; from 2 on where a vertex is as high as the position, or the side of an edge is uncertain.
+
+    Without a branch, so that several edges are read at once: 1 ns a vertex in place of 5, most of which were jumps
+    that the processor did not foresee.
+    """
+    odd, uncertain = np.int64(0), np.int64(0)
+    next_x, next_y = reals[begin] - x, reals[begin + 1] - y
+    is_above = reals[begin + 1] > y
+    # An unsigned place is not tried for being negative, which would be a branch.
+    for vertex in range(np.uint64(1), np.uint64(end - begin >> 1)):
+        place = np.uint64(begin) + np.uint64(2) * vertex
+        height = reals[place + np.uint64(1)]
+        before_x, before_y, was_above = next_x, next_y, is_above
+        next_x, next_y = reals[place] - x, height - y
+        is_above = height > y
+        left, right = before_x * next_y, before_y * next_x
+        found, total = left - right, abs(left) + abs(right)
+        is_astride = was_above != is_above
+        is_certain = (abs(found) >= _FILTER * total) & (total >= _LEAST_PRODUCT)
+        odd ^= np.int64(is_astride & ((found > 0.0) == is_above))
+        uncertain |= np.int64((height == y) | (is_astride & (not is_certain)))
+    return int(2 * uncertain + odd)
+
+
+@inlined
 def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
     """Of a ring, whose vertices are ``reals[begin:end]``: BOUNDARY, UNTOLD, or INSIDE and OUTSIDE by the parity of the
     edges that a ray to the right crosses.
@@ -129,10 +157,14 @@ def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float)
     inside = False
     for ring in range(rings):
         end = vertices + 2 * (words[base + HEAD_WORDS + ring] >> 1)
-        found = place_in_ring(reals, begin, end, x, y)
-        if found in (BOUNDARY, UNTOLD):
-            return found
-        inside ^= found == INSIDE
+        parity = parity_of_ring(reals, begin, end, x, y)
+        if parity < 2:
+            inside ^= parity == 1
+        else:
+            found = place_in_ring(reals, begin, end, x, y)
+            if found in (BOUNDARY, UNTOLD):
+                return found
+            inside ^= found == INSIDE
         begin = end
     return INSIDE if inside else OUTSIDE
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled, inlined
+from asc.compiled import allocating, inlined
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
@@ -118,7 +118,7 @@ def meeting_pairs(boxes: Boxes) -> int:
     return int(_swept(x1, least[opened], greatest[opened], x2, least[closed], greatest[closed]))
 
 
-@compiled
+@allocating
 def _swept(x1: Array, least: Array, greatest: Array, x2: Array, own_least: Array, own_greatest: Array) -> int:
     """Pairs that meet, of boxes that begin at ``x1`` and those same that end at ``x2``, both ascending, with the ranks,
     from 1, of their least and greatest y: a sweep along x with the open boxes in two Fenwick trees (Fenwick 1994).

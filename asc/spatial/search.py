@@ -1,0 +1,191 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""The search in an index of shapes: the cells around a position, and whether it meets the shapes with entries there.
+
+Positions come in the order of their cells. The entries that they may meet are listed for some hundred at a time, and
+looked at afterwards, so that what is stored of the shapes of the next ones is on its way while one is decided: a
+hundred thousand fences are 66 MB, of which a batch asks for most, and to wait for each took half of the time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.compiled import compiled, inlined, prefetch
+from asc.spatial.cells import cell_of, z_order
+from asc.spatial.cover import FULL, NEAR_BITS, TURN_BITS
+from asc.spatial.location import NO, YES, crosses, holds_by_edges, holds_in_plane
+from asc.spatial.shape import KIND_WORD, POLYGONS, RELATION_WORD, WITHIN_DISTANCE
+
+Array = npt.NDArray[Any]
+
+ENTRIES = 1_024
+"""Entries that are listed before they are looked at."""
+
+ENTRY = np.int64(0xFFFFFFFF)
+
+_AHEAD = 8
+"""Entries between the one that is looked at and the one whose shape is asked for; its place, as many before."""
+
+_LINE_WORDS, _MOST_WORDS = 8, 48
+"""Of memory that comes at once, and of a shape that is asked for before it is looked at; then it comes by itself."""
+
+
+@compiled
+def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
+    """The place of each position along the Z-order, -1 outside of the square and for NaN."""
+    for row in range(x.size):
+        inside = square[0] <= x[row] <= square[1] and square[2] <= y[row] <= square[3]
+        keys[row] = -1
+        if inside:
+            keys[row] = z_order(cell_of(x[row], square[4], square[5]), cell_of(y[row], square[6], square[7]))
+
+
+@inlined
+def cell_before(starts: Array, key: int, near: int) -> int:
+    """The last cell that starts at or before a key, -1 for none; quick where that is at, or after, ``near``."""
+    low, step = max(near, 0), 1
+    if starts.size == 0 or starts[0] > key:
+        return -1
+    if starts[low] > key:
+        low, high = 0, low
+    else:
+        high = low + step
+        while high < starts.size and starts[high] <= key:
+            low = high
+            step <<= 1
+            high = low + step
+        high = min(high, starts.size)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if starts[middle] <= key:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def list_entries(index: tuple[Array, ...], cells: Array, place: int, cell: int, entries: Array) -> tuple[int, int, int]:
+    """Write ``place << 32 | entry`` for all cells around the positions from ``place`` on, whose places along the
+    Z-order are ``cells``, ascending; ``cell`` is around the one before. Returns the next position, the cell around the
+    last, and the number of entries: those of positions for which there is room.
+    """
+    _, starts, shifts, parents, first, places, told, _, _, _, _ = index
+    count = 0
+    while place < cells.size:
+        begun = count
+        key = cells[place]
+        cell = cell_before(starts, key, cell) if key >= 0 else -1
+        around = cell
+        while around >= 0:
+            if key < starts[around] + (np.int64(1) << np.int64(2 * shifts[around])):
+                begin, end = first[around], first[around + 1]
+                if count + end - begin > entries.size:
+                    return place, cell, begun
+                prefetch(places, begin)  # type: ignore[call-arg]
+                prefetch(told, begin)
+                for entry in range(begin, end):
+                    entries[count] = (place << 32) | entry
+                    count += 1
+            around = parents[around]
+        place += 1
+    return place, cell, count
+
+
+@inlined
+def ask_ahead(words: Array, bases: Array, index: tuple[Array, ...], entries: Array, current: int, count: int) -> None:
+    """Ask for what is needed of the entries after the current one."""
+    places, told = index[5], index[6]
+    if current + 2 * _AHEAD < count:
+        prefetch(bases, np.int64(places[entries[current + 2 * _AHEAD] & ENTRY]))  # type: ignore[call-arg]
+    if current + _AHEAD < count:
+        entry = entries[current + _AHEAD] & ENTRY
+        if told[entry] & FULL == 0:
+            base = bases[places[entry]]
+            for word in range(base, min(bases[places[entry] + 1], base + _MOST_WORDS), _LINE_WORDS):
+                prefetch(words, word)  # type: ignore[call-arg]
+
+
+@inlined
+def entry_holds(
+    words: Array,
+    reals: Array,
+    base: int,
+    told: int,
+    x: float,
+    y: float,
+    near_first: Array,
+    edges: Array,
+    spots: Array,
+    inside: Array,
+) -> int:
+    """Whether a position in a cell meets the shape at ``base`` that has an entry there, with what is told of it."""
+    if told & FULL:
+        return YES
+    turn = told >> TURN_BITS & 3
+    if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
+        # On the sphere every turn is the same place.
+        x += 360.0 if turn == 1 else -360.0
+    near = told >> NEAR_BITS
+    if near == 0:
+        return holds_in_plane(words, reals, base, x, y)
+    near -= 1
+    found = inside[near]
+    to_x, to_y = spots[near, 0], spots[near, 1]
+    if words[base + RELATION_WORD] == WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF != POLYGONS:
+        own = edges[near_first[near] : near_first[near + 1]]
+        return holds_by_edges(words, reals, base, own, found, to_x, to_y, x, y)
+    for place in range(near_first[near], near_first[near + 1]):
+        end = base + edges[place]
+        crossed = crosses(reals[end - 2], reals[end - 1], reals[end], reals[end + 1], x, y, to_x, to_y)
+        if crossed == 2:
+            # Where only that one edge is unclear, or touched, all of the ring tells more.
+            return holds_in_plane(words, reals, base, x, y)
+        found ^= crossed == 1
+    return YES if found else NO
+
+
+@compiled
+def find_shapes(
+    shapes: tuple[Array, Array, Array],
+    index: tuple[Array, ...],
+    keys: Array,
+    x: Array,
+    y: Array,
+    entries: Array,
+    row: int,
+    ends: Array,
+    found: Array,
+    count: int,
+) -> tuple[int, int]:
+    """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number; the
+    next row, and how many there are, when the room in ``entries`` or ``found`` is short or all are found. ``keys``
+    ascending; ``ends`` int64[rows]: where the shapes of each end; ``entries`` int64[m]: room.
+    """
+    words, reals, bases = shapes
+    _, _, _, _, _, places, told, near_first, edges, spots, inside = index
+    cell = -1
+    while row < keys.size:
+        begun = count
+        upto, cell, many = list_entries(index, keys, row, cell, entries)
+        if upto == row or count + many > found.size:
+            return row, begun
+        own = row
+        for current in range(many):
+            ask_ahead(words, bases, index, entries, current, many)
+            here, entry = entries[current] >> 32, entries[current] & ENTRY
+            ends[own:here] = count
+            own = here
+            number = places[entry]
+            holds = entry_holds(
+                words, reals, bases[number], told[entry], x[here], y[here], near_first, edges, spots, inside
+            )
+            if holds != NO:
+                found[count] = number if holds == YES else ~number
+                count += 1
+        ends[own:upto] = count
+        row = upto
+    return row, count
