@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ import pyarrow as pa
 from asc.evaluation.beginnings import Beginnings, chunk_rows
 from asc.evaluation.kernels import ROOM, sweep, walk
 from asc.evaluation.listed import listed_pairs
-from asc.evaluation.pairs import by_row
+from asc.evaluation.pairs import TooManyPairsError, by_row, doubled
 from asc.evaluation.regions import columns_of, write_regions
 from asc.frozen import frozen, frozen_int32
 from asc.keys.buffers import Mask
@@ -70,16 +71,44 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
     ``count_cost`` evaluates one construct at a time, so that ``evaluated`` is the paper's cost to the letter; blocks
     with micro-arrows are always evaluated so. Raises PlanError for a column of the wrong type or length.
     """
+    return _matched(plan, columns, rows, count_cost=count_cost)
+
+
+def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int) -> Matches:
+    """As :func:`match`, of the first rows of a batch: all of them, or half of them again and again while more than so
+    many ``pairs`` are found; one row in any case. ``tuples`` says how many. Cost: what was in vain ended as soon as the
+    room was short; of 8 bytes a pair there is room for twice as many.
+    """
+    while True:
+        try:
+            own = [column.slice(0, rows) for column in columns]
+            return _matched(plan, own, rows, pairs if rows > 1 else sys.maxsize)
+        except TooManyPairsError:
+            rows = (rows + 1) // 2
+
+
+def _matched(
+    plan: Plan,
+    columns: Sequence[pa.Array | pa.ChunkedArray],
+    rows: int,
+    most: int = sys.maxsize,
+    *,
+    count_cost: bool = False,
+) -> Matches:
+    if rows * len(plan.match_all) > most:
+        raise TooManyPairsError
     prepared = columns_of(plan, columns, rows)
     chunk = chunk_rows(plan, CHUNK_ROWS)
-    state = Sweeps(plan, min(rows, chunk), count_cost=count_cost)
-    ends = []
-    for start in range(0, rows, chunk):
+    state = Sweeps(plan, min(rows, chunk), most, count_cost=count_cost)
+    ends: list[int] = []
+    for start in range(0, rows if plan.blocks else 0, chunk):
         state.load(prepared, start, min(rows, start + chunk))
         ends.append(state.sweep())
-    if plan.listed:
-        state.add(listed_pairs(plan, prepared, rows))
+    if plan.listed or not plan.blocks:
+        state.add(listed_pairs(plan, prepared, rows, most))
         ends, chunk = [state.count], max(1, rows)
+    if state.count + rows * len(plan.match_all) > most:
+        raise TooManyPairsError
     pairs = state.found[: state.count]
     places, ordinals = np.empty(len(pairs), dtype=np.int32), np.empty(len(pairs), dtype=np.int32)
     marks = np.zeros(len(plan) // 64 + 1, dtype=np.uint64)
@@ -98,12 +127,13 @@ class Sweeps:
 
     Invariant: ``found[:count]`` are the pairs of the chunks so far, each chunk's block by block; ``dropped`` and
     ``evaluated`` int64[blocks] are summed over them (see Matches). A chunk is loaded before it is swept. Cost: 8 bytes
-    a pair, up to twice that, for it doubles when it is short.
+    a pair, up to twice that, for it doubles when it is short, unless it has room for ``most`` pairs: then
+    TooManyPairsError is raised.
     """
 
-    def __init__(self, plan: Plan, rows: int, *, count_cost: bool = False) -> None:
+    def __init__(self, plan: Plan, rows: int, most: int = sys.maxsize, *, count_cost: bool = False) -> None:
         slots = len(plan.p_attributes)
-        self.plan = plan
+        self.plan, self.most = plan, most
         # What listed blocks alone read has no regions.
         self.slots = sorted({slot for block in plan.blocks for slot in block.slots.tolist()})
         # Keys are read again by verification alone: without it the room of one column is written over and over.
@@ -146,6 +176,8 @@ class Sweeps:
     def add(self, pairs: npt.NDArray[np.int64]) -> None:
         """Pairs of the whole batch that were found elsewhere."""
         count = self.count + len(pairs)
+        if count > self.most:
+            raise TooManyPairsError
         if count > len(self.found):
             self.found = np.concatenate([self.found[: self.count], pairs])
         self.found[self.count : count] = pairs
@@ -184,7 +216,7 @@ class Sweeps:
             self.evaluated[number] += cost
             self.dropped[number] += dropped
             if row < ready:
-                self.found = np.concatenate([self.found, np.empty_like(self.found)])
+                self.found = doubled(self.found, self.most)
 
 
 _Arguments = tuple[Any, ...]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from asc.compiled import compiled, inlined
 from asc.evaluation.listed_values import sweep_values
+from asc.evaluation.pairs import doubled
 from asc.frozen import frozen
 from asc.keys.column import NO_CONSTANTS, Column, column
 from asc.keys.positions import coordinates
@@ -40,11 +42,12 @@ IN_DOUBT = np.int64(1) << np.int64(31)
 CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
 
 
-def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int) -> Pairs:
+def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) -> Pairs:
     """The pairs ``row << 32 | ordinal`` of a batch in the listed blocks of a plan, each once, in any order.
 
-    ``columns`` in the order of the plan's slots, ready to become keys. Cost: of a tuple a search in the index of each
-    block, and of each conjunct that its value may satisfy its other constraints.
+    ``columns`` in the order of the plan's slots, ready to become keys. Raises TooManyPairsError where they are surely
+    more than ``most``. Cost: of a tuple a search in the index of each block, and of each conjunct that its value may
+    satisfy its other constraints.
     """
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     found = [np.empty(0, dtype=np.int64)]
@@ -52,10 +55,11 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int) -> Pairs:
         own = own_columns(block, [columns[slots[attribute]] for attribute in block.attributes])
         for start in range(0, rows, PIECE_ROWS):
             tuples = ListedTuples.of(block, own, start, min(rows, start + PIECE_ROWS))
-            pairs = tuples.conjuncts(plan.ranks)
+            pairs = tuples.conjuncts(plan.ranks, most)
             ordinals = plan.ranks[block.table.owner[pairs & CONJUNCT]].astype(np.int64)
             made = ((pairs >> 32) + start) << 32 | ordinals
             found.append(np.unique(made) if block.finds_twice else made)
+            most -= len(found[-1])
     return np.concatenate(found)
 
 
@@ -117,9 +121,11 @@ class ListedTuples:
         frozen(y)
         return ListedTuples(block, columns, start, kinds, keys, x, y, nulls, np.zeros((slots, 0), dtype=np.bool_))
 
-    def conjuncts(self, ranks: npt.NDArray[np.int32]) -> Pairs:
-        """The pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice."""
-        return self._settled(self.candidates(ranks))
+    def conjuncts(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
+        """The pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice. Raises
+        TooManyPairsError where there are more than twice as many as ``most`` before they are looked at closely.
+        """
+        return self._settled(self.candidates(ranks, most))
 
     @property
     def exact(self) -> tuple[Any, ...]:
@@ -134,12 +140,14 @@ class ListedTuples:
         """What is known of the tuples, as kernels read it."""
         return (self.kinds, self.keys, self.x, self.y, self.nulls, self.errors)
 
-    def candidates(self, ranks: npt.NDArray[np.int32]) -> Pairs:
+    def candidates(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
         """As :meth:`conjuncts`, those in doubt among them, marked."""
         index = self.block.index
-        return self._by_values(index, ranks) if isinstance(index, ValueIndex) else self._by_shapes(index, ranks)
+        if isinstance(index, ValueIndex):
+            return self._by_values(index, ranks, most)
+        return self._by_shapes(index, ranks, most)
 
-    def _by_shapes(self, index: ShapeIndex, ranks: npt.NDArray[np.int32]) -> Pairs:
+    def _by_shapes(self, index: ShapeIndex, ranks: npt.NDArray[np.int32], most: int) -> Pairs:
         block, size = self.block, self.nulls.shape[1]
         shapes, table = block.shapes, block.table
         x, y = self.x[block.slot], self.y[block.slot]
@@ -150,7 +158,7 @@ class ListedTuples:
         entries = np.empty(ENTRIES, dtype=np.int64)
         found, place, count = np.empty(4 * size + _ROOM, dtype=np.int64), 0, 0
         while True:
-            place, count = sweep_listed(
+            place, count, lacks_entries = sweep_listed(
                 shapes.arguments,
                 index.arguments,
                 cells,
@@ -170,12 +178,15 @@ class ListedTuples:
             )
             if place == size:
                 pairs: Pairs = found[:count]
-                living: Pairs = pairs[ranks[table.owner[pairs & CONJUNCT]] >= 0]
-                return living
-            # Either was short.
-            found, entries = (np.concatenate([room, np.empty_like(room)]) for room in (found, entries))
+                if ranks.min(initial=0) < 0:
+                    pairs = pairs[ranks[table.owner[pairs & CONJUNCT]] >= 0]
+                return pairs
+            if lacks_entries:
+                entries = np.empty(2 * len(entries), dtype=np.int64)
+            else:
+                found = doubled(found, most)
 
-    def _by_values(self, index: ValueIndex, ranks: npt.NDArray[np.int32]) -> Pairs:
+    def _by_values(self, index: ValueIndex, ranks: npt.NDArray[np.int32], most: int) -> Pairs:
         table, slot, size = self.block.table, self.block.slot, self.nulls.shape[1]
         found, row, count = np.empty(size + _ROOM, dtype=np.int64), 0, 0
         while True:
@@ -194,7 +205,7 @@ class ListedTuples:
             )
             if row == size:
                 return found[:count]
-            found = np.concatenate([found, np.empty_like(found)])
+            found = doubled(found, most)
 
     def _settled(self, found: Pairs) -> Pairs:
         """Those that hold, of pairs some of which are in doubt."""
@@ -300,7 +311,7 @@ def sweep_listed(
     place: int,
     found: Array,
     count: int,
-) -> tuple[int, int]:
+) -> tuple[int, int, bool]:
     """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of their cells.
 
     ``cells`` int64[n] ascending, -1 for what is nowhere, of the tuples ``order``; ``x``, ``y`` of the listed slot, by
@@ -308,8 +319,9 @@ def sweep_listed(
     the limits of its type, the labels of the shapes; ``values``: as :class:`ListedTuples` has them; ``has_others``: any
     conjunct has a constraint beside its shape, and then those of queries without a rank are left out. ``entries``
     int64[m]: room for what is looked at together. ``found`` receives ``tuple << 32 | conjunct``, with a bit where it is
-    in doubt, from ``count`` on. The shape comes last, once, after what else its conjuncts ask. Returns the next tuple
-    and the number of pairs, when the room is short or all are done.
+    in doubt, from ``count`` on. The shape comes last, once, after what else its conjuncts ask. Returns the next tuple,
+    the number of pairs, and whether it is ``entries`` that has no room for the next one, when all are done or the room
+    is short.
     """
     words, reals, bases = shapes
     _, _, _, _, _, places, told, near_first, edges, spots, inside = index
@@ -318,14 +330,14 @@ def sweep_listed(
         begun = count
         upto, cell, many = list_entries(index, cells, place, cell, entries)
         if upto == place:
-            return place, begun
+            return place, begun, True
         for current in range(many):
             ask_ahead(words, bases, index, entries, current, many)
             row, entry = order[entries[current] >> 32], entries[current] & ENTRY
             number = places[entry]
             before = count
             if count + listed[number + 1] - listed[number] > found.size:
-                return place, begun
+                return place, begun, False
             for conjunct in range(listed[number], listed[number + 1]):
                 if has_others:
                     if rank[owner[conjunct]] < 0:
@@ -348,4 +360,4 @@ def sweep_listed(
                 for pair in range(before, count):
                     found[pair] |= IN_DOUBT
         place = upto
-    return place, count
+    return place, count, False

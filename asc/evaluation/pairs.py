@@ -1,5 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The compiled loop that puts pairs of row and ordinal in their order. Shapes and dtypes are the callers' duty."""
+"""Pairs of row and ordinal: room for them, and the compiled loop that puts them in their order. Shapes and dtypes are
+the callers' duty.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,17 @@ Array = npt.NDArray[Any]
 
 _WORDS_A_PAIR = 8
 """To look at so many words takes as long as to sort one more ordinal."""
+
+
+class TooManyPairsError(Exception):
+    """A batch has more pairs than it may; whoever set the bound asks again for fewer of its rows."""
+
+
+def doubled(room: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+    """Pairs with as much room again after them. Raises TooManyPairsError where there is room for ``most`` already."""
+    if len(room) >= most:
+        raise TooManyPairsError
+    return np.concatenate([room, np.empty_like(room)])
 
 
 @allocating

@@ -104,7 +104,10 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
         row, count = find_shapes(shapes.arguments, index.arguments, keys, x, y, entries, row, ends, found, count)
         if row == len(x):
             break
-        found, entries = (np.concatenate([room, np.empty_like(room)]) for room in (found, entries))
+        if count + len(entries) > len(found):
+            found = np.concatenate([found, np.empty_like(found)])
+        else:
+            entries = np.empty(2 * len(entries), dtype=np.int64)
     numbers, rows = found[:count], np.repeat(np.arange(len(x)), np.diff(ends, prepend=0))
     unsure = np.flatnonzero(numbers < 0)
     if len(unsure):

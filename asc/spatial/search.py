@@ -162,17 +162,16 @@ def find_shapes(
     count: int,
 ) -> tuple[int, int]:
     """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number; the
-    next row, and how many there are, when the room in ``entries`` or ``found`` is short or all are found. ``keys``
-    ascending; ``ends`` int64[rows]: where the shapes of each end; ``entries`` int64[m]: room.
+    next row, and how many there are, when ``entries``, or ``found`` for as many as these, has no room, or all are
+    found. ``keys`` ascending; ``ends`` int64[rows]: where the shapes of each end; ``entries`` int64[m]: room.
     """
     words, reals, bases = shapes
     _, _, _, _, _, places, told, near_first, edges, spots, inside = index
     cell = -1
     while row < keys.size:
-        begun = count
         upto, cell, many = list_entries(index, keys, row, cell, entries)
-        if upto == row or count + many > found.size:
-            return row, begun
+        if upto == row or count + entries.size > found.size:
+            return row, count
         own = row
         for current in range(many):
             ask_ahead(words, bases, index, entries, current, many)

@@ -13,8 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from asc.evaluation.executor import Matches
-from asc.evaluation.executor import match as execute
+from asc.evaluation.executor import Matches, match_within
 from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
 from broker.matching.destinations import Destinations
@@ -29,14 +28,8 @@ Output = Literal["queries", "deliveries"]
 _PAIRS = 1 << 25
 """(row, query) pairs that one call of the executor may find: 256 MiB of them."""
 
-_FEWEST_ROWS = 16
-"""Rows of a call at least, whatever they find."""
-
 _SPARE = 4
-"""Times as many pairs a row are reckoned with as the rows before had."""
-
-_HOPED = 32
-"""Times as many rows, at most, as surely had room: the next ones may be other rows than those before."""
+"""Times as many pairs a row are reckoned with as the rows before had: to find that there is no room is work in vain."""
 
 _PIECE_BYTES = 1 << 27
 """Bytes of text that leave Python in one piece; an Arrow array of strings holds 2 GiB."""
@@ -59,7 +52,7 @@ def matching_task(
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
         decoded, registered, destinations = parts.plan, parts.registered, parts.destinations
-        most = rows_of_a_call(len(decoded))
+        most = _PAIRS
         pairs = pairs_a_piece(decoded, output)
         tally = None if tallying is None else TaskTally(tallying)
         match_s = 0.0
@@ -79,14 +72,14 @@ def matching_task(
                 tally.add_errors(decoded, columns, partial(_errors, transport, arrived, dead))
             start = 0
             while start < max(1, count):
-                is_whole = start == 0 and count <= most
-                part = columns if is_whole else [column.slice(start, most) for column in columns]
-                matches = execute(decoded, part, min(most, count - start))
-                found = len(matches) / max(1, matches.tuples)
+                rest = [column.slice(start) for column in columns]
+                matches = match_within(decoded, rest, min(most, count - start), _PAIRS)
+                most = rows_of_a_call(len(matches) / max(1, matches.tuples))
                 if dead is not None:
-                    matches = matches.without(dead[start : start + most])
-                start, most = start + most, rows_of_a_call(len(decoded), found)
+                    matches = matches.without(dead[start : start + matches.tuples])
+                start += max(1, matches.tuples)
                 if tally is not None:
+                    part = [column.slice(0, matches.tuples) for column in rest]
                     tally.add(decoded.p_attributes, part, matches)
                 written = 0
                 for texts in texts_of(decoded, registered, matches, output, pairs, destinations=destinations):
@@ -105,17 +98,13 @@ def matching_task(
     return matched
 
 
-def rows_of_a_call(queries: int, found: float | None = None) -> int:
-    """The rows that one call of the executor is given, so that its pairs have room, of so many queries: as if every
-    query accepted every row, or, where told what the rows before ``found``, pairs a row, as if these had many more.
+def rows_of_a_call(found: float) -> int:
+    """The rows that the next call of the executor is given, of what the rows before ``found``, pairs a row.
 
-    >>> rows_of_a_call(1_000_000), rows_of_a_call(1_000_000, 2.5), rows_of_a_call(1_000_000, 1e6)
-    (33, 1056, 33)
+    >>> rows_of_a_call(0.0), rows_of_a_call(2.5), rows_of_a_call(1e6)
+    (33554432, 3050402, 8)
     """
-    surely = max(_FEWEST_ROWS, _PAIRS // max(1, queries))
-    if found is None:
-        return surely
-    return max(surely, min(_HOPED * surely, int(_PAIRS / (1 + _SPARE * found))))
+    return max(1, int(_PAIRS / (1 + _SPARE * found)))
 
 
 def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int, Mask]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
+import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import asc
-from asc.compiled import compiled, ones, trailing_zeros
+from asc.compiled import compiled, inlined, ones, prefetch, trailing_zeros
 
 
 @compiled
@@ -26,6 +29,50 @@ def test_bits_of_a_word(word: int) -> None:
     text = f"{word:b}"
     zeros = len(text) - len(text.rstrip("0")) if word else 64
     assert _bits(np.uint64(word)) == (zeros, text.count("1"))
+
+
+@inlined
+def _last(array: npt.NDArray[np.int64], begin: int) -> int:
+    own = array[begin:]
+    prefetch(own, 1 << 40)  # type: ignore[call-arg]
+    return own[-1]  # type: ignore[no-any-return]
+
+
+@compiled
+def _sum_of_last(array: npt.NDArray[np.int64]) -> int:
+    total = 0
+    for begin in range(array.size):
+        if array[begin] >= 0:
+            total += _last(array, begin)
+    return total
+
+
+def test_nothing_is_counted_in_loops_and_any_place_may_be_asked_for_ahead() -> None:
+    assert _sum_of_last(np.arange(5)) == 20
+    # What is compiled here and now can be looked at.
+    kernel = numba.njit(nogil=True, _nrt=False)(_sum_of_last.py_func)  # type: ignore[attr-defined,call-overload]
+    kernel(np.arange(5))
+    (text,) = kernel.inspect_llvm().values()
+    assert "NRT_incref" not in text
+    assert "llvm.prefetch" in text
+
+
+def test_what_makes_arrays_says_so() -> None:
+    """Whatever is compiled without counts would never give back an array that it makes."""
+    counted = {"allocating"}
+    makers = {"empty", "zeros", "ones", "full", "array", "arange", "concatenate", "sort", "argsort", "copy", "unique"}
+    found = {}
+    for path in (Path(asc.__file__).parent.parent / package for package in ("asc", "monitor", "bench")):
+        for file in path.rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.FunctionDef):
+                    names = {decorator.id for decorator in node.decorator_list if isinstance(decorator, ast.Name)}
+                    if names & {"compiled", "inlined", "allocating"}:
+                        calls = [own.func for own in ast.walk(node) if isinstance(own, ast.Call)]
+                        made = {own.attr for own in calls if isinstance(own, ast.Attribute)} & makers
+                        found[file.name, node.name] = (bool(made), bool(names & counted))
+    assert len(found) > 50
+    assert [name for name, (makes, says) in found.items() if makes != says] == []
 
 
 def run(code: str, **environment: str) -> str:

@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 import pytest
 
 from asc.errors import PlanError
-from asc.evaluation.executor import CHUNK_ROWS, match
+from asc.evaluation.executor import CHUNK_ROWS, match, match_within
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
+from asc.predicate import normalise
 from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
 from workloads.mixed import mixed_workload
 
 if TYPE_CHECKING:
@@ -185,3 +187,44 @@ def test_the_ends_of_the_key_space_are_constants_like_others(exact_regions: int)
             if query.id in plan and Constraint(intervals[query.id]).admits(key)
         ]
         assert list(zip(found.rows.tolist(), ids, strict=True)) == expected
+
+
+@pytest.mark.parametrize("most", [1, 7, 40, 1_000, 1_000_000])
+def test_no_more_rows_than_have_room_for_their_pairs(most: int) -> None:
+    """Bitmaps, listed values and fences, and a query that accepts every row: all pairs, however few at a time."""
+    schema = Schema.from_ddl("n INT, lon DOUBLE, lat DOUBLE")
+    texts = {"every": "true", "some": "n > 3"}
+    texts |= {f"v{number}": f"n = {number % 100}" for number in range(200)}
+    texts |= {
+        f"f{number}": f"ST_Contains(ST_PolygonFromEnvelope(0, 0, 5, {number % 6 + 1}), ST_Point(lon, lat))"
+        for number in range(30)
+    }
+    plan = compile_plan(
+        [Query(query_id, normalise(text, schema)) for query_id, text in texts.items()],
+        CompileOptions(listed_conjuncts=100),
+    )
+    assert plan.blocks
+    assert len(plan.listed) == 2
+    random = np.random.default_rng(0)
+    rows = 300
+    values = {
+        "n": pa.array(random.integers(0, 100, rows), pa.int32()),
+        "lon": pa.array(random.uniform(-5, 5, rows)),
+        "lat": pa.array(random.uniform(0, 6, rows)),
+    }
+    columns = [
+        pa.StructArray.from_arrays([values["lon"], values["lat"]], fields=list(own.type))
+        if own.is_point
+        else values["n"]
+        for own in plan.p_attributes
+    ]
+    whole = match(plan, columns, rows)
+    found, start = [], 0
+    while start < rows:
+        part = match_within(plan, [column.slice(start) for column in columns], rows - start, most)
+        assert 0 < part.tuples <= rows - start
+        assert len(part) <= most or part.tuples == 1
+        found += zip((part.rows + start).tolist(), part.queries.tolist(), strict=True)
+        start += part.tuples
+    assert found == list(zip(whole.rows.tolist(), whole.queries.tolist(), strict=True))
+    assert match_within(plan, [column.slice(rows) for column in columns], 0, most).tuples == 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.evaluation.pairs import by_row
+from asc.evaluation.pairs import TooManyPairsError, by_row, doubled
 
 
 @settings(deadline=None)  # the first call compiles
@@ -21,3 +22,11 @@ def test_pairs_by_row(drawn: list[tuple[int, int]], words: int) -> None:
     assert not marks.any()
     assert list(zip((rows - 10).tolist(), ordinals.tolist(), strict=True)) == sorted(drawn)
     assert without == 6 - len({row for row, _ in drawn})
+
+
+def test_room_is_doubled_up_to_its_bound() -> None:
+    room = doubled(np.array([3, 4], dtype=np.int64), 3)
+    assert len(room) == 4
+    assert room[:2].tolist() == [3, 4]
+    with pytest.raises(TooManyPairsError):
+        doubled(room, 3)

@@ -5,12 +5,25 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import shapely
 
+from asc.compiled import compiled
 from asc.keys.dictionary import Dictionary
 from asc.spatial.index import Shapes
-from asc.spatial.location import NO, UNSURE, YES, holds, side_of
+from asc.spatial.location import (
+    BOUNDARY,
+    INSIDE,
+    NO,
+    OUTSIDE,
+    UNSURE,
+    YES,
+    holds,
+    parity_of_ring,
+    place_in_ring,
+    side_of,
+)
 from asc.spatial.shape import (
     BELOW_SPHERE,
     CONTAINS,
@@ -23,12 +36,46 @@ from asc.spatial.shape import (
     distance_sphere_m,
 )
 
+Reals = npt.NDArray[np.float64]
+
 
 def test_sides_are_told_where_rounding_cannot_turn_them() -> None:
     assert side_of(0.0, 0.0, 1.0, 0.0, 0.5, 1.0) == 1
     assert side_of(0.0, 0.0, 1.0, 0.0, 0.5, -1.0) == -1
     assert side_of(0.0, 0.0, 1.0, 1.0, 0.5, float(np.nextafter(0.5, 1))) in (1, 2)
     assert side_of(0.0, 0.0, 3e-160, 3e-160, 1e-160, 1e-160) == 2
+
+
+@compiled
+def read_ring(ring: Reals, x: float, y: float) -> tuple[int, int]:
+    return parity_of_ring(ring, 2, ring.size, x, y), place_in_ring(ring, 2, ring.size, x, y)
+
+
+@pytest.mark.parametrize("grid", [True, False])
+def test_what_is_told_of_a_ring_at_once_is_what_its_edges_tell(grid: bool) -> None:
+    random = np.random.default_rng(grid)
+    seen = set()
+    for vertices in (3, 4, 5, 8, 17, 100):
+        for _ in range(40):
+            ring = random.integers(-4, 5, (vertices, 2)).astype(np.float64) if grid else random.random((vertices, 2))
+            # What stands before a ring is not read.
+            flat = np.concatenate([[np.nan, np.nan], ring.ravel(), ring[0]])
+            places = random.integers(-5, 6, (60, 2)).astype(np.float64) if grid else random.random((60, 2))
+            ends, others = ring[random.integers(0, vertices, (2, 60))]
+            on_edges = ends + (others - ends) * random.random((60, 1))
+            beside = np.nextafter(on_edges, random.choice([-np.inf, np.inf], (60, 2)))
+            for x, y in np.concatenate([places, ends, on_edges, beside]).tolist():
+                parity, place = read_ring(flat, x, y)
+                seen.add((min(parity, 2), place))
+                assert parity >= 2 or place == (INSIDE if parity else OUTSIDE), (flat, x, y)
+    assert {(0, OUTSIDE), (1, INSIDE), (2, BOUNDARY)} <= seen
+
+
+@pytest.mark.parametrize(("x", "y"), [(np.nan, 0.5), (0.5, np.nan), (np.inf, 0.5), (0.5, -np.inf)])
+def test_what_is_no_place_is_in_no_ring(x: float, y: float) -> None:
+    square = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0])
+    parity, _ = read_ring(square, x, y)
+    assert parity != 1
 
 
 @pytest.mark.parametrize("relation", [CONTAINS, INTERSECTS, WITHIN_DISTANCE])

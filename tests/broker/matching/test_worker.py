@@ -171,9 +171,9 @@ class _Arrived:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 7, 9])
-def test_rows_go_by_few_first_and_by_more_then(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is left of a batch may fit the second call, which is allowed more rows than the first one was."""
-    monkeypatch.setattr(worker, "rows_of_a_call", lambda _queries, found=None: 2 if found is None else 6)
+@pytest.mark.parametrize("pairs", [1, 4, 9, 1_000])
+def test_rows_go_by_as_many_as_have_room(count: int, pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "_PAIRS", pairs)
     own: Any = _Arrived(_plan(_QUERIES))
     values = _VALUES[:count]
     pieces = worker.matching_task(own, own, "queries")(iter([(pd.Series(values, dtype="Int64"),)] * 2))
