@@ -200,24 +200,22 @@ class Ticks:
         now = PairTick(objects, pairs, self._settings.source_topic)
         yield from self._told(query, time_text(at_us), watch.before, now)
         if query.kinds != ("pair",):
-            watch.before = now.of_pairs() if len(pairs) else None
+            watch.before = now.of(pairs) if len(pairs) else None
 
     def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
         """The pairs of a tick, or what became near and apart since the one before; with a condition, what may have."""
         if query.kinds == ("pair",):
-            for pair in now.pairs.tolist():
-                yield now.event(query, "pair", time, pair)
+            yield from now.of(now.pairs).events(query, "pair", time)
             return
         earlier = before or PairTick(now.objects, now.pairs[:0], now.source_topic)
         for kind, tick, other in (("near", now, earlier), ("apart", earlier, now)):
             if kind not in query.kinds:
                 continue
             changed, stayed, there = tick.without(other)
-            for pair in changed.tolist():
-                yield tick.event(query, kind, time, pair)
+            yield from tick.of(changed).events(query, kind, time)
             if query.condition is not None:
-                for pair, places in zip(stayed.tolist(), there.tolist(), strict=True):
-                    yield tick.event(query, kind, time, pair, other.carried(*places))
+                carried = (other.carried(*places) for places in there.tolist())
+                yield from tick.of(stayed).events(query, kind, time, carried)
 
     # -- the state
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import repeat
 from json.encoder import encode_basestring
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from asc.spatial.shape import distance_sphere_m
 from operators.feed import Kind, NearQuery
 from operators.positions import Snapshot
+from operators.proximity import millimetres_m
 
 Pairs = npt.NDArray[np.int64]
 """int64[pairs, 2]: places of objects in a snapshot, the smaller first, in ascending order."""
@@ -22,8 +24,7 @@ Carried = tuple[str | None, str | None]
 """What both objects of a pair carry."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairEvent:
+class PairEvent(NamedTuple):
     """What is written for a near query, to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller
     first), ``value`` (JSON) and ``identity``, each the same whenever it is told again.
 
@@ -54,11 +55,11 @@ class PairTick:
     pairs: Pairs
     source_topic: str
 
-    def of_pairs(self) -> PairTick:
-        """It with the objects of its pairs alone, which is what the next tick is compared with."""
-        places = np.unique(self.pairs)
+    def of(self, pairs: Pairs) -> PairTick:
+        """It with some of its pairs alone, and their objects."""
+        places = np.flatnonzero(np.bincount(pairs.ravel(), minlength=len(self.objects.x)))
         rows = self.objects.rows.take(pa.array(places)).combine_chunks()
-        return PairTick(Snapshot(rows), np.searchsorted(places, self.pairs), self.source_topic)
+        return PairTick(Snapshot(rows), np.searchsorted(places, pairs), self.source_topic)
 
     def without(self, other: PairTick) -> tuple[Pairs, Pairs, Pairs]:
         """Of the pairs those that are not near at the ``other`` tick; those that are, and beside each its places there.
@@ -77,38 +78,39 @@ class PairTick:
         """What the objects of a pair carry."""
         return self.objects.carried[first], self.objects.carried[second]
 
-    def event(
-        self, query: NearQuery, kind: Kind, time: str, pair: list[int], other: Carried | None = None
-    ) -> PairEvent:
-        """What is told of a pair, as it is at this tick, at a ``time``: that of this tick or of the next."""
-        first, second = pair
+    def events(
+        self, query: NearQuery, kind: Kind, time: str, others: Iterable[Carried | None] = repeat(None)
+    ) -> Iterator[PairEvent]:
+        """What is told of its pairs, as they are at this tick, at a ``time``: that of this tick or of the next; beside
+        each what its objects carried at the other one.
+        """
         keys, times, positions, sources = self._told
-        metres = round(distance_sphere_m(*self._degrees[first], *self._degrees[second]), 3)
-        key = f"[{keys[first]},{keys[second]}]"
-        value = (
-            f'{{"query":"{query.id}","event":"{kind}","time":"{time}","distance_m":{metres!r},"keys":{key},'
-            f'"times":["{times[first]}Z","{times[second]}Z"],"positions":[{positions[first]},{positions[second]}],'
-            f'"sources":["{sources[first]}","{sources[second]}"]}}'
-        )
-        identity = f"{query.id}:{kind}:{time}:{key}"
-        own = None if query.condition is None else self.carried(first, second)
-        return PairEvent(query.topic, key, value, identity, query.id, sources[first], kind, query.condition, own, other)
+        metres = millimetres_m(self.objects.x, self.objects.y, self.pairs)
+        begins, both = f'{{"query":"{query.id}","event":"{kind}","time":"{time}","distance_m":', self.pairs.tolist()
+        for (first, second), far_m, other in zip(both, metres, others, strict=False):
+            key = f"[{keys[first]},{keys[second]}]"
+            value = (
+                f'{begins}{far_m!r},"keys":{key},"times":["{times[first]}Z","{times[second]}Z"],'
+                f'"positions":[{positions[first]},{positions[second]}],'
+                f'"sources":["{sources[first]}","{sources[second]}"]}}'
+            )
+            identity = f"{query.id}:{kind}:{time}:{key}"
+            own = None if query.condition is None else self.carried(first, second)
+            yield PairEvent(
+                query.topic, key, value, identity, query.id, sources[first], kind, query.condition, own, other
+            )
 
-    @cached_property
-    def _degrees(self) -> list[tuple[float, float]]:
-        return list(zip(self.objects.x.tolist(), self.objects.y.tolist(), strict=True))
-
-    @cached_property
+    @property
     def _told(self) -> tuple[list[str], list[str], list[str], list[str]]:
         """Of each object its key as JSON, the time of its observation without the zone, its position, and its record,
-        whose topic has no character that JSON would write otherwise. Made for all at once: most are in some pair.
+        whose topic has no character that JSON would write otherwise.
         """
         objects = self.objects
         times: list[str] = np.datetime_as_string(objects.time_us.astype("datetime64[us]")).tolist()
         return (
             list(map(encode_basestring, objects.keys)),
             times,
-            [f"[{x!r},{y!r}]" for x, y in self._degrees],
+            [f"[{x!r},{y!r}]" for x, y in zip(objects.x.tolist(), objects.y.tolist(), strict=True)],
             [f"{self.source_topic}-{partition}-{offset}" for partition, offset in objects.places],
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,10 +62,10 @@ class Snapshot:
         """Of each observation, microseconds since 1970, int64[objects]."""
         return self._array("time_us")
 
-    @cached_property
-    def places(self) -> list[tuple[int, int]]:
+    @property
+    def places(self) -> Iterator[tuple[int, int]]:
         """Of each record, its partition and offset."""
-        return list(zip(self._listed("partition"), self._listed("offset"), strict=True))
+        return zip(self._listed("partition"), self._listed("offset"), strict=True)
 
     def _listed(self, name: str) -> list[Any]:
         found: list[Any] = self.rows[name].to_pylist()

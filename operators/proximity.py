@@ -10,6 +10,7 @@ import numpy.typing as npt
 from asc.spatial.shape import EARTH_RADIUS_M, distance_sphere_m
 
 _Floats = npt.NDArray[np.float64]
+_Pairs = npt.NDArray[np.int64]
 
 _DOUBT = 1e-9
 """In metres, and as a share: by how much a distance in NumPy may differ from one by Python's ``math``, which decides.
@@ -22,7 +23,7 @@ _PIECE = 1 << 20
 """Pairs whose distances are computed at once."""
 
 
-def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> npt.NDArray[np.int64] | None:
+def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pairs | None:
     """The pairs of positions, longitude and latitude in degrees, that are at most ``distance_m`` apart by haversine, as
     int64[pairs, 2] of their places, the smaller first, in ascending order; None where there are more than ``pairs_max``
     that a sphere a hair larger has.
@@ -53,7 +54,7 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> npt
     found = tree.query_pairs(chord, output_type="ndarray").astype(np.int64)
     kept = [_within(x, y, found[low : low + _PIECE], distance_m) for low in range(0, len(found), _PIECE)]
     pairs = np.concatenate([found[:0], *kept])
-    ordered: npt.NDArray[np.int64] = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    ordered: _Pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     return ordered
 
 
@@ -68,16 +69,41 @@ def _least_pairs(vectors: _Floats, chord: float) -> int:
     return int((together * (together - 1) // 2).sum())
 
 
-def _within(x: _Floats, y: _Floats, pairs: npt.NDArray[np.int64], distance_m: float) -> npt.NDArray[np.int64]:
+def _within(x: _Floats, y: _Floats, pairs: _Pairs, distance_m: float) -> _Pairs:
+    far_m, is_doubtful = _distances_m(x, y, pairs)
+    is_near = far_m <= distance_m
+    for place in np.flatnonzero((np.abs(far_m - distance_m) <= _DOUBT * (1 + distance_m)) | is_doubtful).tolist():
+        is_near[place] = _distance_m(x, y, pairs[place]) <= distance_m
+    kept: _Pairs = pairs[is_near]
+    return kept
+
+
+def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
+    """The distances of pairs of positions, by their places, in metres, rounded to the third digit: what ``round`` makes
+    of what :func:`asc.spatial.shape.distance_sphere_m` says. Cost: .2 us a pair.
+
+    >>> millimetres_m(np.array([0.0, 1.0]), np.array([0.0, 0.0]), np.array([[0, 1]]))
+    [111194.927]
+    """
+    far_m, is_doubtful = _distances_m(x, y, pairs)
+    millimetres = 1_000 * far_m
+    found: list[float] = (np.rint(millimetres) / 1_000).tolist()
+    # As near to a half as this, what is rounded may turn.
+    is_doubtful |= np.abs(millimetres - np.floor(millimetres) - 0.5) <= 1_000 * _DOUBT * (1 + far_m)
+    for place in np.flatnonzero(is_doubtful).tolist():
+        found[place] = round(_distance_m(x, y, pairs[place]), 3)
+    return found
+
+
+def _distances_m(x: _Floats, y: _Floats, pairs: _Pairs) -> tuple[_Floats, npt.NDArray[np.bool_]]:
+    """In metres, within what ``_DOUBT`` says, but where told: near the antipode the arc sine makes much of little."""
     first, second = pairs[:, 0], pairs[:, 1]
     low, high = np.radians(y[first]), np.radians(y[second])
     across, up = np.sin(np.radians(x[second] - x[first]) / 2), np.sin((high - low) / 2)
     half = up * up + np.cos(low) * np.cos(high) * across * across
-    far_m = 2 * EARTH_RADIUS_M * np.arcsin(np.minimum(1.0, np.sqrt(half)))
-    is_near = far_m <= distance_m
-    # Near the antipode the arc sine makes much of little.
-    for place in np.flatnonzero((np.abs(far_m - distance_m) <= _DOUBT * (1 + distance_m)) | (half > 0.999)):
-        one, other = pairs[place]
-        is_near[place] = distance_sphere_m(*map(float, (x[one], y[one], x[other], y[other]))) <= distance_m
-    kept: npt.NDArray[np.int64] = pairs[is_near]
-    return kept
+    return 2 * EARTH_RADIUS_M * np.arcsin(np.minimum(1.0, np.sqrt(half))), half > 0.999
+
+
+def _distance_m(x: _Floats, y: _Floats, pair: npt.NDArray[np.int64]) -> float:
+    one, other = pair
+    return distance_sphere_m(*map(float, (x[one], y[one], x[other], y[other])))

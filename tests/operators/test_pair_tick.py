@@ -38,8 +38,7 @@ def test_pairs_are_parted_by_whether_another_tick_has_them() -> None:
 
 def test_what_is_told_of_a_pair_is_json_whatever_its_keys_are() -> None:
     own = tick('"é', (0, 1))
-    (pair,) = own.pairs.tolist()
-    event = own.event(QUERY, "near", "2026-01-01T00:00:10.000000Z", pair, ("{}", None))
+    (event,) = own.events(QUERY, "near", "2026-01-01T00:00:10.000000Z", [("{}", None)])
     plain = json.loads(event.value)
     assert json.loads(event.key) == plain["keys"] == ['"', "é"]
     assert plain["sources"] == ["ships-3-0", "ships-3-1"]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.spatial.shape import EARTH_RADIUS_M, distance_sphere_m
-from operators.proximity import near_pairs
+from operators.proximity import millimetres_m, near_pairs
 
 
 def by_each_two(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], metres: float) -> list[list[int]]:
@@ -62,3 +62,16 @@ def test_no_more_than_there_are_are_taken_for_too_many(places: list[tuple[float,
     x, y = np.array([lon for lon, _ in places]), np.array([lat for _, lat in places])
     there = len(by_each_two(x, y, metres * (1 + 1e-8) + 1e-6))
     assert near_pairs(x, y, metres, there) is not None
+
+
+@settings(max_examples=200, deadline=None)
+@given(places=st.lists(PLACES, min_size=2, max_size=8), metres=st.integers(0, 10**6), seed=st.integers(0, 99))
+def test_distances_are_rounded_as_python_rounds_them(places: list[tuple[float, float]], metres: int, seed: int) -> None:
+    # Two that are apart by half a millimetre more than whole ones.
+    degrees = (metres + 0.0005) / (EARTH_RADIUS_M * np.pi / 180)
+    random = np.random.default_rng(seed)
+    places = [*places, (5.0, 0.0), (5.0 + degrees, 0.0), *zip(*random.uniform(-60, 60, (2, 40)).tolist(), strict=True)]
+    x, y = np.array([lon for lon, _ in places]), np.array([lat for _, lat in places])
+    pairs = np.array(list(combinations(range(len(places)), 2)), dtype=np.int64)
+    expected = [round(distance_sphere_m(*map(float, (x[i], y[i], x[j], y[j]))), 3) for i, j in pairs.tolist()]
+    assert millimetres_m(x, y, pairs) == expected
