@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.compiled import compiled, inlined
+from asc.compiled import compiled, inlined, prefetch
 from asc.evaluation.listed_values import sweep_values
 from asc.evaluation.pairs import doubled
 from asc.frozen import frozen
@@ -24,7 +24,7 @@ from asc.plan.plan import Plan
 from asc.plan.value_index import ValueIndex
 from asc.spatial.index import ShapeIndex
 from asc.spatial.location import NO, UNSURE, YES, holds
-from asc.spatial.search import ENTRIES, ENTRY, ask_ahead, entry_holds, list_entries
+from asc.spatial.search import AHEAD, ENTRIES, ENTRY, ask_ahead, entry_holds, list_entries
 
 Array = npt.NDArray[Any]
 Pairs = npt.NDArray[np.int64]
@@ -333,6 +333,11 @@ def sweep_listed(
             return place, begun, True
         for current in range(many):
             ask_ahead(words, bases, index, entries, current, many)
+            if current + 2 * AHEAD < many:
+                ahead = entries[current + 2 * AHEAD]
+                prefetch(listed, np.int64(places[ahead & ENTRY]))  # type: ignore[call-arg]
+                prefetch(x, order[ahead >> 32])
+                prefetch(y, order[ahead >> 32])
             row, entry = order[entries[current] >> 32], entries[current] & ENTRY
             number = places[entry]
             before = count

@@ -26,7 +26,7 @@ ENTRIES = 1_024
 
 ENTRY = np.int64(0xFFFFFFFF)
 
-_AHEAD = 8
+AHEAD = 8
 """Entries between the one that is looked at and the one whose shape is asked for; its place, as many before."""
 
 _LINE_WORDS, _MOST_WORDS = 8, 48
@@ -99,10 +99,10 @@ def list_entries(index: tuple[Array, ...], cells: Array, place: int, cell: int, 
 def ask_ahead(words: Array, bases: Array, index: tuple[Array, ...], entries: Array, current: int, count: int) -> None:
     """Ask for what is needed of the entries after the current one."""
     places, told = index[5], index[6]
-    if current + 2 * _AHEAD < count:
-        prefetch(bases, np.int64(places[entries[current + 2 * _AHEAD] & ENTRY]))  # type: ignore[call-arg]
-    if current + _AHEAD < count:
-        entry = entries[current + _AHEAD] & ENTRY
+    if current + 2 * AHEAD < count:
+        prefetch(bases, np.int64(places[entries[current + 2 * AHEAD] & ENTRY]))  # type: ignore[call-arg]
+    if current + AHEAD < count:
+        entry = entries[current + AHEAD] & ENTRY
         if told[entry] & FULL == 0:
             base = bases[places[entry]]
             for word in range(base, min(bases[places[entry] + 1], base + _MOST_WORDS), _LINE_WORDS):
