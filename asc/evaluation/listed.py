@@ -24,7 +24,7 @@ from asc.plan.plan import Plan
 from asc.plan.value_index import ValueIndex
 from asc.spatial.index import ShapeIndex
 from asc.spatial.location import NO, UNSURE, YES, holds
-from asc.spatial.search import AHEAD, ENTRIES, ENTRY, ask_ahead, entry_holds, list_entries
+from asc.spatial.search import AHEAD, CERTAIN, ENTRIES, ENTRY, ask_ahead, entry_holds, list_entries
 
 Array = npt.NDArray[Any]
 Pairs = npt.NDArray[np.int64]
@@ -354,7 +354,7 @@ def sweep_listed(
                 else:
                     found[count] = (row << 32) | conjunct
                 count += 1
-            if count == before:
+            if count == before or entries[current] & CERTAIN:
                 continue
             met = entry_holds(
                 words, reals, bases[number], told[entry], x[row], y[row], near_first, edges, spots, inside

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy.typing as npt
+
 from asc.compiled import compiled
+
+Array = npt.NDArray[Any]
 
 LEVELS = 26
 """Times that the square is cut into four; a place is as many pairs of bits."""
 
 SIDE = 1 << LEVELS
+
+ACROSS = 4
+"""Cells that a shape is wide, or high, about: a quarter of it each."""
 
 
 @compiled
@@ -39,3 +48,21 @@ def cell_of(value: float, origin: float, scale: float) -> int:
     if place >= SIDE - 1:
         return SIDE - 1
     return int(place)
+
+
+@compiled
+def rectangle(square: Array, shift: int, column: int, row: int, moved: float) -> tuple[float, float, float, float]:
+    """Least x, least y, greatest x, greatest y of a cell's positions, as they are after ``moved``; a little more."""
+    x0 = square[4] + (column << shift) / square[5] - square[8]
+    x1 = square[4] + ((column + 1) << shift) / square[5] + square[8]
+    y0 = square[6] + (row << shift) / square[7] - square[9]
+    y1 = square[6] + ((row + 1) << shift) / square[7] + square[9]
+    if column == 0:
+        x0 = min(x0, square[0])
+    if (column + 1) << shift == SIDE:
+        x1 = max(x1, square[1])
+    if row == 0:
+        y0 = min(y0, square[2])
+    if (row + 1) << shift == SIDE:
+        y1 = max(y1, square[3])
+    return x0 + moved, y0, x1 + moved, y1

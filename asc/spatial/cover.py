@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import allocating, compiled
-from asc.spatial.cells import SIDE, cell_of, z_order
+from asc.spatial.cells import ACROSS, SIDE, cell_of, rectangle, z_order
 from asc.spatial.location import (
     INSIDE,
     LEAST_DISTANCE,
     OUTSIDE,
     UNTOLD,
     crosses,
+    is_near,
     is_short,
     place_in_polygons,
     sphere_distance_m,
@@ -37,20 +38,21 @@ from asc.spatial.shape import (
     RINGS_WORD,
     WITHIN_DISTANCE,
 )
+from asc.spatial.sixteenths import ALL_EMPTY, ALL_FILLED, PART_LEVELS, PARTS_ROOM, fill_parts, parts_number
 
 Array = npt.NDArray[Any]
 
 FULL = 1
-TURN_BITS, NEAR_BITS = 1, 3
-"""What is told of a cell beside its shape: whether it is full, the turn at which the shape is met, and above these the
-number of its list of near edges, plus one, 0 for none.
+TURN_BITS, PARTED, NEAR_BITS = 1, 8, 4
+"""What is told of a cell beside its shape: whether it is full, the turn at which the shape is met, whether it tells of
+its sixteenths, and above these their number (:mod:`asc.spatial.sixteenths`), or that of its list of near edges, plus
+one, 0 for none.
 """
 
-ACROSS = 4
-"""Cells that a shape is wide, or high, about: a quarter of it each."""
-
 LARGE = 512
-"""Vertices from which on cells are cut further, and keep the edges that are near them."""
+"""Vertices from which on cells are cut further, and keep the edges that are near them; of shapes with fewer, cells tell
+of their sixteenths.
+"""
 
 NEAR = 24
 """Edges of a cell that is not cut further."""
@@ -60,18 +62,6 @@ STORED = 8
 
 LOOKED = 512
 """Edges that may be looked at while its cells are cut, times its vertices: a second or two of a million."""
-
-
-@compiled
-def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Whether an edge may have a point in a rectangle: where it is told that it has none, it has none."""
-    if max(ax, bx) < x0 or min(ax, bx) > x1 or max(ay, by) < y0 or min(ay, by) > y1:
-        return False
-    across, up = bx - ax, by - ay
-    middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
-    first, second = across * (middle_y - ay), up * (middle_x - ax)
-    reach = abs(across) * (y1 - y0) / 2 + abs(up) * (x1 - x0) / 2
-    return abs(first - second) <= reach * (1 + 1e-9) + 1e-14 * (abs(first) + abs(second))
 
 
 @compiled
@@ -111,24 +101,6 @@ def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
 
 
 @compiled
-def rectangle(square: Array, shift: int, column: int, row: int, moved: float) -> tuple[float, float, float, float]:
-    """Least x, least y, greatest x, greatest y of a cell's positions, as they are after ``moved``; a little more."""
-    x0 = square[4] + (column << shift) / square[5] - square[8]
-    x1 = square[4] + ((column + 1) << shift) / square[5] + square[8]
-    y0 = square[6] + (row << shift) / square[7] - square[9]
-    y1 = square[6] + ((row + 1) << shift) / square[7] + square[9]
-    if column == 0:
-        x0 = min(x0, square[0])
-    if (column + 1) << shift == SIDE:
-        x1 = max(x1, square[1])
-    if row == 0:
-        y0 = min(y0, square[2])
-    if (row + 1) << shift == SIDE:
-        y1 = max(y1, square[3])
-    return x0 + moved, y0, x1 + moved, y1
-
-
-@compiled
 def cover_shape(
     words: Array,
     reals: Array,
@@ -137,6 +109,7 @@ def cover_shape(
     turn: int,
     box: Array,
     square: Array,
+    parts: Array,
     starts: Array,
     shifts: Array,
     places: Array,
@@ -149,7 +122,7 @@ def cover_shape(
     ``square`` float64[10]: least and greatest x, least and greatest y that are looked at, origin and scale of columns,
     of rows, and what is added to a cell on either side. The outermost cells go on to the ends of what is looked at. For
     each cell: where it starts along the Z-order, how many times it is halved less than the smallest ones, the shape,
-    and what is told of it.
+    and what is told of it. ``parts`` uint8[PARTS_ROOM]: room.
     """
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
         return -1
@@ -170,6 +143,20 @@ def cover_shape(
     is_points = words[base + KIND_WORD] & 0xFF == POINTS
     is_region = words[base + RELATION_WORD] < WITHIN_DISTANCE
     is_cap, metres = words[base + RELATION_WORD] > WITHIN_DISTANCE, reals[base + DISTANCE_WORD]
+    if is_region and not is_points and shift >= PART_LEVELS and vertices_of(words, base) < LARGE:
+        cells = first >> shift, last >> shift, low >> shift, high >> shift
+        fill_parts(words, reals, base, square, shift, cells, moved, is_area, parts)
+        for column in range(cells[0], cells[1] + 1):
+            for row in range(cells[2], cells[3] + 1):
+                number_of_parts = parts_number(parts, cells, column, row)
+                if number_of_parts != ALL_EMPTY:
+                    starts[count] = z_order(column, row) << (2 * shift)
+                    shifts[count] = shift
+                    places[count] = number
+                    says = FULL if number_of_parts == ALL_FILLED else PARTED | number_of_parts << NEAR_BITS
+                    told[count] = says | turn << TURN_BITS
+                    count += 1
+        return count
     for column in range(first >> shift, (last >> shift) + 1):
         for row in range(low >> shift, (high >> shift) + 1):
             x0, y0, x1, y1 = rectangle(square, shift, column, row, moved)
@@ -194,6 +181,13 @@ def cover_shape(
             told[count] = (FULL if full else 0) | turn << TURN_BITS
             count += 1
     return count
+
+
+@compiled
+def vertices_of(words: Array, base: int) -> int:
+    """The vertices of all rings of a shape."""
+    rings = words[base + RINGS_WORD]
+    return words[base + HEAD_WORDS + rings - 1] >> 1 if rings > 0 else 0
 
 
 @compiled
@@ -227,7 +221,7 @@ def cover_shapes(
     """Cover the shapes ``wanted[first:]``, places of ``bases``, at every turn; the next one, and how many cells there
     are, when the room is short or all are covered.
     """
-    box = np.empty(4)
+    box, parts = np.empty(4), np.empty(PARTS_ROOM, dtype=np.uint8)
     for place in range(first, wanted.size):
         number = wanted[place]
         base = bases[number]
@@ -237,7 +231,9 @@ def cover_shapes(
         turns = 3 if words[base + KIND_WORD] >> 8 > 0 and not is_around else 1
         begun = count
         for turn in range(turns):
-            count = cover_shape(words, reals, base, number, turn, box, square, starts, shifts, places, told, count)
+            count = cover_shape(
+                words, reals, base, number, turn, box, square, parts, starts, shifts, places, told, count
+            )
             if count < 0:
                 return place, begun
     return wanted.size, count

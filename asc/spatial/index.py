@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.frozen import arrays_of, frozen
-from asc.spatial.cells import LEVELS, SIDE
-from asc.spatial.cover import ACROSS, FULL, LARGE, TURN_BITS, box_of, cover_shapes, find_parents
+from asc.spatial.cells import ACROSS, LEVELS, SIDE
+from asc.spatial.cover import FULL, LARGE, TURN_BITS, box_of, cover_shapes, find_parents
 from asc.spatial.refined import LargeShape, NearEdges
 from asc.spatial.search import cell_before, find_keys
 from asc.spatial.shape import HEAD_WORDS, KIND_WORD, PLANAR, RELATION_WORD, RINGS_WORD, WITHIN_DISTANCE

@@ -90,6 +90,18 @@ def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int
 
 
 @inlined
+def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1: float, y1: float) -> bool:
+    """Whether an edge may have a point in a rectangle: where it is told that it has none, it has none."""
+    if max(ax, bx) < x0 or min(ax, bx) > x1 or max(ay, by) < y0 or min(ay, by) > y1:
+        return False
+    across, up = bx - ax, by - ay
+    middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
+    first, second = across * (middle_y - ay), up * (middle_x - ax)
+    reach = abs(across) * (y1 - y0) / 2 + abs(up) * (x1 - x0) / 2
+    return abs(first - second) <= reach * (1 + 1e-9) + 1e-14 * (abs(first) + abs(second))
+
+
+@inlined
 def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
     """Of a ring, whose vertices are ``reals[begin:end]``: whether the number of edges that a ray to the right crosses
     is odd, 0 or 1; from 2 on where a vertex is as high as the position, or the side of an edge is uncertain.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.spatial.cells import z_order
+from asc.spatial.cells import rectangle, z_order
 from asc.spatial.cover import (
     FULL,
     LOOKED,
@@ -23,7 +23,6 @@ from asc.spatial.cover import (
     has_short_edge,
     near_edges,
     place_from,
-    rectangle,
 )
 from asc.spatial.location import INSIDE, OUTSIDE, place_in_polygons
 from asc.spatial.shape import KIND_WORD, POLYGONS

@@ -15,16 +15,18 @@ import numpy.typing as npt
 
 from asc.compiled import compiled, inlined, prefetch
 from asc.spatial.cells import cell_of, z_order
-from asc.spatial.cover import FULL, NEAR_BITS, TURN_BITS
+from asc.spatial.cover import FULL, NEAR_BITS, PARTED, TURN_BITS
 from asc.spatial.location import NO, YES, crosses, holds_by_edges, holds_in_plane
 from asc.spatial.shape import KIND_WORD, POLYGONS, RELATION_WORD, WITHIN_DISTANCE
+from asc.spatial.sixteenths import EMPTY, FILLED, part_of, part_state
 
 Array = npt.NDArray[Any]
 
 ENTRIES = 1_024
 """Entries that are listed before they are looked at."""
 
-ENTRY = np.int64(0xFFFFFFFF)
+ENTRY, CERTAIN = np.int64(0x7FFFFFFF), np.int64(1 << 31)
+"""Of ``position << 32 | entry``, an entry that is listed for a position: which it is, and that it is surely met."""
 
 AHEAD = 8
 """Entries between the one that is looked at and the one whose shape is asked for; its place, as many before."""
@@ -69,9 +71,10 @@ def cell_before(starts: Array, key: int, near: int) -> int:
 
 @inlined
 def list_entries(index: tuple[Array, ...], cells: Array, place: int, cell: int, entries: Array) -> tuple[int, int, int]:
-    """Write ``place << 32 | entry`` for all cells around the positions from ``place`` on, whose places along the
-    Z-order are ``cells``, ascending; ``cell`` is around the one before. Returns the next position, the cell around the
-    last, and the number of entries: those of positions for which there is room.
+    """Write ``place << 32 | entry`` for the entries around the positions from ``place`` on that these may meet, CERTAIN
+    where they do; the places of positions along the Z-order are ``cells``, ascending; ``cell`` is around the one
+    before. Returns the next position, the cell around the last, and the number of entries: those of positions for which
+    there is room.
     """
     _, starts, shifts, parents, first, places, told, _, _, _, _ = index
     count = 0
@@ -81,31 +84,53 @@ def list_entries(index: tuple[Array, ...], cells: Array, place: int, cell: int, 
         cell = cell_before(starts, key, cell) if key >= 0 else -1
         around = cell
         while around >= 0:
-            if key < starts[around] + (np.int64(1) << np.int64(2 * shifts[around])):
+            shift = np.int64(shifts[around])
+            if key < starts[around] + (np.int64(1) << 2 * shift):
                 begin, end = first[around], first[around + 1]
                 if count + end - begin > entries.size:
-                    return place, cell, begun
+                    return place, cell, sifted(told, entries, begun)
                 prefetch(places, begin)  # type: ignore[call-arg]
                 prefetch(told, begin)
+                listed = (place << 36) | (part_of(key, shift) << 32)
                 for entry in range(begin, end):
-                    entries[count] = (place << 32) | entry
+                    entries[count] = listed | entry
                     count += 1
             around = parents[around]
         place += 1
-    return place, cell, count
+    return place, cell, sifted(told, entries, count)
+
+
+@compiled
+def sifted(told: Array, entries: Array, count: int) -> int:
+    """Of ``position << 36 | sixteenth << 32 | entry``, leave those that the position may meet; how many they are."""
+    kept = 0
+    for current in range(count):
+        listed = entries[current]
+        entry = listed & ENTRY
+        says = np.int64(told[entry])
+        is_certain = says & FULL != 0
+        if says & PARTED:
+            state = part_state(says >> NEAR_BITS, listed >> 32 & 15)
+            if state == EMPTY:
+                continue
+            is_certain = state == FILLED
+        entries[kept] = (listed >> 36) << 32 | (CERTAIN if is_certain else np.int64(0)) | entry
+        kept += 1
+    return kept
 
 
 @inlined
 def ask_ahead(words: Array, bases: Array, index: tuple[Array, ...], entries: Array, current: int, count: int) -> None:
     """Ask for what is needed of the entries after the current one."""
-    places, told = index[5], index[6]
+    places = index[5]
     if current + 2 * AHEAD < count:
         prefetch(bases, np.int64(places[entries[current + 2 * AHEAD] & ENTRY]))  # type: ignore[call-arg]
     if current + AHEAD < count:
-        entry = entries[current + AHEAD] & ENTRY
-        if told[entry] & FULL == 0:
-            base = bases[places[entry]]
-            for word in range(base, min(bases[places[entry] + 1], base + _MOST_WORDS), _LINE_WORDS):
+        ahead = entries[current + AHEAD]
+        if ahead & CERTAIN == 0:
+            number = places[ahead & ENTRY]
+            base = bases[number]
+            for word in range(base, min(bases[number + 1], base + _MOST_WORDS), _LINE_WORDS):
                 prefetch(words, word)  # type: ignore[call-arg]
 
 
@@ -122,14 +147,14 @@ def entry_holds(
     spots: Array,
     inside: Array,
 ) -> int:
-    """Whether a position in a cell meets the shape at ``base`` that has an entry there, with what is told of it."""
-    if told & FULL:
-        return YES
+    """Whether a position in a cell meets the shape at ``base`` that has an entry there, which is not CERTAIN, with what
+    is told of it.
+    """
     turn = told >> TURN_BITS & 3
     if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
         # On the sphere every turn is the same place.
         x += 360.0 if turn == 1 else -360.0
-    near = told >> NEAR_BITS
+    near = 0 if told & PARTED else told >> NEAR_BITS
     if near == 0:
         return holds_in_plane(words, reals, base, x, y)
     near -= 1
@@ -175,13 +200,16 @@ def find_shapes(
         own = row
         for current in range(many):
             ask_ahead(words, bases, index, entries, current, many)
-            here, entry = entries[current] >> 32, entries[current] & ENTRY
+            listed = entries[current]
+            here, entry = listed >> 32, listed & ENTRY
             ends[own:here] = count
             own = here
             number = places[entry]
-            holds = entry_holds(
-                words, reals, bases[number], told[entry], x[here], y[here], near_first, edges, spots, inside
-            )
+            holds = YES
+            if listed & CERTAIN == 0:
+                holds = entry_holds(
+                    words, reals, bases[number], told[entry], x[here], y[here], near_first, edges, spots, inside
+                )
             if holds != NO:
                 found[count] = number if holds == YES else ~number
                 count += 1
