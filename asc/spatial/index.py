@@ -89,7 +89,7 @@ class ShapeIndex:
     starts: Longs
     shifts: npt.NDArray[np.uint8]
     parents: Integers
-    first: Longs
+    first: Integers
     places: Integers
     told: Integers
     near_first: Longs
@@ -119,7 +119,7 @@ class ShapeIndex:
             frozen(cells),
             frozen(sizes),
             frozen(parents),
-            frozen(np.append(heads, len(starts)).astype(np.int64)),
+            frozen(np.append(heads, len(starts)).astype(np.int32)),
             frozen(places[order]),
             frozen(told[order]),
             frozen(np.cumsum([0, *map(len, near.edges)], dtype=np.int64)),
