@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
+from time import monotonic
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -20,6 +21,12 @@ from broker.layers.stored_layer import check_shape_id
 
 _PAGE_MAX = 1_000
 _REFUSED_MAX = 100
+
+_JUDGED_TOGETHER_BYTES = 1 << 20
+"""Of the texts of rows that are judged before it is looked at the clock."""
+
+_JUDGED_WITHIN_S = 120.0
+"""The rows of one request: a polygon made to be hard to judge takes a second or two."""
 
 
 def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
@@ -158,7 +165,13 @@ class _Lines:
         """The rows that may be written, and what is to be said about them."""
         puts: dict[str, bytes] = {}
         warnings: dict[str, list[str]] = {}
-        found = features_of([text for _, text in self._texts.values()], self._rules)
+        found: list[Feature | ShapeError] = []
+        until = monotonic() + _JUDGED_WITHIN_S
+        for texts in _together([text for _, text in self._texts.values()]):
+            if monotonic() > until:
+                told = f"{len(found):,} of {len(self._texts):,} judged in {_JUDGED_WITHIN_S:g} s"
+                raise QueryError("shapes", told, "nothing was written: send fewer at a time, or simplify the largest")
+            found += features_of(texts, self._rules)
         for (shape_id, (number, text)), one in zip(self._texts.items(), found, strict=True):
             if isinstance(one, ShapeError):
                 self.refuse(number, shape_id, one)
@@ -167,6 +180,18 @@ class _Lines:
                 warnings[shape_id] = list(one.warnings)
             puts[shape_id] = text.encode()
         return puts, warnings
+
+
+def _together(texts: list[str]) -> Iterator[list[str]]:
+    """The texts in their order, so many at a time as come to some bytes."""
+    first, size = 0, 0
+    for place, text in enumerate(texts):
+        size += len(text)
+        if size >= _JUDGED_TOGETHER_BYTES:
+            yield texts[first : place + 1]
+            first, size = place + 1, 0
+    if first < len(texts):
+        yield texts[first:]
 
 
 def _written(permitted: Permitted, name: str, puts: dict[str, bytes], removes: list[str]) -> dict[str, Any]:

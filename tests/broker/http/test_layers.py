@@ -9,6 +9,7 @@ import pytest
 
 from broker.access.scope import Scope
 from broker.errors import ForbiddenError
+from broker.http import layers
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -142,3 +143,17 @@ def test_a_query_tells_what_it_waits_for(api: TestClient, resting: Resting) -> N
     # What an answer has can be sent again.
     assert api.put("/v1/queries/waiting", json=shown).status_code == 200
     api.delete("/v1/queries/waiting")
+
+
+def test_rows_that_take_too_long_to_judge_are_not_written(api: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second a look at the clock, of which two are allowed: three rows are judged at a time."""
+    ticks = iter(range(1_000))
+    monkeypatch.setattr(layers, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(layers, "_JUDGED_WITHIN_S", 2.0)
+    monkeypatch.setattr(layers, "_JUDGED_TOGETHER_BYTES", 300)
+    answer = put(api, *(feature(i, id=f"slow-{i}") for i in range(9)))
+    assert answer.status_code == 400
+    assert "6 of 9 judged in 2 s" in answer.json()["error"]["message"]
+    assert api.get("/v1/layers/zones/shapes", params={"prefix": "slow-"}).json()["shapes"] == []
+    assert put(api, *(feature(i, id=f"slow-{i}") for i in range(3))).json()["put"] == 3
+    assert put(api, *({"remove": f"slow-{i}"} for i in range(3))).json()["removed"] == 3
