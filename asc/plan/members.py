@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asc.frozen import arrays_of, frozen
+from asc.frozen import OfArrays, frozen
 from asc.keys.grid import KEY_MAX, KEY_MIN
 from asc.plan.conjuncts import ConjunctTable
 from asc.plan.construct import Words
@@ -19,7 +19,7 @@ SET, CLEAR = -1, -2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class Members(OfArrays):
     """The conjuncts of a block that LIKE patterns constrain, by the patterns (``asc.keys.patterns``).
 
     A value matches a set of patterns, and is no region. So these conjuncts are not in the constructs but for NULL: a
@@ -96,7 +96,3 @@ class Members:
         lists = posted[posted >= 0]
         others = [self.others[self.first_other[own] : self.first_other[own + 1]] for own in lists.tolist()]
         return np.concatenate([self.labels[first:last], *others])
-
-    @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in arrays_of(self).values())

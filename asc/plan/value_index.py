@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import inlined
-from asc.frozen import arrays_of, frozen, frozen_int32
+from asc.frozen import OfArrays, frozen, frozen_int32
 from asc.keys.grid import Keys
 from asc.plan.conjuncts import SLOT_MASK, Integers
 
@@ -24,7 +24,7 @@ _BITS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ValueIndex:
+class ValueIndex(OfArrays):
     """Lists of conjuncts by the keys that they ask for.
 
     ``spread`` uint64[n]: the different keys times a constant, modulo 2**64, ascending. ``heads`` int32[2**b + 1]: the
@@ -62,19 +62,6 @@ class ValueIndex:
     def __len__(self) -> int:
         """The number of different keys."""
         return len(self.spread)
-
-    @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in arrays_of(self).values())
-
-    @property
-    def arguments(self) -> tuple[Array, ...]:
-        """What kernels read of it."""
-        return tuple(arrays_of(self).values())
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Its arrays by their names, with something before each."""
-        return {f"{prefix}{name}": array for name, array in arrays_of(self).items()}
 
     def conjuncts_for(self, key: int) -> Integers:
         """The conjuncts that ask for a key, ascending."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.frozen import arrays_of, frozen
+from asc.frozen import OfArrays, frozen
 from asc.spatial.cells import ACROSS, LEVELS, SIDE
 from asc.spatial.cover import FULL, LARGE, TURN_BITS, box_of, cover_shapes, find_parents
 from asc.spatial.refined import LargeShape, NearEdges
@@ -67,7 +67,7 @@ class Shapes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ShapeIndex:
+class ShapeIndex(OfArrays):
     """Covers of shapes by cells of a quadtree, as lists of shapes a cell (a linear quadtree: Gargantini 1982).
 
     ``square`` float64[11]: what :func:`asc.spatial.cover.cover_shape` says, and whether any shape is met at another
@@ -127,19 +127,6 @@ class ShapeIndex:
             frozen(np.array(near.spots, dtype=np.float64).reshape(-1, 2)),
             frozen(np.array(near.inside, dtype=np.bool_)),
         )
-
-    @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in arrays_of(self).values())
-
-    @property
-    def arguments(self) -> tuple[Array, ...]:
-        """What kernels read of it."""
-        return tuple(arrays_of(self).values())
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Its arrays by their names, with something before each."""
-        return {f"{prefix}{name}": array for name, array in arrays_of(self).items()}
 
     @property
     def has_turns(self) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from asc.frozen import frozen, frozen_int32
+from asc.frozen import OfArrays, frozen, frozen_int32
 
 
 def test_the_array_itself_can_no_longer_be_written() -> None:
@@ -21,3 +24,16 @@ def test_other_numbers_become_int32_and_those_are_not_copied() -> None:
     assert narrow.dtype == np.int32
     assert wide.flags.writeable
     assert frozen_int32(narrow) is narrow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Two(OfArrays):
+    small: npt.NDArray[np.int8]
+    wide: npt.NDArray[np.int64]
+
+
+def test_what_is_made_of_arrays_tells_them_in_order() -> None:
+    two = _Two(np.zeros(3, dtype=np.int8), np.ones(2, dtype=np.int64))
+    assert two.nbytes == 19
+    assert two.arguments == (two.small, two.wide)
+    assert list(two.arrays("own.")) == ["own.small", "own.wide"]
