@@ -7,12 +7,13 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
 
 import numba
+from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_UNCOUNTED: Final[Any] = MappingProxyType({"_nrt": False})
-"""What numba calls compiling without its runtime, which counts who holds an array."""
+_UNCOUNTED: Final[Any] = MappingProxyType({"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {})
+"""What numba calls compiling without its runtime, which counts who holds an array; without that they are counted."""
 
 
 def compiled(function: F) -> F:
@@ -34,9 +35,7 @@ def allocating(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """As :func:`compiled`, but a part of whatever compiled function calls it: to hand arrays over takes as long as a
-    few hundred words do.
-    """
+    """As :func:`compiled`, but a part of whatever compiled function calls it, which hands nothing over."""
     return cast(F, numba.njit(nogil=True, forceinline=True, **_UNCOUNTED)(function))
 
 

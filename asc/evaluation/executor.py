@@ -27,6 +27,9 @@ from asc.plan.plan import Plan
 CHUNK_ROWS = 8_192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
 
+_HAD_ROOM = 0.9
+"""Of the rows that had room: those that come first are not like all."""
+
 _PAD = 32
 # Read-only as those of a block are, or the kernels would be compiled once more.
 _NO_DOUBTS = Doubts(frozen_int32(np.empty(0)), frozen(np.empty((0, 0), dtype=np.uint64)))
@@ -75,16 +78,17 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
 
 
 def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int) -> Matches:
-    """As :func:`match`, of the first rows of a batch: all of them, or half of them again and again while more than so
-    many ``pairs`` are found; one row in any case. ``tuples`` says how many. Cost: what was in vain ended as soon as the
-    room was short; of 8 bytes a pair there is room for twice as many.
+    """As :func:`match`, of the first rows of a batch: all of them, or while room for more than so many ``pairs`` would
+    be wanted fewer, by how far it went, and at most half; one row in any case. ``tuples`` says how many. Cost: where
+    there are more, what finding so many takes, mostly once; of 8 bytes a pair there is room for twice as many, and for
+    a few a row.
     """
     while True:
         try:
             own = [column.slice(0, rows) for column in columns]
             return _matched(plan, own, rows, pairs if rows > 1 else sys.maxsize)
-        except TooManyPairsError:
-            rows = (rows + 1) // 2
+        except TooManyPairsError as error:
+            rows = max(1, min(rows // 2, int(_HAD_ROOM * error.rows)))
 
 
 def _matched(
@@ -95,8 +99,9 @@ def _matched(
     *,
     count_cost: bool = False,
 ) -> Matches:
-    if rows * len(plan.match_all) > most:
-        raise TooManyPairsError
+    everywhere = rows * len(plan.match_all)
+    if everywhere > most:
+        raise TooManyPairsError(rows * most / everywhere)
     prepared = columns_of(plan, columns, rows)
     chunk = chunk_rows(plan, CHUNK_ROWS)
     state = Sweeps(plan, min(rows, chunk), most, count_cost=count_cost)
@@ -105,10 +110,10 @@ def _matched(
         state.load(prepared, start, min(rows, start + chunk))
         ends.append(state.sweep())
     if plan.listed or not plan.blocks:
-        state.add(listed_pairs(plan, prepared, rows, most))
+        state.add(listed_pairs(plan, prepared, rows, most - state.count))
         ends, chunk = [state.count], max(1, rows)
-    if state.count + rows * len(plan.match_all) > most:
-        raise TooManyPairsError
+    if state.count + everywhere > most:
+        raise TooManyPairsError(rows * most / (state.count + everywhere))
     pairs = state.found[: state.count]
     places, ordinals = np.empty(len(pairs), dtype=np.int32), np.empty(len(pairs), dtype=np.int32)
     marks = np.zeros(len(plan) // 64 + 1, dtype=np.uint64)
@@ -176,8 +181,6 @@ class Sweeps:
     def add(self, pairs: npt.NDArray[np.int64]) -> None:
         """Pairs of the whole batch that were found elsewhere."""
         count = self.count + len(pairs)
-        if count > self.most:
-            raise TooManyPairsError
         if count > len(self.found):
             self.found = np.concatenate([self.found[: self.count], pairs])
         self.found[self.count : count] = pairs
@@ -216,7 +219,8 @@ class Sweeps:
             self.evaluated[number] += cost
             self.dropped[number] += dropped
             if row < ready:
-                self.found = doubled(self.found, self.most)
+                done = (number + row / self.size) / len(self.sweeps)
+                self.found = doubled(self.found, self.most, self.start + done * self.size)
 
 
 _Arguments = tuple[Any, ...]

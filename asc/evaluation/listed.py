@@ -45,9 +45,9 @@ CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
 def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) -> Pairs:
     """The pairs ``row << 32 | ordinal`` of a batch in the listed blocks of a plan, each once, in any order.
 
-    ``columns`` in the order of the plan's slots, ready to become keys. Raises TooManyPairsError where they are surely
-    more than ``most``. Cost: of a tuple a search in the index of each block, and of each conjunct that its value may
-    satisfy its other constraints.
+    ``columns`` in the order of the plan's slots, ready to become keys. Raises TooManyPairsError where room for more
+    than ``most`` would be wanted, before they are looked at closely. Cost: of a tuple a search in the index of each
+    block, and of each conjunct that its value may satisfy its other constraints.
     """
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     found = [np.empty(0, dtype=np.int64)]
@@ -55,11 +55,10 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) ->
         own = own_columns(block, [columns[slots[attribute]] for attribute in block.attributes])
         for start in range(0, rows, PIECE_ROWS):
             tuples = ListedTuples.of(block, own, start, min(rows, start + PIECE_ROWS))
-            pairs = tuples.conjuncts(plan.ranks, most)
+            pairs = tuples.conjuncts(plan.ranks, most - sum(map(len, found)))
             ordinals = plan.ranks[block.table.owner[pairs & CONJUNCT]].astype(np.int64)
             made = ((pairs >> 32) + start) << 32 | ordinals
             found.append(np.unique(made) if block.finds_twice else made)
-            most -= len(found[-1])
     return np.concatenate(found)
 
 
@@ -123,7 +122,7 @@ class ListedTuples:
 
     def conjuncts(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
         """The pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice. Raises
-        TooManyPairsError where there are more than twice as many as ``most`` before they are looked at closely.
+        TooManyPairsError where room for more than ``most`` would be wanted.
         """
         return self._settled(self.candidates(ranks, most))
 
@@ -184,7 +183,7 @@ class ListedTuples:
             if lacks_entries:
                 entries = np.empty(2 * len(entries), dtype=np.int64)
             else:
-                found = doubled(found, most)
+                found = doubled(found, most, self.start + place)
 
     def _by_values(self, index: ValueIndex, ranks: npt.NDArray[np.int32], most: int) -> Pairs:
         table, slot, size = self.block.table, self.block.slot, self.nulls.shape[1]
@@ -205,7 +204,7 @@ class ListedTuples:
             )
             if row == size:
                 return found[:count]
-            found = doubled(found, most)
+            found = doubled(found, most, self.start + row)
 
     def _settled(self, found: Pairs) -> Pairs:
         """Those that hold, of pairs some of which are in doubt."""

@@ -19,13 +19,22 @@ _WORDS_A_PAIR = 8
 
 
 class TooManyPairsError(Exception):
-    """A batch has more pairs than it may; whoever set the bound asks again for fewer of its rows."""
+    """The rows of a batch may have more pairs than they may have; whoever set the bound asks again for fewer of them.
+
+    ``rows``: about as many as had room.
+    """
+
+    def __init__(self, rows: float) -> None:
+        super().__init__(rows)
+        self.rows = rows
 
 
-def doubled(room: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
-    """Pairs with as much room again after them. Raises TooManyPairsError where there is room for ``most`` already."""
+def doubled(room: npt.NDArray[np.int64], most: int, rows: float) -> npt.NDArray[np.int64]:
+    """Pairs, of about so many ``rows``, with as much room again after them. Raises TooManyPairsError where there is
+    room for ``most`` already.
+    """
     if len(room) >= most:
-        raise TooManyPairsError
+        raise TooManyPairsError(rows)
     return np.concatenate([room, np.empty_like(room)])
 
 

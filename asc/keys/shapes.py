@@ -94,6 +94,7 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
     """The pairs of position and shape, by their numbers, in which the position meets what the shape's key asks; each
     pair once, in any order.
     """
+    assert len(x) < 1 << 27  # What the search packs into a word.
     keys = index.cell_keys(x, y)
     order = np.argsort(keys, kind="stable")
     keys, x, y = keys[order], x[order], y[order]

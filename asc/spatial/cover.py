@@ -2,7 +2,9 @@
 """Covers: the cells in which a position may meet what is asked, found by compiled loops.
 
 A cell of a cover is *full* where every position in it meets what is asked, else *partial*. What is not in a cover meets
-it nowhere. A cell is taken a little larger than it is, by more than all that is rounded, so that both are certain.
+it nowhere. A cell is taken a little larger than it is, by more than all that is rounded, so that both are certain. Of
+polygons and lines with few vertices a partial cell tells the same of its sixteenths; not of those so small that the
+products of GEOS are rounded to nothing, which then meet what is beside them.
 """
 
 from __future__ import annotations
@@ -143,7 +145,8 @@ def cover_shape(
     is_points = words[base + KIND_WORD] & 0xFF == POINTS
     is_region = words[base + RELATION_WORD] < WITHIN_DISTANCE
     is_cap, metres = words[base + RELATION_WORD] > WITHIN_DISTANCE, reals[base + DISTANCE_WORD]
-    if is_region and not is_points and shift >= PART_LEVELS and vertices_of(words, base) < LARGE:
+    is_tiny = max(box[1] - box[0], box[3] - box[2]) < LEAST_DISTANCE
+    if is_region and not is_points and not is_tiny and shift >= PART_LEVELS and vertices_of(words, base) < LARGE:
         cells = first >> shift, last >> shift, low >> shift, high >> shift
         fill_parts(words, reals, base, square, shift, cells, moved, is_area, parts)
         for column in range(cells[0], cells[1] + 1):

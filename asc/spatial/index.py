@@ -78,8 +78,9 @@ class ShapeIndex(OfArrays):
     spot (:class:`asc.spatial.refined.NearEdges`).
 
     Invariant: cells nest or are disjoint. A position that meets a shape has a cell around it with an entry of that
-    shape, where it is full or partial, and where it is full the position meets the shape. Cost: some eight cells a
-    shape, 25 bytes each; of a position a search and a walk up the cells around it.
+    shape, which does not say that its sixteenth is empty; where the entry says that the cell, or its sixteenth, is
+    full, the position meets the shape. Cost: some ten cells a shape, 25 bytes each; of a position a search and a walk
+    up the cells around it.
 
     Rejected: an R-tree, whose boxes overlap (three times as long a position at 100,000 fences); a grid of one size, for
     shapes are of all sizes.

@@ -3,8 +3,8 @@
 
 A ray to the right of the position is counted across the rings, as GEOS counts it, and on which side of an edge a
 position lies is told by the sign of a determinant where that is larger than its rounding can be (Shewchuk's filter,
-with the factor that GEOS has). Where it is not, the answer is UNSURE, and GEOS is asked. Cost: 2 ns a vertex of
-polygons, and 5 where a vertex is as high as the position.
+with the factor that GEOS has). Where it is not, the answer is UNSURE, and GEOS is asked. Cost: 1 to 2 ns a
+vertex of polygons, and 3 to 5 where a vertex is as high as the position, for then the ring is read twice.
 """
 
 from __future__ import annotations
@@ -106,8 +106,7 @@ def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> in
     """Of a ring, whose vertices are ``reals[begin:end]``: whether the number of edges that a ray to the right crosses
     is odd, 0 or 1; from 2 on where a vertex is as high as the position, or the side of an edge is uncertain.
 
-    Without a branch, so that several edges are read at once: 1 ns a vertex in place of 5, most of which were jumps
-    that the processor did not foresee.
+    Without a branch, so that several edges are read at once and no jump has to be foreseen.
     """
     odd, uncertain = np.int64(0), np.int64(0)
     next_x, next_y = reals[begin] - x, reals[begin + 1] - y

@@ -74,7 +74,7 @@ def list_entries(index: tuple[Array, ...], cells: Array, place: int, cell: int, 
     """Write ``place << 32 | entry`` for the entries around the positions from ``place`` on that these may meet, CERTAIN
     where they do; the places of positions along the Z-order are ``cells``, ascending; ``cell`` is around the one
     before. Returns the next position, the cell around the last, and the number of entries: those of positions for which
-    there is room.
+    there is room. Positions are fewer than 1 << 27.
     """
     _, starts, shifts, parents, first, places, told, _, _, _, _ = index
     count = 0

@@ -7,7 +7,8 @@ place in an entry that lists of near edges have for large shapes, so that no cel
 of their size would be four times as many. Of the entries that a position in a fence's cells has, three quarters are
 decided without a look at the fence.
 
-Cost: of an edge a few comparisons for each sixteenth along it.
+Cost: of an edge a few comparisons for each sixteenth along it, some 3 us a fence of 18 vertices when it is registered;
+no memory.
 """
 
 from __future__ import annotations
@@ -132,9 +133,9 @@ def _mark(
         least, greatest = min(ax, bx), max(ax, bx)
         if ay != by:
             from_y, to_y = ax + _share(y0, ay, by) * (bx - ax), ax + _share(y1, ay, by) * (bx - ax)
-            # Of what is too far apart for a double, all of it.
-            if abs(from_y) + abs(to_y) < np.inf:
-                least, greatest = min(from_y, to_y), max(from_y, to_y)
+            # What is added to cells is as much as is rounded of what is in the square, not of what goes on beyond it.
+            rounded = 1e-15 * (abs(ax) + abs(bx))
+            least, greatest = min(from_y, to_y) - rounded, max(from_y, to_y) + rounded
         left = (cell_of(least - moved - 2 * square[8], square[4], square[5]) >> size) - first - 1
         right = (cell_of(greatest - moved + 2 * square[8], square[4], square[5]) >> size) - first + 1
         for across in range(max(0, left), min(width - 1, right) + 1):
@@ -147,5 +148,5 @@ def _mark(
 
 @inlined
 def _share(y: float, ay: float, by: float) -> float:
-    """How far along an edge, from 0 to 1, a height is reached."""
+    """How far along an edge, from 0 to 1, a height is reached; of coordinates whose differences a double has."""
     return min(1.0, max(0.0, (y - ay) / (by - ay)))

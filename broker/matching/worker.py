@@ -74,7 +74,7 @@ def matching_task(
             while start < max(1, count):
                 rest = [column.slice(start) for column in columns]
                 matches = match_within(decoded, rest, min(most, count - start), _PAIRS)
-                most = rows_of_a_call(len(matches) / max(1, matches.tuples))
+                most = rows_of_a_call(len(decoded), len(matches) / max(1, matches.tuples))
                 if dead is not None:
                     matches = matches.without(dead[start : start + matches.tuples])
                 start += max(1, matches.tuples)
@@ -98,13 +98,14 @@ def matching_task(
     return matched
 
 
-def rows_of_a_call(found: float) -> int:
-    """The rows that the next call of the executor is given, of what the rows before ``found``, pairs a row.
+def rows_of_a_call(queries: int, found: float) -> int:
+    """The rows that the next call of the executor is given, of what the rows before ``found``, pairs a row; as many at
+    least as have room whatever they find.
 
-    >>> rows_of_a_call(0.0), rows_of_a_call(2.5), rows_of_a_call(1e6)
-    (33554432, 3050402, 8)
+    >>> rows_of_a_call(10, 0.0), rows_of_a_call(1_000_000, 2.5), rows_of_a_call(1_000_000, 1e6)
+    (33554432, 3050402, 33)
     """
-    return max(1, int(_PAIRS / (1 + _SPARE * found)))
+    return max(1, _PAIRS // max(1, queries), int(_PAIRS / (1 + _SPARE * found)))
 
 
 def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int, Mask]:

@@ -268,6 +268,39 @@ def test_what_does_not_change_a_shape_changes_no_answer(
     assert (met[:, 1:].any(axis=1) == met[:, 0]).all()
 
 
+@pytest.mark.parametrize("reach", [1e15, 1e18, 1e22, 1e30, 1e99])
+def test_edges_that_go_on_far_beyond_the_square_are_where_they_are(reach: float) -> None:
+    """The square is around most shapes; of an edge that leaves it what is rounded hangs on how long it is."""
+    random = np.random.default_rng(int(np.log10(reach)))
+    places = random.uniform(-100, 100, (100, 2))
+    asked = [Asked(shapely.box(a, b, a + 1, b + 1), CONTAINS, crs=PLANAR) for a, b in places.tolist()]
+    asked.append(Asked(shapely.box(1e9, 1e9, 1e9 + 1, 1e9 + 1), CONTAINS, crs=PLANAR))
+    dictionary = Dictionary.of([one.key for one in asked])
+    own = Shapes.of(dictionary.offsets, dictionary.data)
+    square = ShapeIndex.of(own, np.arange(len(dictionary), dtype=np.int32)).square
+    across, up = 1 / square[5], 1 / square[7]
+    # All of the square, and a corner of it, whose cells are the smallest.
+    triangles = [[(-reach, -reach), (reach, reach), (reach, -reach)]]
+    corner_x, corner_y = square[4] + (2**26 - 30) * across, square[6] + (2**26 - 30) * up
+    triangles.append(
+        [(corner_x, corner_y), (corner_x + reach, corner_y + 0.6 * reach), (corner_x + reach, corner_y + 2 * reach)]
+    )
+    asked += [Asked(shapely.Polygon(one), relation, crs=PLANAR) for one in triangles for relation in (0, 1)]
+    along = np.linspace(square[4], square[4] + 2**26 * across, 700)
+    near = random.uniform(0, 36, 700)
+    x = np.concatenate([along, along + 1, along, corner_x + near * across, corner_x + near * across])
+    y = np.concatenate([along, along, along - 1, corner_y + 0.6 * near * up, corner_y + 2 * near * up])
+    assert_as_shapely(asked, x, y)
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-170, 1e-240])
+def test_lines_whose_products_are_nothing_are_what_geos_makes_of_them(size: float) -> None:
+    random = np.random.default_rng(0)
+    asked = [Asked(shapely.LineString(size * random.random((5, 2))), INTERSECTS, crs=PLANAR) for _ in range(40)]
+    x, y = size * random.uniform(-0.2, 1.2, (2, 400))
+    assert_as_shapely(asked, x, y)
+
+
 @pytest.mark.parametrize("crs", [PLANAR, WGS84])
 def test_shapes_in_one_place_and_none_are_found(crs: int) -> None:
     asked = [Asked(shapely.box(0, 0, 1 + number * 1e-9, 1), CONTAINS, crs=crs) for number in range(500)]

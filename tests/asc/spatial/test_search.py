@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 import shapely
 
+from asc.compiled import compiled
 from asc.keys.dictionary import Dictionary
 from asc.keys.shapes import found_shapes
 from asc.spatial.index import ShapeIndex, Shapes
-from asc.spatial.search import ENTRIES
+from asc.spatial.search import CERTAIN, ENTRIES, ENTRY, list_entries
 from asc.spatial.shape import CONTAINS, PLANAR, WGS84, Asked
+
+
+@compiled
+def listed(arguments: tuple[npt.NDArray[Any], ...], keys: npt.NDArray[Any], entries: npt.NDArray[Any]) -> int:
+    """How many entries are listed for positions that come in the order of their cells."""
+    _, _, count = list_entries(arguments, keys, 0, -1, entries)
+    return count
+
+
+def test_most_entries_around_a_position_are_decided_without_the_shape() -> None:
+    random = np.random.default_rng(0)
+    asked = [
+        Asked(shapely.Point(*place).buffer(0.01, quad_segs=4), CONTAINS) for place in random.random((500, 2)).tolist()
+    ]
+    dictionary = Dictionary.of([one.key for one in asked])
+    shapes = Shapes.of(dictionary.offsets, dictionary.data)
+    index = ShapeIndex.of(shapes, np.arange(len(dictionary), dtype=np.int32))
+    x, y = random.random((2, 2_000))
+    keys = index.cell_keys(x, y)
+    order = np.argsort(keys)
+    entries = np.empty(100_000, dtype=np.int64)
+    found = entries[: listed(index.arguments, keys[order], entries)]
+    told = {(int(order[one >> 32]), int(index.places[one & ENTRY])): bool(one & CERTAIN) for one in found.tolist()}
+    rows, numbers = found_shapes(shapes, index, x, y)
+    met = set(zip(rows.tolist(), numbers.tolist(), strict=True))
+    assert met <= told.keys()
+    assert {pair for pair, is_certain in told.items() if is_certain} <= met
+    around = sum(len(index.shapes_around(key)) for key in keys.tolist())
+    assert sum(not is_certain for is_certain in told.values()) < around / 3
 
 
 @pytest.mark.parametrize("crs", [PLANAR, WGS84])

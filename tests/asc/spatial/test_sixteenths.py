@@ -45,7 +45,18 @@ def drawn(random: np.random.Generator, x: float, y: float, reach: float) -> list
         shapely.LineString(ring(random, 9, x, y, reach)),
         shapely.LineString([(x, y), (x, y + reach)]),
     ]
+    shapes += [aligned(x, y, reach, towards) for towards in (0, np.inf, -np.inf)]
     return [shape for shape in shapes if shape.is_valid]
+
+
+def aligned(x: float, y: float, reach: float, towards: float) -> shapely.Geometry:
+    """A polygon whose edges are on borders of sixteenths of degrees, or an ulp beside them."""
+    side = 2 ** int(np.log2(reach * 2**26 / 360) - 3)
+    wide, high = 360 / 2**26 * side, 180 / 2**26 * side
+    column, row = round((x + 180) / wide), round((y + 90) / high)
+    corners = np.array([(0, 0), (6, 0), (6, 3), (9, 3), (9, 20), (0, 20)]) + np.array([column - 5, row - 9])
+    on_borders = corners * (wide, high) - (180, 90)
+    return shapely.Polygon(on_borders if towards == 0 else np.nextafter(on_borders, towards))
 
 
 def places_of(shape: shapely.Geometry, index: ShapeIndex, random: np.random.Generator) -> Reals:
