@@ -231,7 +231,7 @@ def _star(size: Size) -> dict[str, Any]:
 def _through_spark(size: Size, folder: Path | None) -> dict[str, Any]:
     drawn = fences(size.spark_fences, folder)
     plan = compile_plan([_query(number, key) for number, key in enumerate(keys_of_areas(drawn.shapes, CONTAINS))])
-    return through_spark(plan, drawn.shapes, drawn.positions[: size.positions], size.spark_rows, size.repetitions)
+    return through_spark(plan, drawn.shapes, drawn.positions[: size.positions], size.spark_rows, 2 * size.repetitions)
 
 
 def _over_http(size: Size, folder: Path | None) -> dict[str, Any]:

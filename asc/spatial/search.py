@@ -22,13 +22,13 @@ from asc.spatial.sixteenths import EMPTY, FILLED, part_of, part_state
 
 Array = npt.NDArray[Any]
 
-ENTRIES = 1_024
+ENTRIES = 2_048
 """Entries that are listed before they are looked at."""
 
 ENTRY, CERTAIN = np.int64(0x7FFFFFFF), np.int64(1 << 31)
 """Of ``position << 32 | entry``, an entry that is listed for a position: which it is, and that it is surely met."""
 
-AHEAD = 8
+AHEAD = 24
 """Entries between the one that is looked at and the one whose shape is asked for; its place, as many before."""
 
 _LINE_WORDS, _MOST_WORDS = 8, 48
