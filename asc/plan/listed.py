@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,7 @@ shapes are long.
 _BYTES_A_CONJUNCT = 512
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ListedBlock:
     """The conjuncts of queries each of which asks for a shape that the position of one p-attribute is to meet, or for
     one of a few values of it.
@@ -89,9 +90,9 @@ class ListedBlock:
         """Whether its conjuncts are listed by shapes, and not by values."""
         return self.listed.is_matched
 
-    @property
+    @cached_property
     def shapes(self) -> Shapes:
-        """The keys of its shapes, as kernels read them; none where it is listed by values."""
+        """The keys of its shapes, as kernels read them; none where it is listed by values. Each batch reads them."""
         own = self.dictionaries[self.slot] if self.by_shapes else Dictionary.of(())
         return Shapes.of(own.offsets, own.data)
 
