@@ -63,7 +63,7 @@ class Ticks:
     A tick is final once the watermark is past it; an observation that is within the window of none that is not is late,
     and left out. For each object and interval between two ticks the last observation is held, later offset on a tie.
     Invariant: what it holds and tells are a function of the messages alone, however they are cut. Cost: a message a
-    microsecond or two; a tick some 8 us an object, and 10 us a pair that is told. Source: spec, pairs; the last
+    microsecond or two; a tick some 4 us an object, and 6 us a pair that is told. Source: spec, pairs; the last
     position of each object as by Spark's ``window`` and ``max_by``.
     """
 
