@@ -34,7 +34,7 @@ from broker.queries.query_set import QuerySet
 
 LOG = logging.getLogger("asc.snapshot")
 
-_FORM = 3
+_FORM = 4
 
 _READING = 3
 """To be raised by whatever changes what predicates or records of the registry mean: plans of an earlier reading are not
