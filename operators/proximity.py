@@ -87,7 +87,7 @@ def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
     that are as far apart as can be.
 
     >>> millimetres_m(np.array([0.0, 1.0]), np.array([0.0, 0.0]), np.array([[0, 1]]))
-    [111194.927]
+    [111195.066]
     """
     far_m, is_doubtful = _distances_m(x, y, pairs)
     millimetres = 1_000 * far_m
