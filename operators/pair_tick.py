@@ -68,7 +68,7 @@ class PairTick:
         """
         places = pc.index_in(self.objects.rows["key"], value_set=other.objects.rows["key"].combine_chunks())
         there = pc.fill_null(places, -1).to_numpy().astype(np.int64)[self.pairs]
-        width = len(other.objects.keys) + 1
+        width = len(other.objects.x) + 1
         known = other.pairs[:, 0] * width + other.pairs[:, 1]
         codes = np.where((there >= 0).all(axis=1), there[:, 0] * width + there[:, 1], -1)
         is_known = np.isin(codes, known)

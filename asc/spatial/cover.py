@@ -67,6 +67,13 @@ LOOKED = 512
 
 
 @compiled
+def vertices_of(words: Array, base: int) -> int:
+    """The vertices of all rings of a shape."""
+    rings = words[base + RINGS_WORD]
+    return words[base + HEAD_WORDS + rings - 1] >> 1 if rings > 0 else 0
+
+
+@compiled
 def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
     """Write the least and greatest x, the least and greatest y of the positions that may meet what is asked, as they
     are without a turn; False where there are none.
@@ -75,7 +82,7 @@ def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
     vertices = base + HEAD_WORDS + rings
     if rings == 0:
         return False
-    end = vertices + 2 * (words[base + HEAD_WORDS + rings - 1] >> 1)
+    end = vertices + 2 * vertices_of(words, base)
     box[0] = box[2] = np.inf
     box[1] = box[3] = -np.inf
     for place in range(vertices, end, 2):
@@ -149,17 +156,7 @@ def cover_shape(
     if is_region and not is_points and not is_tiny and shift >= PART_LEVELS and vertices_of(words, base) < LARGE:
         cells = first >> shift, last >> shift, low >> shift, high >> shift
         fill_parts(words, reals, base, square, shift, cells, moved, is_area, parts)
-        for column in range(cells[0], cells[1] + 1):
-            for row in range(cells[2], cells[3] + 1):
-                number_of_parts = parts_number(parts, cells, column, row)
-                if number_of_parts != ALL_EMPTY:
-                    starts[count] = z_order(column, row) << (2 * shift)
-                    shifts[count] = shift
-                    places[count] = number
-                    says = FULL if number_of_parts == ALL_FILLED else PARTED | number_of_parts << NEAR_BITS
-                    told[count] = says | turn << TURN_BITS
-                    count += 1
-        return count
+        return _write_parted(parts, cells, shift, number, turn, starts, shifts, places, told, count)
     for column in range(first >> shift, (last >> shift) + 1):
         for row in range(low >> shift, (high >> shift) + 1):
             x0, y0, x1, y1 = rectangle(square, shift, column, row, moved)
@@ -187,10 +184,31 @@ def cover_shape(
 
 
 @compiled
-def vertices_of(words: Array, base: int) -> int:
-    """The vertices of all rings of a shape."""
-    rings = words[base + RINGS_WORD]
-    return words[base + HEAD_WORDS + rings - 1] >> 1 if rings > 0 else 0
+def _write_parted(
+    parts: Array,
+    cells: tuple[int, int, int, int],
+    shift: int,
+    number: int,
+    turn: int,
+    starts: Array,
+    shifts: Array,
+    places: Array,
+    told: Array,
+    count: int,
+) -> int:
+    """Write the cells of a shape that tell of their sixteenths, all but empty ones; how many there are then."""
+    first, last, low, high = cells
+    for column in range(first, last + 1):
+        for row in range(low, high + 1):
+            own = parts_number(parts, cells, column, row)
+            if own == ALL_EMPTY:
+                continue
+            starts[count] = z_order(column, row) << (2 * shift)
+            shifts[count] = shift
+            places[count] = number
+            told[count] = (FULL if own == ALL_FILLED else PARTED | own << NEAR_BITS) | turn << TURN_BITS
+            count += 1
+    return count
 
 
 @compiled
@@ -257,8 +275,7 @@ def edges_of(words: Array, base: int) -> Array:
     """The edges of a shape, each by the place of the vertex at its end after the shape's key; of points each point."""
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
-    count = words[base + HEAD_WORDS + rings - 1] >> 1
-    edges = np.empty(count, dtype=np.int32)
+    edges = np.empty(vertices_of(words, base), dtype=np.int32)
     found, begin = 0, vertices
     own = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
     for ring in range(rings):
