@@ -19,17 +19,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from tqdm import tqdm
 
+from asc.operators.events.bucket import Bucket
+from asc.operators.feed import KINDS, EventQuery, Observation, Settings
 from bench.machine import machine
 from bench.result_file import write_result
 from broker.interpreter import own_interpreter
-from broker.operators.events_task import EVENTS_DDL, events_task
+from broker.operators.events.task import EVENTS_DDL, events_task
 from broker.operators.feed_query import STATE_OPTIONS
 from broker.operators.feed_task import FED_DDL, PACKED_DDL, STATE_DDL, feed_accumulator, packed
 from broker.operators.feeding import BUCKETS
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
-from operators.events import Bucket
-from operators.feed import KINDS, EventQuery, Observation, Settings
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery

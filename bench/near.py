@@ -13,13 +13,13 @@ import numpy.typing as npt
 import shapely
 from tqdm import tqdm
 
+from asc.operators.feed import NearQuery, Observation, Settings, Watermarks
+from asc.operators.near.proximity import near_pairs
+from asc.operators.near.ticks import Ticks
 from asc.spatial.shape import EARTH_RADIUS_M, distance_sphere_m
 from bench.machine import machine
 from bench.result_file import write_result
 from bench.timed import medians_in_turns
-from operators.feed import NearQuery, Observation, Settings, Watermarks
-from operators.near import Ticks
-from operators.proximity import near_pairs
 
 DISTANCE_M = 9_260.0
 """Five nautical miles."""

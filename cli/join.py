@@ -10,7 +10,7 @@ from broker.visible_text import visible
 from cli.arguments import query_id_argument, stream_option
 from cli.client import Client, Json, server_options
 from cli.command import Command, Group, examples
-from cli.events_options import operator_text
+from cli.operators.events import operator_text
 from cli.output import json_option, print_json, print_table
 from cli.query_list import labels_text
 from cli.registered import print_registered, registration_options

@@ -16,7 +16,7 @@ from cli.help import help_command
 from cli.join import join
 from cli.layer import layer
 from cli.match import match
-from cli.near import near
+from cli.operators.near import near
 from cli.publish import publish
 from cli.query import query
 from cli.runtime import runtime

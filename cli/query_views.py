@@ -10,7 +10,7 @@ from broker.visible_text import visible
 from cli.arguments import EXISTING_FILE, query_id_argument, stream_option, where_option
 from cli.client import Client, Json, address_options, connected, server_options
 from cli.command import Command, examples
-from cli.events_options import operator_text
+from cli.operators.events import operator_text
 from cli.output import json_option, print_json, print_table, terminal_width
 from cli.queries_file import FORMATS, queries_text
 from cli.query_list import labels_text, list_text

@@ -10,7 +10,7 @@ import click
 
 from broker.visible_text import visible
 from cli.client import Json
-from cli.events_options import events_operator, events_options
+from cli.operators.events import events_operator, events_options
 from cli.output import print_json
 from cli.query_apply import no_replace_option
 

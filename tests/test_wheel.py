@@ -20,7 +20,7 @@ import broker
 from cli.demo_run import report_text
 
 ROOT = Path(broker.__file__).parents[1]
-PACKAGES = ("asc", "broker", "monitor", "operators", "cli", "workloads", "bench")
+PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench")
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(900)]
 

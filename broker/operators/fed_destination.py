@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from asc.operators.feed import NEAR_TRACK, EventQuery, NearQuery
 from asc.plan.plan import Plan
 from broker.matching.matches_text import BEFORE_OPERATOR
-from operators.feed import NEAR_TRACK, EventQuery, NearQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from pyspark import Accumulator, SparkContext
 from pyspark.accumulators import AccumulatorParam
 
-from operators.events import Figures
-from operators.feed import Kind
+from asc.operators.exclusions import Figures
+from asc.operators.feed import Kind
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from asc.operators.feed import NEAR_TRACK
 from broker.formats.decoder import ERROR, RECORD
 from broker.matching.matches_text import AFTER_TOPIC, BEFORE_OPERATOR, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
 from broker.operators.fed_destination import FedDestination, Track, target_of
-from broker.operators.near_condition import carried_sql
+from broker.operators.near.condition import carried_sql
 from broker.operators.operator import Operator
-from operators.feed import NEAR_TRACK
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -26,7 +26,7 @@ _OVERHEAD_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Feeding(Operator):
-    """What queries with events, and near queries, of a plan have written: observations (:mod:`operators.feed`).
+    """What queries with events, and near queries, of a plan have written: observations (:mod:`asc.operators.feed`).
 
     For the tracks of events each record, accepted or not, for what leaves is seen by what does not accept it; for those
     of near queries, what one of them accepts. ``tracks`` in the order of their names, none twice. ``ahead_s``: how far

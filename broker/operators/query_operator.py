@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from broker.errors import QueryError
-from broker.operators import events_operator, near_operator
-from broker.operators.events_operator import EventsOperator
-from broker.operators.near_operator import NearOperator
+from broker.operators.events import definition as events_definition
+from broker.operators.events.definition import EventsOperator
+from broker.operators.near import definition as near_definition
+from broker.operators.near.definition import NearOperator
 from broker.operators.operator_fields import shown
 
 QueryOperator = EventsOperator | NearOperator
@@ -21,9 +22,9 @@ def operator_of(plain: Mapping[str, Any]) -> QueryOperator:
     ('enter', 'exit', 'lost')
     """
     name = plain.get("name")
-    if name == events_operator.NAME:
+    if name == events_definition.NAME:
         return EventsOperator.of_plain(plain)
-    if name == near_operator.NAME:
+    if name == near_definition.NAME:
         return NearOperator.of_plain(plain)
-    known = f"{events_operator.NAME}, {near_operator.NAME}"
+    known = f"{events_definition.NAME}, {near_definition.NAME}"
     raise QueryError("operator", shown(name), f"is not known: known are {known}")

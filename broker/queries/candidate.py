@@ -19,10 +19,10 @@ from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.errors import QueryError
 from broker.matching.plan_ids import member_id, members_in
-from broker.operators.events_operator import EventsOperator
+from broker.operators.events.definition import EventsOperator
 from broker.operators.fed_destination import FedDestination
-from broker.operators.near_condition import CarriedColumn
-from broker.operators.near_operator import NearOperator
+from broker.operators.near.condition import CarriedColumn
+from broker.operators.near.definition import NearOperator
 from broker.operators.query_operator import QueryOperator
 from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery

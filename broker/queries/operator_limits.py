@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from asc.errors import AscError
+from asc.operators.feed import NearQuery
 from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
 from broker.operators.fed_destination import FedDestination, destinations_in
 from broker.queries.candidate import Candidate
-from operators.feed import NearQuery
 
 
 def excess_of_operators(

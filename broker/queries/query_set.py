@@ -15,7 +15,7 @@ from asc.spatial.layer import Layer
 from broker.errors import UnknownQueryError
 from broker.layers.mark import LayerMark
 from broker.layers.stored_layer import StoredLayer
-from broker.operators.near_operator import NearOperator
+from broker.operators.near.definition import NearOperator
 from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 

@@ -27,7 +27,7 @@ UNPACKED = "asc-packages"
 SUFFIXES = (".tar", ".tar.gz", ".tgz")
 """Of archives that Spark unpacks."""
 
-_OWN = ("asc", "broker", "monitor", "operators")
+_OWN = ("asc", "broker", "monitor")
 _NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "shapely", "sqlglot")
 """What the workers import, with all that it requires. The API, Kafka's client and Java are the driver's alone."""
 

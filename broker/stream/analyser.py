@@ -28,7 +28,7 @@ from broker.formats.record_format import DATE_PATTERNS
 from broker.kafka.source_record import SourceRecord
 from broker.matching.expressions import Analysis, analyse, countable_errors
 from broker.matching.parsing import NOT_PARSED, differences, pieces
-from broker.operators.near_condition import NearCondition, pair_schema
+from broker.operators.near.condition import NearCondition, pair_schema
 from broker.stream.record_values import RecordValues
 
 if TYPE_CHECKING:

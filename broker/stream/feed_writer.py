@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from asc.errors import AscError
+from asc.operators.feed import EventQuery, NearQuery, Settings, Watermarks
 from broker.config.config import Config
 from broker.errors import TopicError
 from broker.kafka.cluster import KafkaCluster
@@ -16,7 +17,6 @@ from broker.matching.tally import Tally
 from broker.operators.fed_destination import FedDestination, Track
 from broker.operators.feeding import BUCKETS
 from broker.stream.event_time import EventTime, Marks
-from operators.feed import EventQuery, NearQuery, Settings, Watermarks
 
 _SETTINGS = {"retention.ms": str(86_400_000)}
 """Of a feed that is made: a day, in which the second query reads it."""

@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from asc.operators.feed import NearQuery
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.source_record import Place, SourceRecord, record_at
-from broker.operators.events_reader import EventsReader
+from broker.operators.events.reader import EventsReader
 from broker.operators.fed_destination import FedDestination, destinations_in
 from broker.operators.feed_query import FeedQuery, FeedReader
-from broker.operators.near_reader import NearReader
+from broker.operators.near.reader import NearReader
 from broker.plans.binding import BatchBindings
 from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
@@ -32,7 +33,6 @@ from broker.stream.parked import ParkedQueries
 from broker.stream.phases import BatchPhases, DoneBatch
 from broker.stream.recent_records import RecentRecords
 from broker.stream.starting_offsets import starting_offsets
-from operators.feed import NearQuery
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

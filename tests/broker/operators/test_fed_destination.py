@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from asc.operators.feed import NEAR_TRACK, EventQuery, NearQuery
 from broker.operators.fed_destination import FedDestination, Track, is_operated, target_of
-from operators.feed import NEAR_TRACK, EventQuery, NearQuery
 
 EVENTS = Track("CAST(k AS STRING)", "unix_micros(t)", ("x", "y"))
 NEAR = Track("CAST(k AS STRING)", "unix_micros(t)", ("x", "y"), (("alt", "alt"), ("t", "unix_micros(t)")))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asc.operators.feed import KINDS, EventQuery, NearQuery, Observation, parse
 from broker.config.streams import StreamConfig
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
 from broker.operators.fed_destination import FedDestination, Track, target_of
 from broker.operators.feeding import BUCKETS, Feeding
 from broker.operators.outgoing import outgoing
-from operators.feed import KINDS, EventQuery, NearQuery, Observation, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from broker.errors import QueryError
-from broker.operators.events_operator import EventsOperator
-from broker.operators.near_operator import NearOperator
+from broker.operators.events.definition import EventsOperator
+from broker.operators.near.definition import NearOperator
 from broker.operators.query_operator import operator_of
 
 NEAR = {"name": "near", "key": "k", "distance_m": 5, "window_s": 30, "every_s": 10}

@@ -16,9 +16,9 @@ from asc.spatial.layer import Layer
 from broker.config.streams import StreamConfig
 from broker.errors import QueryError
 from broker.formats.record_attributes import attributes_of
-from broker.operators.events_operator import EventsOperator
+from broker.operators.events.definition import EventsOperator
 from broker.operators.fed_destination import FedDestination
-from broker.operators.near_operator import NearOperator
+from broker.operators.near.definition import NearOperator
 from broker.plans.sorted_map import SortedMap
 from broker.queries.candidate import Candidate, Members, members_of
 from broker.queries.join import Join

@@ -8,8 +8,8 @@ from asc.plan.compiler import compile_plan
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.config.config import Config, parse_config
-from broker.operators.events_operator import EventsOperator
-from broker.operators.near_operator import NearOperator
+from broker.operators.events.definition import EventsOperator
+from broker.operators.near.definition import NearOperator
 from broker.queries.candidate import Candidate
 from broker.queries.operator_limits import excess_of_operators
 from broker.queries.query import RegisteredQuery

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asc.operators.feed import KINDS
 from broker.errors import QueryError
-from broker.operators.events_operator import EventsOperator
+from broker.operators.events.definition import EventsOperator
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery, check_id, check_labels, parse_time
-from operators.feed import KINDS
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 QUERIES = st.builds(

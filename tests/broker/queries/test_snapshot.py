@@ -12,7 +12,7 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.parts import parts_of
 from asc.plan.plan import CompileOptions
 from broker.layers.mark import LayerMark
-from broker.operators.events_operator import EventsOperator
+from broker.operators.events.definition import EventsOperator
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet

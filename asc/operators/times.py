@@ -1,0 +1,19 @@
+"""Event times as int64 microseconds since 1970, within the years that have an ISO 8601 text."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The first and last microsecond of the years 1 to 9999."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def time_text(time_us: int) -> str:
+    """Return a time as ISO 8601 in UTC, with microseconds.
+
+    >>> time_text(1_359_619_205_000_000)
+    '2013-01-31T08:00:05.000000Z'
+    """
+    return (_EPOCH + timedelta(microseconds=time_us)).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -1,0 +1,1 @@
+"""The `events` operator: its definition, and the reader of its observations."""

@@ -1,0 +1,30 @@
+"""What runs in Spark's Python workers for events: the messages of a partition of a feed in, events out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from pyspark import Accumulator
+
+from asc.operators.events.bucket import Bucket, Event
+from broker.operators.feed_task import FeedTally, bucket_task
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.state import GroupState
+
+EVENTS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING"
+
+
+def events_task(
+    tallies: Accumulator[FeedTally],
+) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
+    """The function of ``applyInPandasWithState``: a group is a bucket, its state what the bucket says (bytes)."""
+    return bucket_task(tallies, lambda state: Bucket() if state is None else Bucket.of_bytes(state), _frame)
+
+
+def _frame(events: list[Event]) -> pd.DataFrame:
+    names = ("topic", "key", "value", "identity", "query", "source")
+    found: pd.DataFrame = pd.DataFrame({name: [getattr(event, name) for event in events] for name in names})
+    return found

@@ -1,0 +1,42 @@
+"""What runs in Spark's Python workers for pairs: the messages of a part of a feed in, what is told of pairs out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from pyspark import Accumulator
+
+from asc.operators.near.pair_tick import PairEvent
+from asc.operators.near.ticks import Ticks
+from broker.operators.feed_task import FeedTally, bucket_task
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.state import GroupState
+
+PAIRS_DDL = (
+    "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING, "
+    "condition STRING, own_a STRING, own_b STRING, other_a STRING, other_b STRING"
+)
+"""Pairs that may be told: :class:`asc.operators.near.pair_tick.PairEvent`."""
+
+
+def near_task(
+    tallies: Accumulator[FeedTally],
+) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
+    """The function of ``applyInPandasWithState``: a group is a bucket, its state what its ticks say (bytes)."""
+    return bucket_task(tallies, lambda state: Ticks() if state is None else Ticks.of_bytes(state), _frame)
+
+
+_NAMES = [field.split()[0] for field in PAIRS_DDL.split(", ")]
+
+
+def _frame(pairs: list[PairEvent]) -> pd.DataFrame:
+    found: pd.DataFrame = pd.DataFrame(map(_row, pairs), columns=_NAMES)
+    return found
+
+
+def _row(pair: PairEvent) -> tuple[str | None, ...]:
+    plain = (pair.topic, pair.key, pair.value, pair.identity, pair.query, pair.source, pair.kind, pair.condition)
+    return (*plain, *(pair.own or (None, None)), *(pair.other or (None, None)))

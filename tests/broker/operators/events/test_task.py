@@ -1,0 +1,54 @@
+"""The function that Spark's workers run for events, called as they call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+from pyspark.accumulators import Accumulator
+
+from asc.operators.feed import EventQuery, Observation, Settings
+from broker.operators.events.task import events_task
+from broker.operators.feed_task import FeedTally, _TallyParam
+
+SETTINGS = Settings("flights", True, 100, (EventQuery("low", "lows", "t", ("enter", "exit"), 0, 1_000),))
+
+
+class State:
+    """The state of one group, as Spark's is used."""
+
+    def __init__(self) -> None:
+        self.held: tuple[Any, ...] | None = None
+
+    @property
+    def exists(self) -> bool:
+        return self.held is not None
+
+    @property
+    def get(self) -> tuple[Any, ...]:
+        assert self.held is not None
+        return self.held
+
+    def update(self, held: tuple[Any, ...]) -> None:
+        self.held = held
+
+
+def frames(*messages: str) -> Iterator[pd.DataFrame]:
+    yield pd.DataFrame({"bucket": [3], "messages": [[text.encode() for text in messages]]})
+
+
+def test_events_come_of_the_messages_and_the_state_goes_on() -> None:
+    def seen(offset: int, *accepted: str) -> str:
+        return Observation("t", "a", offset, (), 0, offset, accepted).text()
+
+    arrived = Accumulator(-1, FeedTally(), _TallyParam())
+    state, task = State(), events_task(arrived)
+    first = list(task((3,), frames(SETTINGS.text(), seen(1, "low"), seen(2)), state))  # type: ignore[arg-type]
+    (frame,) = first
+    assert frame["identity"].tolist() == ["low:enter:flights-0-1", "low:exit:flights-0-2"]
+    assert frame["topic"].tolist() == ["lows", "lows"]
+    assert list(task((3,), frames(seen(2, "low"), "{"), state)) == []  # type: ignore[arg-type]
+    (frame,) = task((3,), frames(seen(3, "low")), state)  # type: ignore[arg-type]
+    assert frame["identity"].tolist() == ["low:enter:flights-0-3"]
+    assert arrived.value == FeedTally({3: 1}, 3, {"order": 1, "unreadable": 1}, {"enter": 2, "exit": 1})
