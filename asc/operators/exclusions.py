@@ -27,7 +27,7 @@ def unobserved(seen: Observation, *, is_planar: bool) -> str | None:
     if seen.key is None or len(seen.key.encode("utf-8", "replace")) > KEY_BYTES_MAX:
         return "key"
     if seen.is_ahead:
-        return "ahead"
+        return "future_timestamp"
     if seen.time_us is None or not FIRST_US <= seen.time_us <= LAST_US:
         return "time"
     return None if _is_position(seen.position, is_planar=is_planar) else "position"

@@ -173,12 +173,12 @@ class Bucket:
         if reason is not None:
             return reason
         if known is None:
-            return "room" if self.objects >= self._settings.objects_max else None
+            return "capacity" if self.objects >= self._settings.objects_max else None
         if known.partition != seen.partition:
             return "partition"
         if seen.offset <= known.offset:
-            return "order"
-        return "older" if seen.time_us is not None and seen.time_us < known.newest_us else None
+            return "unordered"
+        return "stale" if seen.time_us is not None and seen.time_us < known.newest_us else None
 
     # -- time
 

@@ -150,7 +150,7 @@ class Ticks:
             room = self._settings.near_objects_max
             taken = self._watches[query_id].positions.add(pa.table(columns, schema=ROW_SCHEMA), room)
             self.figures.observations += taken
-            self.figures.left_out["room"] += len(found) - taken
+            self.figures.left_out["capacity"] += len(found) - taken
         self.figures.left_out = +self.figures.left_out
 
     # -- time
@@ -196,7 +196,7 @@ class Ticks:
         pairs = near_pairs(objects.x, objects.y, query.distance_m, self._pairs_max)
         if pairs is None:
             # What was near before is compared with the next tick that has fewer.
-            self.figures.left_out["pairs"] += 1
+            self.figures.left_out["too_many_pairs"] += 1
             return
         now = PairTick(objects, pairs, self._settings.source_topic)
         yield from self._told(query, time_text(at_us), watch.before, now)
@@ -258,7 +258,7 @@ class Ticks:
 def _unobserved(seen: Observation) -> str | None:
     """Why a record is no observation of two objects; None where it is."""
     if len((seen.key or "").encode()) + len((seen.carried or "").encode()) > WIDEST_BYTES:
-        return "wide"
+        return "too_large"
     return unobserved(seen, is_planar=False) or (None if len(seen.position) == 2 else "position")
 
 

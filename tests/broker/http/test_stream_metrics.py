@@ -73,7 +73,7 @@ def test_every_count_of_every_stream_is_there_once(counted: CountedOf, tally: Ta
     busy.parked.add({("q000000", 7): "divides by zero"})
     busy.problem, busy.failures = "is starting", 3
     events, near = busy.fed
-    events.tally = FeedTally({0: 2, 7: 1}, 7, {"older": 1, "key": 4}, {"enter": 3})
+    events.tally = FeedTally({0: 2, 7: 1}, 7, {"stale": 1, "key": 4}, {"enter": 3})
     near.tally = FeedTally({0: 2}, 2, {"key": 2}, {"near": 5})
     events.failures, busy.feed_lag = 1, 4
     found = values({"busy": busy, "idle": idle}, not_served={"busy": 2})
@@ -91,7 +91,7 @@ def test_every_count_of_every_stream_is_there_once(counted: CountedOf, tally: Ta
         ("asc_events_total", "busy", "enter"): 3,
         ("asc_events_total", "busy", "near"): 5,
         ("asc_event_left_out_total", "busy", "key"): 6,
-        ("asc_event_left_out_total", "busy", "older"): 1,
+        ("asc_event_left_out_total", "busy", "stale"): 1,
     }
     assert {name: value for name, value in found.items() if len(name) == 4} == {
         ("asc_dead_letters_total", "busy", "value is empty", ""): 5,

@@ -99,14 +99,14 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
         (seen("k" * (KEY_BYTES_MAX + 1), 9, 11), "key"),
         (seen("a", 9, None), "time"),
         (seen("a", 9, 300_000_000_000), "time"),
-        (seen("a", 9, None, is_ahead=True), "ahead"),
+        (seen("a", 9, None, is_ahead=True), "future_timestamp"),
         (seen("a", 9, 11, position=(7.5, None)), "position"),
         (seen("a", 9, 11, position=(7.5, float("inf"))), "position"),
         (seen("a", 9, 11, position=(7.5, 91.0)), "position"),
         (seen("a", 9, 11, partition=1), "partition"),
-        (seen("a", 2, 11), "order"),
-        (seen("a", 1, 11), "order"),
-        (seen("a", 9, 9), "older"),
+        (seen("a", 2, 11), "unordered"),
+        (seen("a", 1, 11), "unordered"),
+        (seen("a", 9, 9), "stale"),
     ]
     first = [SETTINGS, seen("a", 1, 10, "over"), seen("a", 2, 10, "over")]
     events, bucket = events_of([*first, *(each for each, _ in wrong), seen("a", 9, 12)])
@@ -164,7 +164,7 @@ def test_no_more_objects_are_held_than_have_room() -> None:
     few = replace(SETTINGS, objects_max=2)
     events, bucket = events_of([few, *(seen(key, i, i, "over") for i, key in enumerate("abcab"))])
     assert told(events) == [("over", "enter", 0), ("over", "enter", 1)]
-    assert (bucket.objects, bucket.figures.left_out) == (2, {"room": 1})
+    assert (bucket.objects, bucket.figures.left_out) == (2, {"capacity": 1})
 
 
 def test_a_state_of_another_form_is_refused() -> None:

@@ -160,10 +160,10 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
     wrong = [
         (seen(None, 9, 5), "key"),
         (seen("c", 9, None), "time"),
-        (seen("c", 9, None, is_ahead=True), "ahead"),
+        (seen("c", 9, None, is_ahead=True), "future_timestamp"),
         (seen("c", 9, 5, position=(7.5, None)), "position"),
         (seen("c", 9, 5, position=(7.5, 91.0)), "position"),
-        (seen("c", 9, 15, carried="x" * 512), "wide"),
+        (seen("c", 9, 15, carried="x" * 512), "too_large"),
         (seen("c", 9, 5, position=()), "position"),
         (seen("c", 9, 5, position=(7.5,)), "position"),
         (seen("c", 9, 5, position=(7.5, 47.0, 7.5, 47.0)), "position"),
@@ -204,7 +204,7 @@ def test_a_tick_with_too_many_pairs_is_left_out_and_the_next_is_compared_with_th
     messages = [standing(CHANGES), seen("a", 1, 1), seen("b", 2, 1), passed(11), *crowd, passed(21), *gone, passed(31)]
     events, ticks = ticks_of(messages, pairs_max=14)
     assert named(events) == [("near", "10", "a", "b")]
-    assert ticks.figures.left_out == {"pairs": 1}
+    assert ticks.figures.left_out == {"too_many_pairs": 1}
     # Six objects have fifteen pairs.
     assert len(told_by(messages, pairs_max=15)) == 1 + 14 + 14
 
@@ -244,7 +244,7 @@ def test_no_more_is_held_than_has_room_whatever_the_cut() -> None:
     for cuts in ((), (3,), (2, 5, 6)):
         events, ticks = ticks_of(messages, cuts)
         assert len(events) == 3
-        assert ticks.figures.left_out == {"room": 2}, cuts
+        assert ticks.figures.left_out == {"capacity": 2}, cuts
         assert ticks.figures.observations == 5
 
 

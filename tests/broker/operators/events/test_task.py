@@ -51,4 +51,4 @@ def test_events_come_of_the_messages_and_the_state_goes_on() -> None:
     assert list(task((3,), frames(seen(2, "low"), "{"), state)) == []  # type: ignore[arg-type]
     (frame,) = task((3,), frames(seen(3, "low")), state)  # type: ignore[arg-type]
     assert frame["identity"].tolist() == ["low:enter:flights-0-3"]
-    assert arrived.value == FeedTally({3: 1}, 3, {"order": 1, "unreadable": 1}, {"enter": 2, "exit": 1})
+    assert arrived.value == FeedTally({3: 1}, 3, {"unordered": 1, "unreadable": 1}, {"enter": 2, "exit": 1})
