@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from broker.access.scope import Scope
 from broker.access.secret import check_secret, digest
@@ -303,6 +303,9 @@ def _fault(detail: ErrorDetails) -> ConfigError:
         remedy = 'is not text: write "its.name" = "value", the name in quotes when it has dots'
         return ConfigError("configuration key", ".".join(location[:3]), remedy)
     if detail["type"] == "extra_forbidden":
+        renamed = _section_at(location).renamed.get(location[-1])
+        if renamed is not None:
+            return ConfigError("renamed configuration key", key, f"write '{renamed}'")
         near = _nearest_key(location)
         remedy = f"did you mean '{near}'?" if near else f"known here: {', '.join(_keys_beside(location))}"
         return ConfigError("unknown configuration key", key, remedy)
@@ -320,18 +323,23 @@ def _nearest_key(location: tuple[str, ...]) -> str | None:
 
 
 def _keys_beside(location: tuple[str, ...]) -> list[str]:
-    """The keys that are known where a location ends."""
-    model: type[BaseModel] = Config
+    """Return the keys that are known where a location ends."""
+    return [field.alias or name for name, field in _section_at(location).model_fields.items()]
+
+
+def _section_at(location: tuple[str, ...]) -> type[Section]:
+    """Return the section that holds the last key of a location."""
+    section: type[Section] = Config
     for part in location[:-1]:
-        if part in model.model_fields:
-            annotation = model.model_fields[part].annotation
-            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-                model = annotation
+        if part in section.model_fields:
+            annotation = section.model_fields[part].annotation
+            if isinstance(annotation, type) and issubclass(annotation, Section):
+                section = annotation
             elif part == "streams":
-                model = StreamConfig
+                section = StreamConfig
             elif part == "layers":
-                model = LayerConfig
-    return [field.alias or name for name, field in model.model_fields.items()]
+                section = LayerConfig
+    return section
 
 
 def _no_stream() -> ConfigError:

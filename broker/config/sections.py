@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
@@ -34,10 +34,14 @@ _MASTER_FORM = re.compile(r"local(\[(\*|[1-9]\d*)(,\d+)?\])?|spark://[^\s/,]+:\d
 
 
 class Section(BaseModel):
-    """A table of the configuration: no key that is not known, no change once it is read."""
+    """A table of the configuration: no key that is not known, no change once it is read.
+
+    ``renamed``: keys of earlier versions with their present names. They are refused, and the refusal gives the name.
+    """
 
     # populate_by_name: "schema" is written in the file, but the name belongs to pydantic.
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
 
 def _topic_name(value: str) -> str:

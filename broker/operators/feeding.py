@@ -29,21 +29,22 @@ class Feeding(Operator):
     """What queries with events, and near queries, of a plan have written: observations (:mod:`asc.operators.feed`).
 
     For the tracks of events each record, accepted or not, for what leaves is seen by what does not accept it; for those
-    of near queries, what one of them accepts. ``tracks`` in the order of their names, none twice. ``ahead_s``: how far
-    past its record's timestamp a time may be. Cost: of a record, a JSON text of some 100 bytes a track.
+    of near queries, what one of them accepts. ``tracks`` in the order of their names, none twice.
+    ``max_future_s``: how far past its record's timestamp a time may be. Cost: of a record, a JSON text of some 100
+    bytes a track.
     """
 
     feed_topic: str
     tracks: tuple[Track, ...]
-    ahead_s: float
+    max_future_s: float
 
     @staticmethod
-    def of(found: Sequence[FedDestination], ahead_s: float) -> Feeding | None:
+    def of(found: Sequence[FedDestination], max_future_s: float) -> Feeding | None:
         """That of the destinations of a plan; None where there are none."""
         if not found:
             return None
         tracks = {one.track.name: one.track for one in found}
-        return Feeding(found[0].feed_topic, tuple(tracks[name] for name in sorted(tracks)), ahead_s)
+        return Feeding(found[0].feed_topic, tuple(tracks[name] for name in sorted(tracks)), max_future_s)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,7 +58,7 @@ class Feeding(Operator):
         """
         from pyspark.sql import functions as sf
 
-        ahead_us = round(self.ahead_s * 1_000_000)
+        ahead_us = round(self.max_future_s * 1_000_000)
         # A record without a timestamp has one before 1970.
         stamp = f"{RECORD}.timestamp"
         found = []

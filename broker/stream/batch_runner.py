@@ -117,7 +117,7 @@ class BatchRunner:
         self._limits: tuple[Plan, dict[str, int], tuple[int, dict[str, int]]] | None = None
         self._pipeline: tuple[_Made, Pipeline] | None = None
         self._feed_writer = FeedWriter(name, config, cluster, folder)
-        self._ahead_s = config.streams[name].ahead_s
+        self._max_future_s = config.streams[name].max_future_s
         self._feed: tuple[Plan, tuple[Feeding, Sequence[FedDestination]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None
         self.waits_for: str | None = None
@@ -250,7 +250,7 @@ class BatchRunner:
         """The feeding of a plan and the destinations that it is of; None where the plan has none."""
         if self._feed is None or self._feed[0] is not plan:
             found = destinations_in(plan)
-            feeding = Feeding.of(found, self._ahead_s)
+            feeding = Feeding.of(found, self._max_future_s)
             self._feed = (plan, None if feeding is None else (feeding, found))
         return self._feed[1]
 

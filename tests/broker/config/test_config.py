@@ -9,6 +9,9 @@ import pytest
 from asc.errors import AscError
 from broker.access.secret import digest, new_secret
 from broker.config.config import Config, load_config, load_kafka_options
+from broker.config.layers import LayerConfig
+from broker.config.sections import Section
+from broker.config.streams import StreamConfig
 from broker.errors import ConfigError, ConfigFaultsError
 
 STREAM = """
@@ -172,6 +175,36 @@ def test_a_stream_that_cannot_be_read_is_not_said_to_be_missing(config_file: Pat
     with pytest.raises(ConfigError) as caught:
         read(config_file, STREAM.replace("topic", "topc"))
     assert str(caught.value) == "unknown configuration key 'streams.flights.topc': did you mean 'topic'?"
+
+
+RENAMED = {
+    "streams.flights.ahead_s": "max_future_s",
+}
+
+
+@pytest.mark.parametrize(("key", "name"), RENAMED.items(), ids=RENAMED)
+def test_a_key_of_an_earlier_version_is_refused_with_its_present_name(config_file: Path, key: str, name: str) -> None:
+    section, old = key.rsplit(".", 1)
+    table = STREAM if section == "streams.flights" else f"{STREAM}[{section}]"
+    with pytest.raises(ConfigError) as caught:
+        read(config_file, f"{table}\n{old} = 1\n")
+    assert str(caught.value).startswith(f"renamed configuration key '{key}': write '{name}'")
+    variable = f"ASC__{key.upper().replace('.', '__')}"
+    config_file.write_text(STREAM, "utf-8")
+    with pytest.raises(ConfigError, match=f"^{variable}: renamed configuration key '{key}': write '{name}'"):
+        load_config(config_file, variables={variable: "1"})
+
+
+def test_every_renamed_key_is_tried_and_its_present_name_is_a_key() -> None:
+    sections: dict[str, type[Section]] = {"streams.flights": StreamConfig, "layers.countries": LayerConfig}
+    for name, field in Config.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            sections[name] = field.annotation
+    tables = {f"{name}.{old}": new for name, section in sections.items() for old, new in section.renamed.items()}
+    assert tables == RENAMED
+    for name, section in sections.items():
+        assert set(section.renamed.values()) <= section.model_fields.keys(), name
+        assert not section.renamed.keys() & section.model_fields.keys(), name
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
