@@ -56,11 +56,11 @@ test: setup .venv/.dev lint  ## the checks of lint, then every test; the ten slo
 
 soak: MINUTES ?= 30
 soak: setup .venv/.dev  ## random faults in a broker under load for MINUTES, and the books of what it delivered
-	@$(BIN)/python -m faults.soak --minutes $(MINUTES)
+	@$(BIN)/python -m tools.faults.soak --minutes $(MINUTES)
 
 fuzz: MINUTES ?= 10
 fuzz: setup .venv/.dev  ## random inputs for parser, plain reader, API and decoder, each for MINUTES
-	@$(BIN)/python -m fuzz --minutes $(MINUTES)
+	@$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
 bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results
 	@$(BIN)/asc bench match
@@ -85,17 +85,17 @@ bench: setup .venv/.dev  ## every benchmark at full size; results in bench/resul
 	@$(BIN)/asc bench peers
 
 screenshots: setup .venv/.dev  ## the pictures of the console in docs/images, with the system's Chromium
-	@$(BIN)/python -m release.screenshots
+	@$(BIN)/python -m tools.release.screenshots
 
 # Arguments, as of records that were downloaded where there is no network: make audit AUDIT="--osv FOLDER".
 AUDIT ?=
 audit: setup .venv/.dev  ## licences and known vulnerabilities of packages and jars; the SBOM is dist/sbom.cdx.json
-	@$(BIN)/python -m audit $(AUDIT)
+	@$(BIN)/python -m tools.audit $(AUDIT)
 
 # RELEASE=--unreleased builds and tries what is no release yet.
 RELEASE ?=
 release: .venv/.dev  ## wheel and sdist in dist, the wheel tried in an empty environment
-	@$(BIN)/python -m release $(RELEASE)
+	@$(BIN)/python -m tools.release $(RELEASE)
 
 docs: .venv/.dev  ## the documentation as a site, in site: open site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

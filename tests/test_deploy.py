@@ -18,8 +18,8 @@ from broker.access.secret import digest
 from broker.config.config import Config, load_config
 from broker.config.sections import ApiConfig
 from cli.main import main
-from release.archives import packages
-from release.version import version_of
+from tools.release.archives import packages
+from tools.release.version import version_of
 
 ROOT = Path(broker.__file__).parents[1]
 DEPLOY = ROOT / "deploy"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench", "faults", "audit", "fuzz", "release")
+PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench", "tools")
 
 WITHOUT_TESTS = {
     "asc/operators/times.py": "has an example that is run",
@@ -15,10 +15,10 @@ WITHOUT_TESTS = {
     "broker/plans/offsets.py": "names a type, and does nothing",
     "broker/operators/operator.py": "says what the operators do, which have tests of their own",
     **dict.fromkeys(
-        ("faults/broker_process.py", "faults/node.py", "faults/rig.py", "faults/soak.py"),
-        "is what tests/faults/test_faults.py runs on",
+        ("tools/faults/broker_process.py", "tools/faults/node.py", "tools/faults/rig.py", "tools/faults/soak.py"),
+        "is what tests/tools/faults/test_faults.py runs on",
     ),
-    **dict.fromkeys(("fuzz/child.py", "fuzz/target.py"), "is what tests/fuzz/test_watch.py runs on"),
+    **dict.fromkeys(("tools/fuzz/child.py", "tools/fuzz/target.py"), "is what tests/tools/fuzz/test_watch.py runs on"),
 }
 
 

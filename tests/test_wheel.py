@@ -92,7 +92,7 @@ def test_it_holds_every_package_and_what_they_read(wheel: Path) -> None:
     data = {path.relative_to(ROOT).as_posix() for path in (ROOT / "workloads" / "data").iterdir() if path.is_file()}
     assert data
     assert {"asc/py.typed", "broker/runtime/jars.lock", *data} <= names
-    assert not any(name.startswith("tests/") for name in names)
+    assert not any(name.startswith(("tests/", "tools/")) for name in names)
 
 
 def test_the_demo_runs_outside_the_checkout(environment: Path, tmp_path: Path) -> None:

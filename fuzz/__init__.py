@@ -1,1 +1,0 @@
-"""Inputs by the hundred thousand that nobody wrote, each in a process that is watched: ``python -m fuzz``."""

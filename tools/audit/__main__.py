@@ -1,0 +1,96 @@
+"""``python -m tools.audit``: the SBOM, the licences, and the known vulnerabilities of what the broker runs on.
+
+Ends with 0 where nothing stands against a release, with 1 where something does or the audit cannot be made, with 2 for
+wrong use, and with 3 where only the data about vulnerabilities cannot be had: then nothing is known of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+
+from asc.errors import AscError
+from tools.audit.component import Component, everything
+from tools.audit.errors import NoDataError
+from tools.audit.inventory import inventory
+from tools.audit.osv import API, Found, ask, look_up
+from tools.audit.policy import POLICY_FILE, Policy, read_policy
+from tools.audit.report import findings, licence_lines, refusals, unknown_parts
+from tools.audit.sbom import sbom
+
+_REFUSED, _UNKNOWN = 1, 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the SBOM, print what was found, and give the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.audit", description="What the broker runs on, and what of it is known."
+    )
+    parser.add_argument("--out", type=Path, default=Path("dist"), help="folder of the SBOM (default: dist)")
+    parser.add_argument(
+        "--policy", type=Path, default=POLICY_FILE, help="what is allowed and judged (default: tools/audit/policy.toml)"
+    )
+    parser.add_argument(
+        "--osv", type=Path, metavar="FOLDER", help="records of OSV that were downloaded, in place of asking"
+    )
+    parser.add_argument("--api", default=API, help=f"where OSV is asked (default: {API})")
+    parser.add_argument(
+        "--timeout", type=float, default=20.0, metavar="SECONDS", help="for each answer of OSV (default: 20)"
+    )
+    options = parser.parse_args(arguments)
+    try:
+        policy = read_policy(options.policy)
+        components = [policy.declare(component) for component in inventory(policy.groups)]
+        options.out.mkdir(parents=True, exist_ok=True)
+        path = options.out / "sbom.cdx.json"
+        path.write_text(sbom(components), encoding="utf-8")
+    except (AscError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return _REFUSED
+    print(f"{path}: {len(components)} packages and jars, {sum(1 for _ in everything(components))} with what is in them")
+    if options.osv:
+        return tell(components, policy, lambda: look_up(everything(components), options.osv))
+    return tell(components, policy, lambda: ask(everything(components), options.timeout, options.api))
+
+
+def tell(components: Sequence[Component], policy: Policy, known: Callable[[], Found]) -> int:
+    """Print licences and vulnerabilities, what stands against a release on stderr, and give the exit code.
+
+    ``known`` gives what is known of the components, and raises NoDataError where nothing is to be had.
+    """
+    refused = _licences(components, policy)
+    try:
+        found = known()
+    except NoDataError as error:
+        print("vulnerabilities: not known, whether there are any or not")
+        print(f"error: {error}", file=sys.stderr)
+        return _REFUSED if refused else _UNKNOWN
+    told = findings(components, found, policy, date.today())
+    against = [finding for finding in told if finding.why is None]
+    print(f"vulnerabilities: {len(told)} known, {len(told) - len(against)} of them judged")
+    for finding in told:
+        if finding.why is not None:
+            print(f"  {finding}")
+    if parts := unknown_parts(components):
+        print(f"vulnerabilities: OSV has nothing of {', '.join(part.name for part in parts)}")
+    for finding in against:
+        print(f"error: {finding}", file=sys.stderr)
+    return _REFUSED if refused or against else 0
+
+
+def _licences(components: Sequence[Component], policy: Policy) -> bool:
+    """Print the table and the refusals; whether there are any."""
+    refused = refusals(components, policy)
+    print(f"licences: {len(refused)} refused")
+    for line in licence_lines(components):
+        print(f"  {line}")
+    for line in refused:
+        print(f"error: {line}", file=sys.stderr)
+    return bool(refused)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""The locked Python packages as they are installed, with the native libraries and the Java that they bring."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from tools.audit.component import FILE, PYPI, Component
+from tools.audit.errors import AuditError
+from tools.audit.licences import from_expression, from_name, from_text
+
+_HASH = re.compile(r"\s--hash=sha256:([0-9a-f]{64})")
+_LICENCE_FILE = re.compile(r"(.*/)?(LICEN[SC]E|COPYING)(\.txt|\.md|\.rst)?", re.IGNORECASE)
+_NATIVE = re.compile(r"[^/]+\.libs/[^/]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """A line of the lock: one version of a package, for the Pythons and systems that ``requirement.marker`` names."""
+
+    requirement: Requirement
+    version: str
+    sha256: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return canonicalize_name(self.requirement.name)
+
+    @property
+    def is_for_this_python(self) -> bool:
+        return self.requirement.marker is None or self.requirement.marker.evaluate()
+
+
+def read_lock(path: Path) -> list[Locked]:
+    """The packages of a lock as uv and pip write it. Raises AuditError for what is not one version with its hashes."""
+    locked = []
+    for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            requirement = Requirement(_HASH.sub("", line))
+        except InvalidRequirement as error:
+            raise AuditError("line of the lock", line[:80], f"is no requirement: run 'make lock' ({path})") from error
+        versions = [specifier.version for specifier in requirement.specifier if specifier.operator == "=="]
+        hashes = tuple(_HASH.findall(line))
+        if len(versions) != 1 or not hashes:
+            raise AuditError("line of the lock", line[:80], f"has no version or no hash: run 'make lock' ({path})")
+        locked.append(Locked(requirement, versions[0], hashes))
+    return locked
+
+
+def installed_packages(locked: Sequence[Locked]) -> list[Component]:
+    """Every locked package, those for other Pythons and systems among them.
+
+    Of those the lock says all that is known; where another version of one is installed, its licence is taken for
+    theirs. Raises AuditError where one that is for this Python is missing or has another version.
+    """
+    return [_package(one) for one in locked]
+
+
+def _package(locked: Locked) -> Component:
+    try:
+        found = distribution(locked.name)
+    except PackageNotFoundError:
+        found = None
+    if locked.is_for_this_python and (found is None or found.version != locked.version):
+        installed = found.version if found else "none"
+        raise AuditError("installed version", f"{locked.name} {installed}", f"is not {locked.version}: 'make setup'")
+    licence, told_by = _licence(found) if found else (None, "")
+    return Component(
+        ecosystem=PYPI,
+        name=locked.name,
+        version=locked.version,
+        place="",
+        sha256=locked.sha256,
+        licence=licence,
+        told_by=told_by if locked.is_for_this_python else told_by and f"{told_by} of the installed version",
+        marker=str(locked.requirement.marker or ""),
+        parts=tuple(_parts(found)) if found and locked.is_for_this_python else (),
+    )
+
+
+def _licence(found: Distribution) -> tuple[str | None, str]:
+    metadata = found.metadata
+    for field, read in (("License-Expression", from_expression), ("License", from_name)):
+        if licence := read((metadata.get_all(field) or [""])[0]):
+            return licence, field
+    # A classifier names a family ("BSD License"), so the text of the file goes before it.
+    for file in found.files or ():
+        if ".dist-info/" in str(file) and _LICENCE_FILE.fullmatch(str(file)):
+            text = Path(str(file.locate())).read_text(encoding="utf-8", errors="replace")
+            if licence := from_text(text):
+                return licence, "licence file"
+    classified = [text.rpartition(" :: ")[2] for text in metadata.get_all("Classifier") or [] if "License ::" in text]
+    return (from_name(classified[0]), "classifier") if len(classified) == 1 else (None, "")
+
+
+def _parts(found: Distribution) -> Iterator[Component]:
+    """The native libraries that a wheel brings beside the package, and its Java."""
+    for file in sorted(found.files or (), key=str):
+        place = str(file)
+        if _NATIVE.fullmatch(place):
+            content = Path(str(file.locate())).read_bytes()
+            yield Component(FILE, file.name, "", place, sha256=(hashlib.sha256(content).hexdigest(),))
+        elif place.endswith("java-runtime/release"):
+            text = Path(str(file.locate())).read_text(encoding="utf-8")
+            version = re.search(r'^JAVA_VERSION="(.+)"', text, re.MULTILINE)
+            yield Component(FILE, "openjdk", version[1] if version else "", place.rpartition("/")[0])

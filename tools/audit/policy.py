@@ -1,0 +1,141 @@
+"""What is allowed: licences by list, exceptions and judged vulnerabilities by package, each with its reason."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from tools.audit.component import Component
+from tools.audit.errors import AuditError
+from tools.audit.licences import alternatives, from_expression
+
+POLICY_FILE = Path(__file__).with_name("policy.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What was decided of the packages that a pattern of `Component.key` names: a licence, and why."""
+
+    packages: tuple[str, ...]
+    licence: str
+    reason: str
+
+    def concerns(self, component: Component) -> bool:
+        return any(fnmatchcase(component.key, pattern) for pattern in self.packages)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A known vulnerability that does no harm here, why, and the last day on which that is believed."""
+
+    vulnerability: str
+    packages: tuple[str, ...]
+    reason: str
+    until: date
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The allowed licences, what is declared of packages that say none, exceptions, judgements, and Maven's groups.
+
+    Invariant: every licence is an SPDX expression in SPDX's own spelling.
+    """
+
+    allowed: frozenset[str]
+    declared: tuple[Ruling, ...]
+    exceptions: tuple[Ruling, ...]
+    judged: tuple[Judgement, ...]
+    groups: Mapping[str, str]
+
+    def declare(self, component: Component) -> Component:
+        """The component and its parts, with the declared licence where nothing that was read says one."""
+        parts = tuple(self.declare(part) for part in component.parts)
+        ruling = next((ruling for ruling in self.declared if ruling.concerns(component)), None)
+        if component.licence is None and ruling is not None:
+            return replace(component, licence=ruling.licence, told_by="policy", parts=parts)
+        return replace(component, parts=parts)
+
+    def refusal(self, component: Component) -> str | None:
+        """Why the component's licence is refused, in one line; None where it may be used."""
+        licence = component.licence
+        if licence is None:
+            place = f" ({component.place})" if component.place else ""
+            subject = f"licence of '{component.key}' {component.version}{place}"
+            return f"{subject} is not known: declare it in tools/audit/policy.toml"
+        excepted = (ruling for ruling in self.exceptions if ruling.concerns(component))
+        if any(ruling.licence == licence for ruling in excepted):
+            return None
+        if any(way <= self.allowed for way in alternatives(licence)):
+            return None
+        return f"licence '{licence}' of '{component.key}' {component.version} is not allowed: do without, or except it"
+
+    def judgement(self, names: Sequence[str], component: Component) -> Judgement | None:
+        """The judgement on a vulnerability, by any of its names, where it concerns that component."""
+        return next(
+            (
+                judged
+                for judged in self.judged
+                if judged.vulnerability in names
+                and any(fnmatchcase(component.key, pattern) for pattern in judged.packages)
+            ),
+            None,
+        )
+
+
+def read_policy(path: Path = POLICY_FILE) -> Policy:
+    """The policy of a file. Raises AuditError for what is missing, unknown, without a reason, or no licence."""
+    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AuditError("policy", str(path), f"cannot be read ({error}): mend it") from error
+    unknown = content.keys() - {"allowed", "declared", "exceptions", "judged", "groups"}
+    if unknown:
+        raise AuditError("key", sorted(unknown)[0], f"is not one of a policy: take it out of {path}")
+    return Policy(
+        allowed=frozenset(_spdx(licence, path) for licence in content.get("allowed", [])),
+        declared=tuple(_ruling(table, path) for table in content.get("declared", [])),
+        exceptions=tuple(_ruling(table, path) for table in content.get("exceptions", [])),
+        judged=tuple(_judged(table, path) for table in content.get("judged", [])),
+        groups=MappingProxyType(dict(_groups(content.get("groups", {}), path))),
+    )
+
+
+def _groups(table: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
+    for group, patterns in table.items():
+        if not isinstance(patterns, list):
+            raise AuditError("group", group, f"is no list of artifacts: mend {path}")
+        yield from ((pattern, group) for pattern in patterns)
+
+
+def _ruling(table: Mapping[str, Any], path: Path) -> Ruling:
+    _check(table, {"packages": list, "licence": str, "reason": str}, path)
+    return Ruling(tuple(table["packages"]), _spdx(table["licence"], path), table["reason"])
+
+
+def _judged(table: Mapping[str, Any], path: Path) -> Judgement:
+    _check(table, {"vulnerability": str, "packages": list, "reason": str, "until": date}, path)
+    return Judgement(table["vulnerability"], tuple(table["packages"]), table["reason"], table["until"])
+
+
+def _check(table: Mapping[str, Any], kinds: Mapping[str, type], path: Path) -> None:
+    """Every key there, of its kind and not empty, and no other."""
+    for key, kind in kinds.items():
+        if not isinstance(table.get(key), kind) or not table[key]:
+            raise AuditError("table", dict(table), f"'{key}' is missing, empty or no {kind.__name__}: mend {path}")
+    if unknown := table.keys() - kinds.keys():
+        raise AuditError("key", sorted(unknown)[0], f"is not one of {sorted(kinds)}: take it out of {path}")
+
+
+def _spdx(text: str, path: Path) -> str:
+    expression = from_expression(text)
+    if expression is None:
+        raise AuditError("licence", text, f"is no SPDX expression: mend {path}")
+    return expression

@@ -1,0 +1,79 @@
+"""The software bill of materials: CycloneDX 1.6 in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib.metadata import metadata
+
+from cyclonedx.model import HashAlgorithm, HashType, Property
+from cyclonedx.model import component as cyclonedx
+from cyclonedx.model.bom import Bom, BomMetaData
+from cyclonedx.model.license import LicenseExpression
+from cyclonedx.output import make_outputter
+from cyclonedx.schema import OutputFormat, SchemaVersion
+from packageurl import PackageURL
+
+from tools.audit.component import FILE, MAVEN, PYPI, Component
+
+_DISTRIBUTION = "asc-broker"
+
+
+def sbom(components: Sequence[Component]) -> str:
+    """The JSON of the broker with its components, each with the parts that are packed into it.
+
+    A component's hashes are the SHA-256 of every archive that the lock allows of it. Properties say what CycloneDX has
+    no field for: ``asc:place`` where a part is, ``asc:marker`` for which Pythons and systems a version is locked, and
+    ``asc:licence-from`` where its licence was read.
+    """
+    about = metadata(_DISTRIBUTION)
+    broker = cyclonedx.Component(
+        name=_DISTRIBUTION,
+        type=cyclonedx.ComponentType.APPLICATION,
+        version=about["Version"],
+        bom_ref="asc-broker",
+        description=about["Summary"],
+        licenses=[LicenseExpression(about["License-Expression"])],
+        purl=PackageURL("pypi", name=_DISTRIBUTION, version=about["Version"]),
+    )
+    made = [_component(component, "asc-broker") for component in components]
+    bom = Bom(metadata=BomMetaData(component=broker), components=made)
+    bom.register_dependency(broker, made)
+    outputter = make_outputter(bom, OutputFormat.JSON, SchemaVersion.V1_6)
+    return outputter.output_as_string(indent=1) + "\n"
+
+
+def _component(component: Component, within: str) -> cyclonedx.Component:
+    group, _, artifact = component.name.rpartition(":")
+    # One jar may be there several times, in several places: the way to it tells them apart.
+    reference = "|".join(text for text in (within, component.key, component.version, component.place) if text)
+    return cyclonedx.Component(
+        name=artifact,
+        group=group or None,
+        version=component.version or None,
+        type=_type(component),
+        bom_ref=reference,
+        purl=_purl(component, group, artifact),
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest) for digest in component.sha256],
+        licenses=[LicenseExpression(component.licence)] if component.licence else [],
+        properties=list(_properties(component)),
+        components=[_component(part, reference) for part in component.parts],
+    )
+
+
+def _type(component: Component) -> cyclonedx.ComponentType:
+    if component.ecosystem == FILE and not component.version:
+        return cyclonedx.ComponentType.FILE
+    return cyclonedx.ComponentType.LIBRARY
+
+
+def _purl(component: Component, group: str, artifact: str) -> PackageURL | None:
+    if component.ecosystem == MAVEN:
+        return PackageURL("maven", group, artifact, component.version)
+    if component.ecosystem == PYPI:
+        return PackageURL("pypi", name=component.name, version=component.version)
+    return PackageURL("generic", name=artifact, version=component.version) if component.version else None
+
+
+def _properties(component: Component) -> Iterable[Property]:
+    told = {"place": component.place, "marker": component.marker, "licence-from": component.told_by}
+    return (Property(name=f"asc:{name}", value=value) for name, value in told.items() if value)

@@ -1,0 +1,114 @@
+"""A daemon as ``asc serve`` runs it, in a process of its own that can be killed."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from tools.faults.processes import descendants
+
+_LOOK_S = 0.05
+_READY_S = 300.0
+_LINES_TOLD = 40
+
+
+class BrokerProcess:
+    """The daemon of one configuration file; started as often as is asked for.
+
+    ``address``: of its API. RuntimeError, with its last lines, where it ends or does not get ready in time.
+    """
+
+    def __init__(self, config: Path, address: str) -> None:
+        self.log = config.with_suffix(".log")
+        self.client = httpx.Client(base_url=address, timeout=30, trust_env=False)
+        self._config = config
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its process, also where that is gone; RuntimeError before the first start."""
+        if self._child is None:
+            raise RuntimeError("the daemon was never started")
+        return self._child.pid
+
+    @property
+    def runs(self) -> bool:
+        return self._child is not None and self._child.poll() is None
+
+    def launch(self, prelude: str = "") -> None:
+        """Start the process; it is not ready then. ``prelude``: Python that it runs first."""
+        program = f"{prelude}\nfrom cli.main import main; main()"
+        with self.log.open("ab") as log:
+            command = [sys.executable, "-c", program, "serve", "--config", str(self._config)]
+            self._child = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def await_ready(self, timeout_s: float = _READY_S) -> None:
+        """Wait until it serves."""
+        self.await_reason(lambda reason: reason is None, timeout_s)
+
+    def await_reason(self, wanted: Callable[[str | None], bool], timeout_s: float = _READY_S) -> None:
+        """Wait until /readyz gives a reason that is wanted, None where it is ready; nothing is asked while it starts
+        to listen.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                if wanted(self.client.get("/readyz").json()["reason"]):
+                    return
+            except httpx.TransportError:
+                pass
+            if not self.runs:
+                raise RuntimeError(f"the daemon has ended: {self.last_lines()}")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the daemon is not as awaited in {timeout_s:g} s: {self.last_lines()}")
+            time.sleep(_LOOK_S)
+
+    def await_end(self, timeout_s: float = 60.0) -> int:
+        """Wait until the process has ended; its exit code."""
+        assert self._child is not None
+        try:
+            return self._child.wait(timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise RuntimeError(f"the daemon does not end in {timeout_s:g} s: {self.last_lines()}") from error
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal; harmless where it is gone."""
+        if self.runs:
+            assert self._child is not None
+            self._child.send_signal(number)
+
+    def kill(self) -> None:
+        """SIGKILL, and wait until it is gone; harmless where it is."""
+        if self._child is not None:
+            self.signal(signal.SIGKILL)
+            self._child.wait()
+
+    def jvm(self) -> int:
+        """The process of Spark's JVM; RuntimeError where there is none."""
+        for found in descendants(self.pid, "SparkSubmit"):
+            return found
+        raise RuntimeError(f"the daemon has no JVM: {self.last_lines()}")
+
+    def workers(self) -> list[int]:
+        """The Python processes in which Spark's tasks match."""
+        return descendants(self.jvm(), "python")
+
+    def last_lines(self) -> str:
+        """The end of its log."""
+        return (
+            "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-_LINES_TOLD:]) if self.log.exists() else ""
+        )
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

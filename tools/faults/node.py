@@ -1,0 +1,54 @@
+"""A Kafka node that is killed, stands still and starts again at the same address."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from broker.kafka.embedded import EmbeddedKafka
+from tools.faults.broker_process import free_port
+from tools.faults.processes import children, kill
+
+
+class Node:
+    """One node in a folder, always at the same port. RuntimeError where it is to be killed and does not run."""
+
+    def __init__(self, folder: Path) -> None:
+        # What is flushed by the system's cache outlives the process; only a few files make room to fill a small disk.
+        settings = {"log.segment.bytes": str(4 << 20), "log.index.size.max.bytes": str(64 << 10)}
+        self._kafka = EmbeddedKafka(folder, port=free_port(), settings=settings)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return self._kafka.bootstrap_servers
+
+    @property
+    def runs(self) -> bool:
+        return self._kafka.running
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self._kafka.start()
+
+    def stop(self) -> None:
+        """Stop it in good order."""
+        self._kafka.stop()
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        kill(self._process())
+
+    def stand_still(self) -> None:
+        """SIGSTOP: it answers nothing, and its connections stay."""
+        os.kill(self._process(), signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """SIGCONT."""
+        os.kill(self._process(), signal.SIGCONT)
+
+    def _process(self) -> int:
+        supervisor = self._kafka._supervisor
+        for found in [] if supervisor is None else children(supervisor.pid, "kafka.Kafka"):
+            return found
+        raise RuntimeError("the Kafka node does not run")

@@ -1,0 +1,230 @@
+"""A broker on a Kafka of its own, records that come in, queries that come and go, and the books of it all."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from broker.config.sections import KafkaConfig
+from broker.kafka.client import KafkaClient
+from broker.kafka.cluster import KafkaCluster
+from tools.faults.books import Arrived, Audit, Books, Published, duckdb_oracle
+from tools.faults.broker_process import BrokerProcess, free_port
+from tools.faults.feed import COLUMNS, DDL, Feed, record_of
+from tools.faults.node import Node
+from tools.faults.small_disk import SmallDisk
+from tools.faults.subscribers import Subscribers
+
+STREAM = "records"
+SOURCE = "records-in"
+EVERYTHING = "everything"
+DEAD_LETTERS = f"{STREAM}.dead-letter"
+TOPICS = ("alpha", "beta", "gamma")
+
+_CHECKPOINT_MB, _KAFKA_MB = 64, 2_000
+_STALLED_S = 180.0
+_LOOK_S = 0.2
+_OWN_HEADERS = "asc-"
+
+
+class Rig:
+    """Everything that a fault can be made in; started once, faulted as often as one likes, settled at the end.
+
+    The query ``everything`` accepts each record: by its topic is seen when the broker delivers again. RuntimeError
+    where a process does not come up, or nothing arrives for three minutes.
+    """
+
+    def __init__(self, folder: Path, *, seed: int, per_s: float = 300.0) -> None:
+        self.random = random.Random(seed)
+        self.checkpoint_disk = SmallDisk(folder / "checkpoint", _CHECKPOINT_MB)
+        self.kafka_disk = SmallDisk(folder / "kafka", _KAFKA_MB)
+        self.node = Node(self.kafka_disk.folder / "data")
+        self._port = free_port()
+        self._config = folder / "asc.toml"
+        self._per_s = per_s
+        self._seed = seed
+        self.broker = BrokerProcess(self._config, f"http://127.0.0.1:{self._port}")
+        self._calm_until: dict[int, int] | None = None
+
+    def start(self) -> None:
+        """Start Kafka, the broker, the records and the changes."""
+        self.checkpoint_disk.mount()
+        self.kafka_disk.mount()
+        self.node.start()
+        self._write_config()
+        self.cluster = KafkaCluster(self.node.bootstrap_servers, KafkaConfig())
+        self.client = self.cluster.client
+        self.cluster.create_topics([SOURCE, *TOPICS, EVERYTHING], {})
+        self.add_partition()
+        self.broker.launch()
+        self.broker.await_ready()
+        self.subscribers = Subscribers(self.broker.client, TOPICS, stream=STREAM, seed=self._seed)
+        self.subscribers.put("everything", "n >= 0", EVERYTHING)
+        self.feed = Feed(self.client.producer, SOURCE, self._per_s)
+        self._arrivals = _Arrivals(self.client)
+        self._arrivals.start()
+        self.feed.start()
+        self.subscribers.start()
+        self.await_delivery()
+
+    def close(self) -> None:
+        """Stop what runs."""
+        self.broker.kill()
+        self.node.stop()
+        for disk in (self.checkpoint_disk, self.kafka_disk):
+            disk.unmount()
+
+    def add_partition(self) -> None:
+        """The source topic has one partition more from now on."""
+        from kafka.admin import NewPartitions
+
+        admin = self.client.admin()
+        try:
+            count = len(self.cluster.partitions(SOURCE)) + 1
+            admin.create_partitions({SOURCE: NewPartitions(total_count=count)})
+        finally:
+            admin.close()
+
+    def checkpoint(self) -> Path:
+        """The folder of the stream's checkpoint."""
+        return self.checkpoint_disk.folder / "own" / STREAM
+
+    def await_delivery(self) -> float:
+        """Wait until a record is delivered that is published from now on; the seconds that took."""
+        begun, first = time.monotonic(), self.feed.count
+        while self._arrivals.highest < first:
+            if time.monotonic() - begun > _STALLED_S:
+                raise RuntimeError(f"nothing was delivered for {_STALLED_S:g} s: {self.broker.last_lines()}")
+            if self.feed.failure is not None:
+                raise RuntimeError(f"records could not be published: {self.feed.failure}")
+            time.sleep(_LOOK_S / 4)
+        return time.monotonic() - begun
+
+    def disturb(self) -> None:
+        """A fault is made now: from here on copies may come again, and out of order."""
+        if self._calm_until is None:
+            log = self.checkpoint() / "spark"
+            done = max(int(path.name) for path in (log / "commits").glob("[0-9]*"))
+            offsets = json.loads((log / "offsets" / str(done)).read_text("utf-8").splitlines()[-1])[SOURCE]
+            self._calm_until = {int(partition): offset for partition, offset in offsets.items()}
+
+    def delivered(self) -> int:
+        """How many records the query that accepts each has been seen to receive."""
+        return self._arrivals.count
+
+    def settle(self) -> Audit:
+        """Publish and change no more, wait until all has arrived that had to, and hold it against the books."""
+        self.subscribers.close()
+        self.subscribers.check_standing()
+        self.feed.close()
+        self._arrivals.close()
+        published = [Published(p, o, key, value, headers) for p, o, key, value, headers in self._read(SOURCE)]
+        oracle, undecodable = duckdb_oracle(published, COLUMNS)
+        books = Books(SOURCE, published, self.subscribers.lives, oracle)
+        books.add_dead_letters(DEAD_LETTERS, undecodable)
+        arrived = self._await_all(books)
+        audit = books.audit(arrived, self._calm_until)
+        known = {(record.partition, record.offset): record.value for record in published}
+        for partition, offset, number in self.feed.acknowledged:
+            if known.get((partition, offset)) != record_of(number)[1]:
+                audit.missing.append(f"{SOURCE}-{partition}-{offset}: acknowledged by Kafka, and not there")
+        return audit
+
+    def _await_all(self, books: Books) -> list[Arrived]:
+        outstanding, since = -1, time.monotonic()
+        while True:
+            arrived = [found for topic in (*TOPICS, EVERYTHING, DEAD_LETTERS) for found in self._arrived(topic)]
+            now = books.outstanding(arrived)
+            if now == 0 or time.monotonic() - since > _STALLED_S / 3:
+                return arrived
+            if now != outstanding:
+                outstanding, since = now, time.monotonic()
+            time.sleep(1.0)
+
+    def _arrived(self, topic: str) -> Iterator[Arrived]:
+        for _, _, key, value, headers in self._read(topic):
+            (source,) = (found.decode() for name, found in headers if name == "asc-source" and found is not None)
+            names = tuple(found.decode() for name, found in headers if name == "asc-query" and found is not None)
+            own = tuple((name, found) for name, found in headers if not name.startswith(_OWN_HEADERS))
+            yield Arrived(topic, source, names, key, value, own)
+
+    def _read(self, topic: str) -> Iterator[tuple[int, int, Any, Any, Any]]:
+        """All that is in a topic now, each partition in its order."""
+        from kafka import TopicPartition
+
+        consumer = self.client.consumer(auto_offset_reset="earliest", enable_auto_commit=False)
+        try:
+            for number in self.cluster.partitions(topic):
+                place = TopicPartition(topic, number)
+                consumer.assign([place])
+                end = consumer.end_offsets([place])[place]
+                while consumer.position(place) < end:
+                    for one in consumer.poll(timeout_ms=500).get(place, ()):
+                        yield number, one.offset, one.key, one.value, tuple(one.headers)
+        finally:
+            consumer.close()
+
+    def _write_config(self) -> None:
+        self._config.write_text(
+            f"""
+            [kafka]
+            bootstrap_servers = "{self.node.bootstrap_servers}"
+            [api]
+            port = {self._port}
+            [spark]
+            master = "local[2]"
+            driver_memory = "1g"
+            checkpoint_dir = "{self.checkpoint_disk.folder}/own"
+            max_records_per_batch = 1000
+            warm_up_s = 0
+            [streams.{STREAM}]
+            topic = "{SOURCE}"
+            format = "json"
+            schema = "{DDL}"
+            """,
+            "utf-8",
+        )
+
+
+class _Arrivals:
+    """Sees the records of the query that accepts each as they arrive, in a thread of its own."""
+
+    def __init__(self, client: KafkaClient) -> None:
+        self._client = client
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="arrivals", daemon=True)
+        self.highest = -1
+        self.count = 0
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join(timeout=10)
+
+    def _look(self) -> None:
+        while not self._over.is_set():
+            try:
+                self._consume()
+            except Exception:
+                # Kafka is away: that is what the faults are for.
+                self._over.wait(_LOOK_S)
+
+    def _consume(self) -> None:
+        from kafka import TopicPartition
+
+        consumer = self._client.consumer(auto_offset_reset="latest", enable_auto_commit=False)
+        try:
+            consumer.assign([TopicPartition(EVERYTHING, 0)])
+            while not self._over.is_set():
+                for records in consumer.poll(timeout_ms=200).values():
+                    self.count += len(records)
+                    self.highest = max(self.highest, *(json.loads(one.value)["n"] for one in records))
+        finally:
+            consumer.close()

@@ -1,0 +1,106 @@
+"""Random faults for as long as one likes, and the books at the end: ``python -m tools.faults.soak --minutes 30``."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from tools.faults.books import Audit
+from tools.faults.faults import FAULTS, Fault
+from tools.faults.rig import Rig
+
+_QUIET_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A fault that was made, and the seconds from its begin until a record came out that was published after its end.
+
+    ``ready_s``: how long the fault itself took with everything that had to be started again.
+    """
+
+    fault: str
+    ready_s: float
+    delivered_s: float
+
+    def __str__(self) -> str:
+        return f"{self.fault:<42} ready after {self.ready_s:6.1f} s, delivering after {self.delivered_s:6.1f} s"
+
+
+def soak(rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True) -> tuple[list[Made], Audit]:
+    """Make faults drawn at random until the time is over, each of them once where the time allows it first; then the
+    books. RuntimeError where the broker does not come back, or the API answered otherwise than it should.
+    """
+    made: list[Made] = []
+    end = time.monotonic() + minutes * 60
+    due = [fault for fault in faults if fault.possible(rig)]
+    for fault in (fault for fault in faults if not fault.possible(rig)):
+        _say(f"{fault.name:<42} left out: only root can mount a file system", tell)
+    turns = iter(rig.random.sample(due, len(due)))
+    while time.monotonic() < end:
+        fault = next(turns, None) or rig.random.choice(due)
+        made.append(suffer(rig, fault))
+        _say(str(made[-1]), tell)
+        time.sleep(_QUIET_S)
+    return made, settled(rig)
+
+
+def suffer(rig: Rig, fault: Fault) -> Made:
+    """Make one fault, and wait until records are delivered again."""
+    rig.disturb()
+    begun = time.monotonic()
+    fault.make(rig)
+    ready_s = time.monotonic() - begun
+    rig.await_delivery()
+    return Made(fault.name, ready_s, time.monotonic() - begun)
+
+
+def settled(rig: Rig) -> Audit:
+    """The books of a rig. RuntimeError where the API answered otherwise than it should."""
+    audit = rig.settle()
+    if rig.subscribers.failures:
+        raise RuntimeError(f"the API: {rig.subscribers.failures[0]} (seen: {len(rig.subscribers.failures)})")
+    return audit
+
+
+def _say(line: str, tell: bool) -> None:
+    if tell:
+        print(f"{time.strftime('%H:%M:%S')}  {line}", flush=True)
+
+
+@click.command()
+@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True)
+@click.option("--seed", type=int, default=None, help="Which faults come in which order; drawn where it is not given.")
+@click.option("--per-s", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Records a second.")
+def main(minutes: float, seed: int | None, per_s: float) -> None:
+    """Make random faults in a broker under load, and check that nothing was lost."""
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)
+    seed = random.randrange(1 << 30) if seed is None else seed
+    _say(f"seed {seed}, {per_s:g} records a second, for {minutes:g} minutes", True)
+    with tempfile.TemporaryDirectory(prefix="asc-soak-", ignore_cleanup_errors=True) as folder:
+        rig = Rig(Path(folder), seed=seed, per_s=per_s)
+        try:
+            rig.start()
+            made, audit = soak(rig, FAULTS, minutes)
+        except RuntimeError as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(1)
+        finally:
+            rig.close()
+    slowest = max(made, key=lambda one: one.delivered_s)
+    _say(f"{len(made)} faults; slowest: {slowest}", True)
+    _say(f"{rig.subscribers.changes:,} changes of queries, {rig.subscribers.sent_again:,} requests sent again", True)
+    _say(str(audit), True)
+    sys.exit(0 if audit.sound else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Fuzz every target for so long: ``python -m tools.fuzz --minutes 10``."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from tools.fuzz.coverage import has_atheris
+from tools.fuzz.journal import Entry
+from tools.fuzz.targets import TARGETS, target_named
+from tools.fuzz.trials import one_line
+from tools.fuzz.watch import Outcome, watch
+
+FOLDER = Path("artifacts/fuzz")
+_COLUMNS = "{:<10} {:>10} {:>9} {:>12} {:>12} {:>12}  {}"
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """The runs, a line each."""
+    lines = [_COLUMNS.format("run", "inputs", "seconds", "slowest (s)", "warm (MB)", "end (MB)", "found")]
+    for one in outcomes:
+        warm, end = ("-" if each is None else f"{each:.0f}" for each in (one.warm_mb, one.end_mb))
+        found = "nothing" if one.finding is None else f"see {one.kept}"
+        lines.append(
+            _COLUMNS.format(one.run, f"{one.tried:,}", f"{one.seconds:.0f}", f"{one.slowest_s:.3f}", warm, end, found)
+        )
+    return "\n".join(lines)
+
+
+def told(outcome: Outcome) -> str:
+    """A finding in one line, with how to run it again."""
+    return f"{outcome.run}: {outcome.finding}; again: python -m tools.fuzz --again {outcome.kept}"
+
+
+def runs_of(only: Sequence[str]) -> list[tuple[str, str]]:
+    """The runs of some targets, of all where none is named: how each is run, and which target it is."""
+    found = []
+    for name in only or TARGETS:
+        found.append((name, name))
+        if name == "parser" and has_atheris():
+            found.append(("coverage", name))
+    return found
+
+
+def run(name: str, target: str, seconds: float, seed: int, folder: Path) -> Outcome:
+    """One run, with a bar."""
+    begun = time.monotonic()
+    with tqdm(
+        total=round(seconds), desc=f"{name:<8}", unit="s", bar_format="{desc} {n}/{total} s |{bar}|{postfix}"
+    ) as bar:
+
+        def tell(entry: Entry) -> None:
+            bar.n = min(round(seconds), round(time.monotonic() - begun))
+            bar.set_postfix_str(f"{entry.tried:,} inputs" if entry.tried else "starting")
+
+        return watch(name, type(target_named(target)), seconds=seconds, seed=seed, folder=folder, tell=tell)
+
+
+def again(path: Path) -> str | None:
+    """Try a kept input once more, in this process; what is wrong with it, None where nothing is."""
+    with target_named(path.name.partition("-")[0]) as target:
+        try:
+            target.check(path.read_bytes())
+        except Exception as error:
+            return one_line(error)
+    return None
+
+
+@click.command()
+@click.option(
+    "--minutes", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Of each run."
+)
+@click.option("--only", type=click.Choice(list(TARGETS)), multiple=True, help="These targets and no others.")
+@click.option("--seed", type=int, default=None, help="Of the inputs; drawn where it is not given.")
+@click.option(
+    "--again", "kept", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Try one kept input."
+)
+def main(minutes: float, only: tuple[str, ...], seed: int | None, kept: Path | None) -> None:
+    """Try random inputs on parser, plain reader, API and decoder; exit code 1 where something is found."""
+    if kept is not None:
+        if kept.name.partition("-")[0] not in TARGETS:
+            raise click.UsageError(f"{kept}: the name of a kept input begins with {', '.join(TARGETS)}")
+        wrong = again(kept)
+        click.echo(f"{kept}: {wrong or 'nothing is wrong'}")
+        sys.exit(0 if wrong is None else 1)
+    # What was started ends with this process.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    seed = random.randrange(1 << 30) if seed is None else seed
+    click.echo(f"seed {seed}, {minutes:g} minutes a run" + ("" if has_atheris() else "; without atheris"))
+    outcomes = []
+    for name, target in runs_of(only):
+        outcomes.append(run(name, target, minutes * 60, seed, FOLDER))
+        if outcomes[-1].finding is not None:
+            click.echo(told(outcomes[-1]))
+    click.echo(table(outcomes))
+    sys.exit(0 if all(one.finding is None for one in outcomes) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The process that tries inputs, ``python -m tools.fuzz.child``; :mod:`tools.fuzz.watch` watches it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+FOUND = 3
+"""Exit code of a process that found something."""
+
+
+def main(name: str, journal_path: str, seconds: str, seed: str) -> None:
+    """Try inputs on a target for so long; exits with FOUND where one fails."""
+    if name == "coverage":
+        # Before anything else imports what is to be measured.
+        from tools.fuzz.coverage import follow
+
+        follow(Path(journal_path), float(seconds), int(seed))
+        return
+    from tools.fuzz.journal import Journal
+    from tools.fuzz.targets import target_named
+    from tools.fuzz.trials import Trials, generate, one_line
+
+    journal = Journal(Path(journal_path))
+    target = target_named(name)
+    try:
+        with target:
+            journal.weigh(target.weighed())
+            generate(target, Trials(target, journal), seconds=float(seconds), seed=int(seed))
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        journal.find(one_line(error))
+        sys.exit(FOUND)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,80 @@
+"""The parser once more, by texts that lead to code where none has led before: atheris, and so libFuzzer."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+_BYTES_MAX = 4_096
+
+
+def has_atheris() -> bool:
+    """Whether it is installed: it has no wheels for every processor and Python."""
+    return find_spec("atheris") is not None
+
+
+def follow(journal_path: Path, seconds: float, seed: int) -> None:
+    """Try texts for so long. Does not return: libFuzzer ends the process."""
+    import atheris
+
+    with atheris.instrument_imports(include=["asc"], exclude=_compiled(), enable_loader_override=False):
+        from tools.fuzz.parser import ParserTarget, encoded
+    from tools.fuzz.child import FOUND
+    from tools.fuzz.journal import Journal
+    from tools.fuzz.predicate_texts import seeds, tokens
+    from tools.fuzz.trials import Trials
+
+    folder = Path(tempfile.mkdtemp(prefix="asc-fuzz-texts-"))
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for number, text in enumerate(seeds()):
+        (corpus / str(number)).write_bytes(encoded(text))
+    words = folder / "words"
+    words.write_text("".join(f'"{_escaped(token)}"\n' for token in tokens()), "ascii")
+    journal = Journal(journal_path)
+    target = ParserTarget().__enter__()
+    journal.weigh(target.weighed())
+    trial = Trials(target, journal)
+
+    def one(given: bytes) -> None:
+        try:
+            trial(given)
+        except Exception:
+            import traceback
+
+            traceback.print_exc()
+            # libFuzzer would go on to its own report of a crash, whose input it has; it is in the journal.
+            os._exit(FOUND)
+
+    options = {
+        "max_total_time": max(1, round(seconds)),
+        "seed": seed % (1 << 31) or 1,
+        "max_len": _BYTES_MAX,
+        "dict": words,
+        "artifact_prefix": f"{folder}/",
+        # Whoever watches this process sees to both. No time at all would be a second of it.
+        "timeout": 1_000_000,
+        "rss_limit_mb": 0,
+        "verbosity": 0,
+    }
+    atheris.Setup(["fuzz", *(f"-{name}={value}" for name, value in options.items()), str(corpus)], one)
+    atheris.Fuzz()
+
+
+def _compiled() -> list[str]:
+    """The modules with loops that numba compiles, which cannot read what was instrumented."""
+    root = Path(__file__).parents[2]
+    return [
+        ".".join(path.relative_to(root).with_suffix("").parts)
+        for path in (root / "asc").rglob("*.py")
+        if "from asc.compiled import" in path.read_text("utf-8")
+    ]
+
+
+def _escaped(token: str) -> str:
+    """A token as libFuzzer's dictionaries spell it."""
+    return "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\x{byte:02X}" for byte in token.encode()
+    )

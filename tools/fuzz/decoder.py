@@ -1,0 +1,194 @@
+"""The decoder of records: attributes or a reason for each, and no batch that fails."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import accumulate
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from broker.config.streams import StreamConfig
+from broker.formats.dead_letter_reason import DeadLetterReason
+from broker.formats.decoder import ERROR, Decoder, as_records
+from tools.fuzz.record_values import batch_of
+from tools.fuzz.target import Target, Violation
+from tools.fuzz.trials import one_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from typing_extensions import Self
+
+_ALL_TYPES = (
+    "flag BOOLEAN, tiny TINYINT, small SMALLINT, n INT, big BIGINT, f FLOAT, d DOUBLE, price DECIMAL(10,2), "
+    "wide DECIMAL(38,10), s STRING, raw BINARY, day DATE, ts TIMESTAMP, ntz TIMESTAMP_NTZ"
+)
+_NESTED = (
+    "nested STRUCT<x: INT, a: STRUCT<b: DOUBLE>>, tags ARRAY<STRING>, labels MAP<STRING, INT>, "
+    "rows ARRAY<STRUCT<a: DATE>>"
+)
+_LAX = ("allowComments", "allowUnquotedFieldNames", "allowSingleQuotes", "allowNumericLeadingZeros")
+_LAXER = ("allowNonNumericNumbers", "allowBackslashEscapingAnyCharacter", "allowUnquotedControlChars")
+STREAMS = {
+    "json": StreamConfig(topic="t", format="json", schema=f"{_ALL_TYPES}, {_NESTED}"),
+    "lax json": StreamConfig(
+        topic="t", format="json", schema=f"{_ALL_TYPES}, {_NESTED}", options=dict.fromkeys((*_LAX, *_LAXER), "true")
+    ),
+    "json of texts": StreamConfig(
+        topic="t", format="json", schema="s STRING, tags ARRAY<STRING>, n INT", options={"primitivesAsString": "true"}
+    ),
+    "csv": StreamConfig(topic="t", format="csv", schema=_ALL_TYPES),
+    "csv of bars": StreamConfig(
+        topic="t",
+        format="csv",
+        schema="n INT, price DECIMAL(10,2), s STRING, ts TIMESTAMP",
+        options={
+            "sep": "|",
+            "maxColumns": "5",
+            "nullValue": "-",
+            "comment": "#",
+            "timestampFormat": "yyyy-MM-dd HH:mm:ss",
+        },
+    ),
+}
+"""Streams by what is said of them: every type, both formats, options that make a parser take more."""
+
+_BATCH = 400
+_BATCH_BYTES = 1_300_000
+"""Of a batch's values together: the largest value alone has less, and the journal has room for six times as many."""
+
+_HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
+"""A heap that has its size from the start: what grows is something else."""
+
+
+class DecoderTarget(Target):
+    """Inputs are batches: JSON objects of a stream's name in STREAMS and values, of which null is a tombstone and a
+    text has a byte in each character.
+
+    Holds of each: the batch is decoded as a whole, each of its records has either no error or one of the decoder's
+    reasons, the number of it is right, and what is not UTF-8 is never decoded.
+    """
+
+    name = "decoder"
+    input_s = 60.0
+    growth_mb = 256
+    is_shrunk = False
+
+    def __init__(self, spark: SparkSession | None = None) -> None:
+        """``spark``: a session to share; without it one is started and stopped."""
+        self._given = spark
+        self._decoders = {name: _decoder(stream) for name, stream in STREAMS.items()}
+
+    def __enter__(self) -> Self:
+        if self._given is None:
+            from broker.runtime.spark import spark_session
+
+            self._spark = spark_session(app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=_HEAP)
+        else:
+            self._spark = self._given
+        for name in STREAMS:
+            # What the JVM loads and compiles on first use is no input's time.
+            self.check(_batch(name, random.Random(name)))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._given is None:
+            self._spark.stop()
+
+    def weighed(self) -> list[int]:
+        """See :class:`Target`."""
+        handle = self._spark._jvm.java.lang.ProcessHandle.current()  # type: ignore[union-attr]
+        return [int(handle.pid())]
+
+    def inputs(self) -> SearchStrategy[bytes]:
+        """See :class:`Target`."""
+        return st.tuples(st.sampled_from(sorted(STREAMS)), st.integers(0, 2**64 - 1)).map(
+            lambda drawn: _batch(drawn[0], random.Random(drawn[1]))
+        )
+
+    def check(self, given: bytes) -> None:
+        """See :class:`Target`."""
+        plain = json.loads(given)
+        values = [None if text is None else text.encode("latin-1") for text in plain["values"]]
+        decoder = self._decoders[plain["stream"]]
+        try:
+            self._check(decoder, values)
+        except Exception as error:
+            fewer = self._fewest(decoder, values)
+            raise Violation(f"{plain['stream']}: {one_line(error)}", _encoded(plain["stream"], fewer)) from error
+
+    def _check(self, decoder: Decoder, values: list[bytes | None]) -> None:
+        found = sorted(self._decoded(decoder, values).to_pylist(), key=lambda row: int(row["_offset"]))
+        if [row["_offset"] for row in found] != list(range(len(values))):
+            raise Violation(f"{len(values)} records became {len(found)}")
+        for value, row in zip(values, found, strict=True):
+            fault = fault_of(value, row[ERROR], row["number"], decoder.reasons)
+            if fault is not None:
+                raise Violation(f"a value of {len(value or b'')} bytes: {fault}")
+
+    def _decoded(self, decoder: Decoder, values: list[bytes | None]) -> pa.Table:
+        from pyspark.sql import functions as sf
+
+        rows = self._spark.createDataFrame(list(enumerate(values)), "place BIGINT, value BINARY").coalesce(1)
+        records: DataFrame = as_records(rows, value=sf.col("value"), offset=sf.col("place"))
+        decoded = decoder.decode(records)
+        # Each attribute is asked for, as a predicate would, but what it is crosses as one number.
+        fields = sf.hash(*(sf.col(f"`{field.name}`").cast("string") for field in decoder.fields.arrow))
+        return decoded.select(
+            "_offset", ERROR, decoder.reason_number().alias("number"), fields.alias("fields")
+        ).toArrow()
+
+    def _fewest(self, decoder: Decoder, values: list[bytes | None]) -> list[bytes | None]:
+        """A part of the values that fails as well, by halves."""
+        while len(values) > 1:
+            middle = len(values) // 2
+            for half in (values[:middle], values[middle:]):
+                try:
+                    self._check(decoder, half)
+                except Exception:
+                    values = half
+                    break
+            else:
+                return values
+        return values
+
+
+def fault_of(value: bytes | None, error: str | None, number: int, reasons: tuple[DeadLetterReason, ...]) -> str | None:
+    """What is wrong with how a record was decoded; None where nothing is."""
+    texts = [reason.text for reason in reasons]
+    if error is not None and error not in texts:
+        return f"has the reason {error!r}, which is none of the decoder's"
+    if number != (0 if error is None else texts.index(error) + 1):
+        return f"has the reason {error!r} under the number {number}"
+    if error is None and (value is None or not _is_utf8(value)):
+        return "is decoded, and is no text"
+    return None
+
+
+def _batch(name: str, rng: random.Random) -> bytes:
+    stream = STREAMS[name]
+    columns = stream.fields().arrow.names
+    values = batch_of(rng, stream.format, columns, str(stream.options.get("sep", ",")), _BATCH)
+    size_bytes = accumulate(len(value or b"") for value in values)
+    return _encoded(name, [value for value, size in zip(values, size_bytes, strict=True) if size <= _BATCH_BYTES])
+
+
+def _encoded(name: str, values: list[bytes | None]) -> bytes:
+    texts = [None if value is None else value.decode("latin-1") for value in values]
+    return json.dumps({"stream": name, "values": texts}).encode()
+
+
+def _decoder(stream: StreamConfig) -> Decoder:
+    return stream.decoder(stream.fields(), "UTC")
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

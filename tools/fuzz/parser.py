@@ -1,0 +1,101 @@
+"""The parser of predicates: a normal form or a refusal in one line, whatever the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis.strategies import SearchStrategy
+
+from asc.errors import AscError, PredicateError
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Query
+from asc.predicate import normalise
+from asc.predicate.describe import describe, plain_form
+from asc.predicate.normal_form import Predicate
+from asc.predicate.plain_reader import PlainReader
+from asc.schema import Schema
+from tools.fuzz.predicate_texts import DDL, texts
+from tools.fuzz.target import Target, Violation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class ParserTarget(Target):
+    """Inputs are texts in UTF-8, halves of surrogate pairs among them.
+
+    Holds of each: it is read, and what is read can be compiled and printed, or it is refused with one line and a place
+    in the text; and where the reader of plain conjunctions takes it, both read the same.
+    """
+
+    name = "parser"
+    input_s = 5.0
+    growth_mb = 64
+
+    def __init__(self) -> None:
+        self._schema = Schema.from_ddl(DDL)
+        self._plain = PlainReader(self._schema)
+
+    def __enter__(self) -> Self:
+        # What numba compiles on first use is no input's time.
+        for text in ("n > 5 AND city = 'Oslo'", "s LIKE '%a%b' OR d < 1.5", "flag"):
+            self.check(text.encode())
+        return self
+
+    def inputs(self) -> SearchStrategy[bytes]:
+        """See :class:`Target`."""
+        return texts().map(encoded)
+
+    def check(self, given: bytes) -> None:
+        """See :class:`Target`."""
+        text = decoded(given)
+        found = outcome(text, self._schema)
+        plain = self._plain.predicate(text)
+        if plain is not None and plain != found:
+            raise Violation(f"the plain reader reads {plain}, the parser {found}")
+        if isinstance(found, Predicate):
+            self._check_read(found)
+
+    def _check_read(self, predicate: Predicate) -> None:
+        describe(predicate)
+        plain_form(predicate)
+        try:
+            plan = compile_plan([Query("q", predicate)])
+        except AscError as error:
+            check_line(error)
+            return
+        if len(plan) != 1:
+            raise Violation(f"compiled into {len(plan)} queries")
+
+
+def outcome(text: str, schema: Schema) -> Predicate | PredicateError:
+    """What the parser makes of a text; Violation where its refusal is not as refusals are."""
+    try:
+        return normalise(text, schema)
+    except PredicateError as error:
+        check_line(error)
+        if error.start is not None and not 0 <= error.start <= len(text):
+            raise Violation(f"refused at {error.start}, outside the text") from error
+        if error.caret().count("\n") > 1:
+            raise Violation("the place of the refusal is more than a line") from error
+        return error
+
+
+def check_line(error: AscError) -> None:
+    """Violation where an error is not one line with a remedy."""
+    line = str(error)
+    if len(line.splitlines()) != 1 or not error.remedy:
+        raise Violation(f"refused with {len(line.splitlines())} lines: {line!r}") from error
+
+
+def encoded(text: str) -> bytes:
+    """A text as an input."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decoded(given: bytes) -> str:
+    """An input as a text, also one that was not made from a text."""
+    try:
+        return given.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return given.decode("utf-8", "replace")

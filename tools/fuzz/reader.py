@@ -1,0 +1,59 @@
+"""The reader of plain conjunctions, through which bulk loads go, held against the parser."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from asc.predicate.normal_form import Predicate
+from asc.predicate.plain_reader import PlainReader
+from asc.schema import Schema
+from tools.fuzz.parser import outcome
+from tools.fuzz.predicate_texts import DDL, plain_conjunctions, texts
+from tools.fuzz.target import Target, Violation
+
+
+class ReaderTarget(Target):
+    """Inputs are loads: JSON arrays of texts that one reader is given in that order, each twice, for it remembers what
+    it has read.
+
+    Holds of each text: the reader leaves it to the parser, or reads what the parser reads; what the parser refuses it
+    does not read.
+    """
+
+    name = "reader"
+    input_s = 10.0
+    growth_mb = 64
+
+    def __init__(self) -> None:
+        self._schema = Schema.from_ddl(DDL)
+        self._lasting = PlainReader(self._schema)
+        self.read = 0
+        """Texts that the reader took: none taken would be none checked."""
+
+    def inputs(self) -> SearchStrategy[bytes]:
+        """See :class:`Target`."""
+        some = st.one_of(plain_conjunctions(), plain_conjunctions(), plain_conjunctions(), texts())
+        return st.lists(some, min_size=1, max_size=8).map(lambda load: json.dumps(load).encode())
+
+    def check(self, given: bytes) -> None:
+        """See :class:`Target`."""
+        load: list[str] = json.loads(given)
+        fresh = PlainReader(self._schema)
+        for text in load:
+            expected = outcome(text, self._schema)
+            for reader in (fresh, fresh, self._lasting):
+                found = reader.predicate(text)
+                if found is None:
+                    continue
+                self.read += 1
+                if found != expected or found.text != text:
+                    raise Violation(f"{text!r} is read as {_shown(found)}, by the parser as {_shown(expected)}")
+                if not found.forms:
+                    raise Violation(f"{text!r} is read without its forms")
+
+
+def _shown(found: object) -> str:
+    return str(found.conjuncts) if isinstance(found, Predicate) else str(found)

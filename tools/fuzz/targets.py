@@ -1,0 +1,22 @@
+"""All targets by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from tools.fuzz.target import Target
+
+TARGETS = {
+    "parser": "tools.fuzz.parser:ParserTarget",
+    "reader": "tools.fuzz.reader:ReaderTarget",
+    "api": "tools.fuzz.api:ApiTarget",
+    "decoder": "tools.fuzz.decoder:DecoderTarget",
+}
+"""Where each is; imported when it is asked for, for some bring Spark."""
+
+
+def target_named(name: str) -> Target:
+    """A new one, by its name here or by where it is, as ``tools.fuzz.parser:ParserTarget``."""
+    module, _, kind = TARGETS.get(name, name).partition(":")
+    return cast(Target, getattr(import_module(module), kind)())

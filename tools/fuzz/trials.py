@@ -1,0 +1,97 @@
+"""Inputs tried one after the other, in the process that may break over them."""
+
+from __future__ import annotations
+
+import itertools
+import resource
+import time
+from collections.abc import Callable
+
+from tools.fuzz.journal import Journal
+from tools.fuzz.target import Target, Violation
+
+_PEAK_MB = 256
+"""By how much one input may raise the most memory that the process ever had."""
+
+_WARM_INPUTS = 200
+"""Before that many, memory is asked for by what is set up once."""
+
+_ROUND_INPUTS = 200
+
+
+def one_line(error: BaseException) -> str:
+    """What an exception says, with its kind."""
+    told = " ".join(str(error).split())
+    return told if isinstance(error, Violation) else f"{type(error).__name__}: {told}"
+
+
+class Trials:
+    """Tries inputs on a target, each in a journal before. Violation also where one takes too much memory."""
+
+    def __init__(self, target: Target, journal: Journal) -> None:
+        self._target = target
+        self._journal = journal
+        self._count = 0
+
+    def __call__(self, given: bytes) -> None:
+        """Try one; what it raises is in the journal."""
+        before_kb = _peak_kb()
+        self._journal.begin(given)
+        try:
+            self._target.check(given)
+            self._count += 1
+            more_mb = (_peak_kb() - before_kb) / 1024
+            if more_mb > _PEAK_MB and self._count > _WARM_INPUTS:
+                raise Violation(f"took {more_mb:.0f} MB of memory, more than {_PEAK_MB}")
+        except Exception as error:
+            if isinstance(error, Violation) and error.given is not None:
+                self._journal.begin(error.given)
+            self._journal.find(one_line(error))
+            raise
+        self._journal.end()
+
+
+def generate(target: Target, trial: Callable[[bytes], None], *, seconds: float, seed: int) -> None:
+    """Have Hypothesis make inputs for so long; what one raises comes out, with the smallest such input tried last."""
+    end = time.monotonic() + seconds
+    for number in itertools.count(seed):
+        generate_round(target, trial, inputs=_ROUND_INPUTS, seed=number, until=end)
+        target.settle()
+        if time.monotonic() >= end:
+            return
+
+
+def generate_round(
+    target: Target, trial: Callable[[bytes], None], *, inputs: int, seed: int, until: float = float("inf")
+) -> None:
+    """So many inputs, the same ones for the same seed; none is begun after ``until``, but what fails is shrunk."""
+    import hypothesis
+    from hypothesis import HealthCheck, Phase, given, settings
+
+    failed = False
+    phases = [Phase.generate, Phase.shrink] if target.is_shrunk else [Phase.generate]
+
+    @hypothesis.seed(seed)
+    @settings(
+        max_examples=inputs,
+        phases=phases,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(target.inputs())
+    def one(given: bytes) -> None:
+        nonlocal failed
+        if failed or time.monotonic() < until:
+            try:
+                trial(given)
+            except Exception:
+                failed = True
+                raise
+
+    one()
+
+
+def _peak_kb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,144 @@
+"""A process that tries inputs, seen from outside: whether it crashes, hangs or grows."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.fuzz.journal import Entry, Journal
+from tools.fuzz.target import Target
+
+_LOOK_S = 0.2
+_START_S = 300.0
+_OVER_S = 330.0
+"""How long a process may take past its time: five minutes of it Hypothesis has to make an input smaller."""
+
+_WARM_SHARE = 0.3
+_WINDOW_SHARE = 0.1
+_LINES_TOLD = 5
+
+Tell = Callable[[Entry], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a run; ``finding`` is one line, None where nothing was found, ``kept`` the file of its input."""
+
+    run: str
+    tried: int
+    seconds: float
+    slowest_s: float
+    warm_mb: float | None
+    end_mb: float | None
+    finding: str | None = None
+    kept: Path | None = None
+
+
+class Weights:
+    """What processes weighed over a run: at a third of it, when all is warm, and at its end."""
+
+    def __init__(self) -> None:
+        self._readings: list[float] = []
+
+    def add(self, megabytes: float) -> None:
+        """A reading, at even distances."""
+        self._readings.append(megabytes)
+
+    def warm_mb(self) -> float | None:
+        """The median of a tenth of the run from a third of it on; None where there are no readings."""
+        return self._median(_WARM_SHARE)
+
+    def end_mb(self) -> float | None:
+        """The median of the last tenth; None where there are no readings."""
+        return self._median(1 - _WINDOW_SHARE)
+
+    def _median(self, share: float) -> float | None:
+        count = len(self._readings)
+        found = self._readings[round(share * count) : round((share + _WINDOW_SHARE) * count)]
+        return statistics.median(found) if found else None
+
+
+def watch(name: str, kind: type[Target], *, seconds: float, seed: int, folder: Path, tell: Tell) -> Outcome:
+    """Run a target for so long in a process of its own; ``tell`` is given what its journal says, five times a second.
+
+    ``kind``: of the target that the run ``name`` has. The input of a finding is kept in ``folder``, and beside it what
+    the process printed.
+    """
+    with tempfile.TemporaryDirectory(prefix="asc-fuzz-") as work:
+        path, log = Path(work) / "journal", Path(work) / "log"
+        journal, weights = Journal(path), Weights()
+        begun = time.monotonic()
+        with log.open("wb") as output:
+            command = [sys.executable, "-m", "tools.fuzz.child", name, str(path), str(seconds), str(seed)]
+            # A group of its own, so that what it started ends with it.
+            child = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+        try:
+            finding = _awaited(child, journal, weights, input_s=kind.input_s, seconds=seconds, tell=tell)
+        finally:
+            _end(child)
+        entry = journal.entry()
+        if finding is None and child.returncode != 0:
+            lines = log.read_text("utf-8", "replace").splitlines()[-_LINES_TOLD:]
+            finding = journal.found() or f"ended with {child.returncode}: {' / '.join(lines)}"
+        warm, end = weights.warm_mb(), weights.end_mb()
+        if finding is None and not entry.tried:
+            finding = "no input was tried"
+        if finding is None and warm is not None and end is not None and end - warm > kind.growth_mb:
+            finding = f"grew from {warm:.0f} to {end:.0f} MB, by more than {kind.growth_mb}"
+        kept = None if finding is None else _kept(folder, kind.name, journal.given(), log)
+        return Outcome(name, entry.tried, time.monotonic() - begun, entry.slowest_s, warm, end, finding, kept)
+
+
+def _awaited(
+    child: subprocess.Popen[bytes], journal: Journal, weights: Weights, *, input_s: float, seconds: float, tell: Tell
+) -> str | None:
+    """Wait until the process has ended; what is wrong where it has to be ended."""
+    begun = time.monotonic()
+    first: float | None = None
+    while child.poll() is None:
+        now, entry = time.monotonic(), journal.entry()
+        tell(entry)
+        if entry.busy_s > input_s:
+            return f"an input takes more than {input_s:g} s"
+        if first is None and entry.tried:
+            first = now
+        if first is not None:
+            weights.add(sum(map(_resident_mb, (child.pid, *entry.pids))))
+            if now - first > seconds + _OVER_S:
+                return f"not ended {_OVER_S:g} s after its time"
+        elif now - begun > _START_S:
+            return f"not started within {_START_S:g} s"
+        time.sleep(_LOOK_S)
+    return None
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _kept(folder: Path, name: str, given: bytes, log: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-{hashlib.sha256(given).hexdigest()[:12]}"
+    path.write_bytes(given)
+    path.with_suffix(".log").write_bytes(log.read_bytes())
+    return path
+
+
+def _resident_mb(pid: int) -> float:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    except (OSError, IndexError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)

@@ -1,0 +1,63 @@
+"""``python -m tools.release``: build wheel and source archive, and try the wheel where nothing else of the project is.
+
+Ends with 0 where both may be released, with 1 where something stands against it, with 2 for wrong use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tools.release.archives import build, faults, sums
+from tools.release.empty_environment import check_installed
+from tools.release.errors import ReleaseError
+from tools.release.version import check_committed, check_tagged, version_faults, version_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build, check and tell; the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.release", description="Build wheel and sdist, and try the wheel."
+    )
+    parser.add_argument("--out", type=Path, default=Path("dist"), help="folder of the archives (default: dist)")
+    parser.add_argument("--unreleased", action="store_true", help="also where version, changelog or tree are not ready")
+    parser.add_argument("--archives-alone", action="store_true", help="do not install the wheel (600 MB of packages)")
+    options = parser.parse_args(arguments)
+    version, found = version_of(ROOT), []
+    try:
+        if not options.unreleased:
+            found = list(version_faults(version, (ROOT / "CHANGELOG.md").read_text("utf-8")))
+            check_committed(ROOT)
+            check_tagged(ROOT, version)
+        if not found:
+            found = _built(options.out.resolve(), version, installs=not options.archives_alone)
+    except ReleaseError as error:
+        found = [*found, error]
+    for fault in found:
+        print(f"error: {fault}", file=sys.stderr)
+    return 1 if found else 0
+
+
+def _built(out: Path, version: str, *, installs: bool) -> list[ReleaseError]:
+    archives = build(ROOT, out)
+    found = list(faults(ROOT, archives))
+    if found:
+        return found
+    if installs:
+        with TemporaryDirectory(prefix="asc-release-") as folder:
+            check_installed(archives.wheel, ROOT / "requirements.lock", Path(folder), version)
+    files = (archives.wheel, archives.source)
+    (out / "SHA256SUMS").write_text(sums(files), encoding="utf-8")
+    for file in files:
+        print(f"{file.name}: {file.stat().st_size / 1e6:.1f} MB")
+    print(f"asc-broker {version}: in {out}" + ("" if installs else ", not installed"))
+    return []
+
+
+if __name__ == "__main__":
+    sys.exit(main())

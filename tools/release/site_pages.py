@@ -1,0 +1,106 @@
+"""The hook of mkdocs that makes links out of ``docs/`` work on the site as they do on a code host.
+
+What a page links to beside ``docs/`` is put on the site below ``repository/``: Markdown as a page, pictures as they
+are, other texts as a page that shows them, folders as a page that lists their files.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import File, Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[2]
+BESIDE = "repository"
+_HOME = "README.md"
+_PICTURES = (".png", ".svg")
+_LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(?=\))")
+_FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages that are linked to from others and do not lie in ``docs/``."""
+    from mkdocs.structure.files import File
+
+    pages = [f"docs/{file.src_uri}" for file in files.documentation_pages()]
+    found = dict.fromkeys([_HOME, "ARCHITECTURE.md", "CHANGELOG.md"])
+    waiting = [*pages, *found]
+    while waiting:
+        page = waiting.pop()
+        for target in linked(page, (ROOT / page).read_text(encoding="utf-8")):
+            if target not in found and not target.startswith("docs/") and (ROOT / target).exists():
+                found[target] = None
+                waiting += [target] if target.endswith(".md") else []
+    for target in found:
+        files.append(_added(File, config, target))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Has the links of a page lead to where the site has what they name."""
+    return with_links(markdown, page.file.src_uri)
+
+
+def linked(page: str, markdown: str) -> Iterator[str]:
+    """What a page links to, as paths within the repository."""
+    for match in _LINK.finditer(_FENCE.sub("", markdown)):
+        yield _target(page, match[2])
+
+
+def with_links(markdown: str, uri: str) -> str:
+    """A page at a place of the site, with its links as they are from there.
+
+    >>> with_links("[rules](../deploy/prometheus/alerts.yml), [all](cli.md#asc)", "metrics.md")
+    '[rules](repository/deploy/prometheus/alerts.yml.md), [all](cli.md#asc)'
+    """
+    own = _place_in_repository(uri)
+
+    def moved(match: re.Match[str]) -> str:
+        to = posixpath.relpath(place_on_site(_target(own, match[2])), posixpath.dirname(uri) or ".")
+        return f"{match[1]}{to}{match[3] or ''}"
+
+    parts = _FENCE.split(markdown)
+    return "".join(part if number % 2 else _LINK.sub(moved, part) for number, part in enumerate(parts))
+
+
+def place_on_site(path: str) -> str:
+    """Where the site has a file or folder of the repository.
+
+    >>> place_on_site("docs/cli.md"), place_on_site("README.md"), place_on_site("deploy")
+    ('cli.md', 'index.md', 'repository/deploy.md')
+    """
+    if path == _HOME:
+        return "index.md"
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    is_as_it_is = path.endswith((".md", *_PICTURES))
+    return f"{BESIDE}/{path}" if is_as_it_is else f"{BESIDE}/{path}.md"
+
+
+def _place_in_repository(uri: str) -> str:
+    if uri == "index.md":
+        return _HOME
+    return uri.removeprefix(f"{BESIDE}/") if uri.startswith(f"{BESIDE}/") else f"docs/{uri}"
+
+
+def _target(page: str, link: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(page), link))
+
+
+def _added(kind: type[File], config: MkDocsConfig, path: str) -> File:
+    source, uri = ROOT / path, place_on_site(path)
+    if path.endswith((".md", *_PICTURES)):
+        return kind.generated(config, uri, abs_src_path=str(source))
+    if source.is_dir():
+        names = sorted(str(own.relative_to(source)) for own in source.rglob("*") if own.is_file())
+        listed = "\n".join(f"- `{name}`" for name in names)
+        return kind.generated(config, uri, content=f"# {path}\n\nA folder of the checkout:\n\n{listed}\n")
+    text = source.read_text(encoding="utf-8")
+    return kind.generated(config, uri, content=f"# {path}\n\n````{source.suffix[1:]}\n{text}\n````\n")

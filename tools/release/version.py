@@ -1,0 +1,74 @@
+"""Which version a tree is. ``pyproject.toml`` says so, and nothing else does."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tools.release.errors import ReleaseError
+
+
+def project(root: Path) -> dict[str, Any]:
+    """``pyproject.toml``, parsed."""
+    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    document: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    return document
+
+
+def version_of(root: Path) -> str:
+    """The version of a tree."""
+    version: str = project(root)["project"]["version"]
+    return version
+
+
+def version_faults(version: str, changelog: str) -> Iterator[ReleaseError]:
+    r"""What of the changelog stands against releasing a version.
+
+    >>> [str(fault) for fault in version_faults("0.2.0", "# Changelog\n\n## 0.1.0\n\n- First\n")]
+    ["changelog without a section '0.2.0': write what changed under '## 0.2.0'"]
+    """
+    sections = dict(re.findall(r"^## (\S+)[^\n]*\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL))
+    if sections.get("Unreleased", "").strip():
+        remedy = f"set the next version in pyproject.toml, now {version}, and name the section after it"
+        yield ReleaseError("changelog with a section", "Unreleased", remedy)
+    elif version not in sections:
+        yield ReleaseError("changelog without a section", version, f"write what changed under '## {version}'")
+
+
+def tracked_files(root: Path) -> list[str]:
+    """The files of the tree that are under version control; ReleaseError where that cannot be asked."""
+    return [name for name in _git(root, "ls-files", "-z").split("\0") if name]
+
+
+def check_committed(root: Path) -> None:
+    """ReleaseError where tracked files are other than they were committed."""
+    changed = _git(root, "status", "--porcelain", "--untracked-files=no").splitlines()
+    if changed:
+        raise ReleaseError("tree with changes in", changed[0][3:], "commit them, or put them aside")
+
+
+def check_tagged(root: Path, version: str) -> None:
+    """ReleaseError where the commit does not bear the tag of the version: what is released can then be found again."""
+    tag = f"v{version}"
+    if tag not in _git(root, "tag", "--points-at", "HEAD").splitlines():
+        raise ReleaseError("commit without the tag", tag, f"git tag -a {tag} -m 'asc {version}'")
+
+
+def committed_s(root: Path) -> str:
+    """When the commit was made, in seconds since 1970: archives of one commit bear one time."""
+    return _git(root, "log", "-1", "--format=%ct").strip()
+
+
+def _git(root: Path, *arguments: str) -> str:
+    try:
+        run = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ReleaseError("git", str(root), f"cannot be run: {error.strerror}") from error
+    if run.returncode:
+        raise ReleaseError("git", str(root), f"says: {run.stderr.strip().splitlines()[-1]}")
+    return run.stdout
