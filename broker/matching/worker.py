@@ -195,7 +195,7 @@ def _joined(
     plan: Plan, registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
 ) -> tuple[Rows, pa.Array]:
     """As :func:`_deliveries`, of a plan with joins: beside each topic the shapes that accept the row, and each query
-    once; the members that deliver a record a pair each by themselves. An operator is told each member as a query.
+    once; the members that deliver a record a shape each by themselves. An operator is told each member as a query.
     """
     owner, is_member, is_pair = registered.owner, registered.is_member, registered.is_pair
     assert owner is not None

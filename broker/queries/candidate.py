@@ -107,8 +107,9 @@ class Candidate:
             return Candidate(query, predicate, None, _expressions(query.operator, carried, analyser), carried)
         if isinstance(query.operator, NearOperator):
             raise QueryError("join with pairs of objects", query.id, "is not known: give a predicate without a layer")
-        if query.operator is not None and query.join.pairs:
-            raise QueryError("join with events", query.id, "has pairs, and an event is of one shape: leave out pairs")
+        if query.operator is not None and query.join.per_shape:
+            remedy = "has per_shape, and an event is of one shape: leave out per_shape"
+            raise QueryError("join with events", query.id, remedy)
         layer = query.join.layer
         join = analyser.join(query.where, layer, shapes, may_wait=may_wait)
         members = Members.of(join, shapes[layer].features)
@@ -179,9 +180,9 @@ class Candidate:
 
 def members_of(query: RegisteredQuery, predicates: Mapping[str, Predicate], destination: str) -> list[Query]:
     """Members of a join, by the shapes of their predicates, as plans hold them."""
-    pairs = query.join is not None and query.join.pairs
+    per_shape = query.join is not None and query.join.per_shape
     return [
-        Query(member_id(query.id, shape_id, pairs=pairs), predicate, destination)
+        Query(member_id(query.id, shape_id, per_shape=per_shape), predicate, destination)
         for shape_id, predicate in predicates.items()
     ]
 
@@ -190,7 +191,7 @@ def plan_id_of(query: RegisteredQuery, shape_id: str | None) -> str:
     """What plans call a query, or the member of a join for a shape."""
     if query.join is None or shape_id is None:
         return query.id
-    return member_id(query.id, shape_id, pairs=query.join.pairs)
+    return member_id(query.id, shape_id, per_shape=query.join.per_shape)
 
 
 def planned_ids(plan: Plan, query: RegisteredQuery) -> Collection[str]:
