@@ -43,20 +43,20 @@ def read_layer(
     id: str | None = None,  # noqa: A002 - the word that GeoJSON, and who asks, has for it
     crs: str = WGS84,
     repair: bool = False,
-    wide_edges: bool = False,
+    allow_edges_over_180_deg: bool = False,
     properties: str = "",
 ) -> Layer:
     """The layer in a file, for :class:`asc.Matcher` and ``broker.match``: GeoJSON (``.geojson``, ``.json``), a Feature
     a line (``.ndjson``, ``.jsonl``) or CSV with a column of WKT; also with ``.gz``.
 
     ``id``: the property, or column, that names a shape; without it a Feature's own ``id``, else its property ``id``.
-    ``repair``: what GEOS calls invalid is mended. ``wide_edges``: edges may be longer than half a turn.
+    ``repair``: what GEOS calls invalid is mended. ``allow_edges_over_180_deg``: edges may be longer than half a turn.
     ``properties``: those that joins name, as Spark DDL. Raises ShapeError, with the place, for a row that is refused or
     an id that is there twice, SchemaError for what is no DDL, and OSError.
     """
     if crs not in CRSS:
         raise ShapeError("crs", crs, f"write {' or '.join(CRSS)}")
-    rules = Rules(crs == PLANAR, wide_edges, repair, properties=properties_of_ddl(properties))
+    rules = Rules(crs == PLANAR, allow_edges_over_180_deg, repair, properties=properties_of_ddl(properties))
     rows: dict[str, Feature] = {}
     for one in file_rows(Path(path), rules, id):
         if isinstance(one.row, ShapeError):

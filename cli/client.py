@@ -155,9 +155,10 @@ class Client:
         """The joins, by id."""
         return [join for page in self._pages("/v1/joins", "queries", {}) for join in page]
 
-    def join(self, query_id: str) -> Json:
-        """One join, with the shapes that it leaves out."""
-        return self.request("GET", f"/v1/joins/{quote(query_id, safe='')}")
+    def excluded_shapes(self, query_id: str) -> list[Json]:
+        """Return the first shapes that a join excludes, each with the reason."""
+        shapes: list[Json] = self.request("GET", f"{query_path(query_id)}/excluded-shapes")["shapes"]
+        return shapes
 
     def add_near(self, near: Json, *, replaces: bool = True) -> Json:
         """Register one near query, or put it in place of the query of its id."""

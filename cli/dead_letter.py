@@ -162,7 +162,7 @@ def replay(
     topic = str(found["topic"])
     wanted = _checked(places)
     seen: set[Place] = set()
-    left_out: list[str] = []
+    incomplete: list[str] = []
 
     def records(letters: Iterator[Any], partitions: int) -> Iterator[WholeRecord]:
         for message in letters:
@@ -170,7 +170,7 @@ def replay(
             if is_whole(message.headers or ()):
                 yield original(message, partitions)
             else:
-                left_out.append(_place_text(_place(message)))
+                incomplete.append(_place_text(_place(message)))
 
     kafka = client.kafka()
     with _letters(kafka, found, reason, wanted) as letters, BatchSender(kafka, topic) as sender:
@@ -180,12 +180,12 @@ def replay(
         sent = sender.acknowledged
     missing = [_place_text(place) for place in sorted(wanted - seen)]
     if as_json:
-        print_json({"topic": topic, "sent": sent, "left_out": left_out, "missing": missing})
+        print_json({"topic": topic, "sent": sent, "incomplete": incomplete, "missing": missing})
     else:
         click.echo(f"{sent:,} sent to {topic}")
-        if left_out:
-            named = f"{', '.join(left_out[:10])}{', ...' if len(left_out) > 10 else ''}"
-            click.echo(f"{len(left_out):,} left out, for they have not all of the record: {named}", err=True)
+        if incomplete:
+            named = f"{', '.join(incomplete[:10])}{', ...' if len(incomplete) > 10 else ''}"
+            click.echo(f"{len(incomplete):,} left out, for they have not all of the record: {named}", err=True)
         if reason is not None and not seen:
             click.echo(f"no dead letter's reason has {reason!r} in it: see 'asc dead-letter list'", err=True)
     if missing:

@@ -46,7 +46,7 @@ def join() -> None:
     epilog=examples(
         _ADD,
         'asc join add low --layer zones --where "ST_Contains(zones.geometry, ST_Point(x, y)) AND height < zones.floor"',
-        'asc join add in-tier --layer tiers --where "price BETWEEN tiers.low AND tiers.high" --pairs',
+        'asc join add in-tier --layer tiers --where "price BETWEEN tiers.low AND tiers.high" --per-shape',
         f"{_ADD} --events enter,exit --key icao24 --time ts",
     ),
 )
@@ -54,7 +54,7 @@ def join() -> None:
 @_layer_option
 @_where_option
 @stream_option("The stream it stands on; may be left out where there is one.")
-@click.option("--pairs", is_flag=True, help="Write what is accepted once a record and shape.")
+@click.option("--per-shape", is_flag=True, help="Write what is accepted once a record and shape.")
 @registration_options
 @server_options
 @json_option
@@ -65,18 +65,18 @@ def add(
     layer: str,
     where: str,
     stream: str | None,
-    pairs: bool,
+    per_shape: bool,
     fields: Json,
     replaces: bool,
     as_json: bool,
 ) -> None:
     """Register a join, or replace the query of that ID.
 
-    What it accepts arrives once a topic, with a header asc-shape: ID/SHAPE for each shape that accepts it; with --pairs
-    a record a shape. With --events its topic gets no records: it is told which objects come into a shape, and leave it.
-    Returns once every shape of the layer is in the running plan.
+    What it accepts arrives once a topic, with a header asc-shape: ID/SHAPE for each shape that accepts it; with
+    --per-shape a record a shape. With --events its topic gets no records: it is told which objects come into a shape,
+    and leave it. Returns once every shape of the layer is in the running plan.
     """
-    body = {"id": query_id, "layer": layer, "where": where, "pairs": pairs, **fields}
+    body = {"id": query_id, "layer": layer, "where": where, "per_shape": per_shape, **fields}
     body.update({"stream": stream} if stream else {})
     print_registered(client.add_join(body, replaces=replaces), as_json)
 
@@ -123,21 +123,20 @@ def list_joins(*, client: Client, as_json: bool) -> None:
 @server_options
 @json_option
 def show(*, client: Client, query_id: str, as_json: bool) -> None:
-    """Show one join, and the shapes that it leaves out."""
-    found = client.join(query_id)
+    """Show one join, and the shapes that it excludes."""
+    found, refusals = client.query(query_id), client.excluded_shapes(query_id)
     if as_json:
-        print_json(found)
+        print_json({**found, "refusals": refusals})
         return
     own = found.pop("join")
-    shown = {**found, "layer": own["layer"], "pairs": own["pairs"], "labels": labels_text(found["labels"])}
+    shown = {**found, "layer": own["layer"], "per_shape": own["per_shape"], "labels": labels_text(found["labels"])}
     shown["operator"] = operator_text(found["operator"])
-    shown["waits_for"] = ", ".join(found["waits_for"])
-    refusals = shown.pop("refusals")
+    shown["pending_shapes"] = ", ".join(found["pending_shapes"])
     print_table(["key", "value"], [[name, value] for name, value in shown.items()])
     for one in islice(refusals, _TOLD):
-        click.echo(f"left out: {visible(one['id'])} {visible(one['reason'])}", err=True)
-    if (found["left_out"] or 0) > _TOLD:
-        click.echo(f"left out: ... and {found['left_out'] - _TOLD:,} more", err=True)
+        click.echo(f"excluded: {visible(one['id'])} {visible(one['reason'])}", err=True)
+    if (found["excluded_shapes"] or 0) > _TOLD:
+        click.echo(f"excluded: ... and {found['excluded_shapes'] - _TOLD:,} more", err=True)
 
 
 def _shapes(listed: Json) -> str:
@@ -145,4 +144,4 @@ def _shapes(listed: Json) -> str:
         return "paused"
     if listed["shapes"] is None:
         return "not served"
-    return f"{listed['shapes']:,}" + (f", {listed['left_out']:,} left out" if listed["left_out"] else "")
+    return f"{listed['shapes']:,}" + (f", {listed['excluded_shapes']:,} excluded" if listed["excluded_shapes"] else "")

@@ -68,7 +68,7 @@ def put(
     exit code is 1 then.
     """
     there = client.layer(name)
-    found = _Put(file, Rules(there["crs"] == "planar", there["wide_edges"], repair), id_property)
+    found = _Put(file, Rules(there["crs"] == "planar", there["allow_edges_over_180_deg"], repair), id_property)
     offsets: Json = {}
     with tqdm(unit=" shapes", desc=name, leave=False, disable=None) as bar:
         for piece in _pieces(found.lines()):

@@ -135,7 +135,7 @@ def settled(body: Json, only_stream: str | None) -> Json:
         "labels": body.get("labels") or {},
         "paused": body.get("paused") or False,
         "expires_at": _time(body.get("expires_at")),
-        "join": {"pairs": False, **body["join"]} if isinstance(body.get("join"), dict) else body.get("join"),
+        "join": {"per_shape": False, **body["join"]} if isinstance(body.get("join"), dict) else body.get("join"),
         "operator": _operator(body.get("operator")),
     }
 

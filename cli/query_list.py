@@ -45,6 +45,6 @@ def _widest(columns: dict[str, list[object]]) -> int:
 def _state(registered: Json) -> str:
     if not registered.get("served", True):
         return "not served"
-    if registered.get("waits_for") and not registered["paused"]:
+    if registered.get("pending_shapes") and not registered["paused"]:
         return "waits"
     return "paused" if registered["paused"] else "running"

@@ -81,12 +81,12 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
     else:
         shown = {**found, "labels": labels_text(found.get("labels") or {})}
         shown["operator"] = operator_text(found.get("operator"))
-        shown["waits_for"] = ", ".join(found.get("waits_for") or [])
+        shown["pending_shapes"] = ", ".join(found.get("pending_shapes") or [])
         join = found.get("join")
         if join is None:
-            shown = {name: value for name, value in shown.items() if name not in ("join", "shapes", "left_out")}
+            shown = {name: value for name, value in shown.items() if name not in ("join", "shapes", "excluded_shapes")}
         else:
-            shown["join"] = f"over {join['layer']}" + (", a record a pair" if join["pairs"] else "")
+            shown["join"] = f"over {join['layer']}" + (", a record a shape" if join["per_shape"] else "")
         print_table(["key", "value"], [[name, value] for name, value in shown.items()])
 
 

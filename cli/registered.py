@@ -90,9 +90,9 @@ def print_registered(answer: Json, as_json: bool) -> None:
     registered = answer["query"]
     change = answer.get("change", "registered")
     click.echo(f"{change} {registered['id']} -> {registered['topic']}, {from_where(answer)}")
-    stood = answer.get("stood") or {}
-    if stood and (stood["where"], stood["topic"]) != (registered["where"], registered["topic"]):
-        click.echo(f"in place of: {visible(' '.join(stood['where'].split()))} -> {stood['topic']}")
+    previous = answer.get("previous") or {}
+    if previous and (previous["where"], previous["topic"]) != (registered["where"], registered["topic"]):
+        click.echo(f"in place of: {visible(' '.join(previous['where'].split()))} -> {previous['topic']}")
     for warning in answer.get("warnings") or []:
         click.echo(f"warning: {warning}", err=True)
 

@@ -130,8 +130,8 @@ def load(file: Path, as_json: bool) -> None:
 def pack(file: Path, force: bool, as_json: bool) -> None:
     """Write what the Python workers of a cluster import into FILE, a .tar.gz of about 220 MB, or a .tar.
 
-    'spark.packed' of the configuration names it; Spark carries it to each executor and unpacks it there. The hosts need
-    a Python of the same minor version, and nothing installed.
+    'spark.python_archive' of the configuration names it; Spark carries it to each executor and unpacks it there. The
+    hosts need a Python of the same minor version, and nothing installed.
     """
     from broker.runtime.packed import write_packed
 

@@ -17,11 +17,11 @@ def toml_lines(
     r"""A table as TOML: its own keys first, then its tables. A key without a value becomes a comment; the ``notes`` on
     keys, by their paths, stand behind them.
 
-    >>> print("\n".join(toml_lines({"api": {"port": 8750, "token_file": None}})))
+    >>> print("\n".join(toml_lines({"api": {"port": 8750, "root_token_file": None}})))
     <BLANKLINE>
     [api]
     port = 8750
-    # token_file is not set
+    # root_token_file is not set
     """
     for key, value in table.items():
         if value is None:

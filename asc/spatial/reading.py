@@ -44,13 +44,13 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What shapes are held to: the crs, and what may be passed over. ``wide_edges``: edges may be longer than half a
-    turn; ``repairs``: what GEOS calls invalid is mended, with a warning. ``properties``: what those of Features must
-    be.
+    """What shapes are held to: the crs, and what may be passed over. ``allow_edges_over_180_deg``: edges may be longer
+    than half a turn; ``repairs``: what GEOS calls invalid is mended, with a warning. ``properties``: what those of
+    Features must be.
     """
 
     is_planar: bool = False
-    wide_edges: bool = False
+    allow_edges_over_180_deg: bool = False
     repairs: bool = False
     vertices_max: int = VERTICES_MAX
     properties: Properties = NO_PROPERTIES
@@ -178,7 +178,7 @@ def _check_coordinates(found: BaseGeometry, rules: Rules) -> None:
     beyond = places[np.abs(places[:, 0]) >= 540]
     if len(beyond):
         raise ShapeError("longitude", float(beyond[0, 0]), "is more than a turn beyond 180 degrees")
-    for part in shapely.get_parts(found).tolist() if not rules.wide_edges else ():
+    for part in shapely.get_parts(found).tolist() if not rules.allow_edges_over_180_deg else ():
         for ring in [part.exterior, *part.interiors] if part.geom_type == "Polygon" else [part]:
             across = np.abs(np.diff(shapely.get_coordinates(ring)[:, 0]))
             wide = across[(across > _WIDE) & (across < _AROUND)]

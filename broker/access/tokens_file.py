@@ -17,7 +17,7 @@ from broker.access.scope import Scope
 from broker.errors import ConfigError
 
 RESERVED_NAMES = ("token", "daemon")
-"""What the audit calls the bearer of the one token of ``api.token_file``, and the daemon itself."""
+"""What the audit calls the bearer of the one token of ``api.root_token_file``, and the daemon itself."""
 
 _NAME_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from broker.access.scope import Scope
 from broker.access.secret import check_secret, digest
@@ -77,21 +77,23 @@ class Config(Section):
         plain["spark"]["options"] = masked_spark(plain["spark"]["options"])
         registry = plain["schema_registry"]
         registry |= {key: "********" for key in ("password", "token") if registry[key] is not None}
-        plain["spark"]["packed"] = plain["spark"]["packed"] and masked_urls(plain["spark"]["packed"])
+        spark = plain["spark"]
+        spark["python_archive"] = spark["python_archive"] and masked_urls(spark["python_archive"])
         return plain
 
     def token(self) -> str | None:
-        """The bearer token that may do everything: from the token file; where there is no tokens file either, from
+        """The bearer token that may do everything: from the root token file; where there is no tokens file either, from
         ASC_TOKEN; else none.
 
         The commands take a caller's token from ASC_TOKEN as well: one of the tokens file is not to become more by
         standing there when the daemon is started.
         """
-        if self.api.token_file is None:
+        path = self.api.root_token_file
+        if path is None:
             return None if self.api.tokens_file is not None else os.environ.get("ASC_TOKEN") or None
-        token = read_text("token file", self.api.token_file).strip()
+        token = read_text("root token file", path).strip()
         if not token:
-            raise ConfigError("token file", str(self.api.token_file), "is empty: write the bearer token into it")
+            raise ConfigError("root token file", str(path), "is empty: write the bearer token into it")
         return token
 
     def named_tokens(self, token: str | None) -> dict[str, Scope] | None:
@@ -103,7 +105,7 @@ class Config(Section):
             return None
         named = parse_tokens(read_text("tokens file", path), path)
         if token is not None and digest(token) in named:
-            remedy = "is the token of api.token_file too, which may do everything: take one of them out"
+            remedy = "is the token of api.root_token_file too, which may do everything: take one of them out"
             raise ConfigError("token", named[digest(token)].name, remedy)
         return named
 
@@ -175,14 +177,15 @@ class Config(Section):
         if token is None:
             if self.api.tokens_file is None:
                 remedy = (
-                    "reachable from outside: set api.token_file (or ASC_TOKEN, or api.tokens_file), or use 127.0.0.1"
+                    "reachable from outside: set api.root_token_file (or ASC_TOKEN, or api.tokens_file), "
+                    "or use 127.0.0.1"
                 )
                 yield ConfigError("api.host", self.api.host, remedy)
             return
         try:
             check_secret(token)
         except ConfigError as error:
-            name = "ASC_TOKEN" if self.api.token_file is None else f"token file '{self.api.token_file}'"
+            name = "ASC_TOKEN" if self.api.root_token_file is None else f"root token file '{self.api.root_token_file}'"
             yield ConfigError(f"{name}: {error.subject}", error.value, f"is asked for from outside and {error.remedy}")
 
 
@@ -303,6 +306,9 @@ def _fault(detail: ErrorDetails) -> ConfigError:
         remedy = 'is not text: write "its.name" = "value", the name in quotes when it has dots'
         return ConfigError("configuration key", ".".join(location[:3]), remedy)
     if detail["type"] == "extra_forbidden":
+        renamed = _section_at(location).renamed.get(location[-1])
+        if renamed is not None:
+            return ConfigError("renamed configuration key", key, f"write '{renamed}'")
         near = _nearest_key(location)
         remedy = f"did you mean '{near}'?" if near else f"known here: {', '.join(_keys_beside(location))}"
         return ConfigError("unknown configuration key", key, remedy)
@@ -320,18 +326,23 @@ def _nearest_key(location: tuple[str, ...]) -> str | None:
 
 
 def _keys_beside(location: tuple[str, ...]) -> list[str]:
-    """The keys that are known where a location ends."""
-    model: type[BaseModel] = Config
+    """Return the keys that are known where a location ends."""
+    return [field.alias or name for name, field in _section_at(location).model_fields.items()]
+
+
+def _section_at(location: tuple[str, ...]) -> type[Section]:
+    """Return the section that holds the last key of a location."""
+    section: type[Section] = Config
     for part in location[:-1]:
-        if part in model.model_fields:
-            annotation = model.model_fields[part].annotation
-            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-                model = annotation
+        if part in section.model_fields:
+            annotation = section.model_fields[part].annotation
+            if isinstance(annotation, type) and issubclass(annotation, Section):
+                section = annotation
             elif part == "streams":
-                model = StreamConfig
+                section = StreamConfig
             elif part == "layers":
-                model = LayerConfig
-    return [field.alias or name for name, field in model.model_fields.items()]
+                section = LayerConfig
+    return section
 
 
 def _no_stream() -> ConfigError:
@@ -376,7 +387,10 @@ def _resolved(config: Config, folder: Path) -> tuple[Config, list[ConfigError]]:
                 update={name: under(getattr(config.schema_registry, name)) for name in SchemaRegistryConfig.paths()}
             ),
             "spark": config.spark.model_copy(
-                update={"checkpoint_dir": under(config.spark.checkpoint_dir), "packed": place(config.spark.packed)}
+                update={
+                    "checkpoint_dir": under(config.spark.checkpoint_dir),
+                    "python_archive": place(config.spark.python_archive),
+                }
             ),
             "streams": streams,
         }

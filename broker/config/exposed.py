@@ -18,7 +18,7 @@ def exposed_files(config: Config, config_file: Path | None = None) -> dict[Path,
     """
     options = config.kafka.options
     secret = [
-        config.api.token_file,
+        config.api.root_token_file,
         config.api.tls_key_file,
         config.schema_registry.key_file,
         *(Path(options[key]) for key in _KAFKAS if key in options),

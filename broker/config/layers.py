@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,13 +17,15 @@ from broker.errors import ConfigError
 
 
 class LayerConfig(Section):
-    """A compacted topic of GeoJSON Features. ``crs``: what its coordinates are; ``wide_edges``: edges may be longer
-    than half a turn of longitude; ``properties``: those of the Features that joins name, as Spark DDL.
+    """A compacted topic of GeoJSON Features. ``crs``: what its coordinates are; ``allow_edges_over_180_deg``: edges may
+    be longer than half a turn of longitude; ``properties``: those of the Features that joins name, as Spark DDL.
     """
+
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({"wide_edges": "allow_edges_over_180_deg"})
 
     topic: TopicName
     crs: Literal["wgs84", "planar"] = "wgs84"
-    wide_edges: bool = Field(default=False, strict=True)
+    allow_edges_over_180_deg: bool = Field(default=False, strict=True)
     properties: str | None = Field(default=None, strict=True)
 
     @property
@@ -32,7 +35,9 @@ class LayerConfig(Section):
     def rules(self, limits: LimitsConfig) -> Rules:
         """What its shapes are held to."""
         properties = properties_of_ddl(self.properties or "")
-        return Rules(self.is_planar, self.wide_edges, vertices_max=limits.shape_vertices, properties=properties)
+        return Rules(
+            self.is_planar, self.allow_edges_over_180_deg, vertices_max=limits.shape_vertices, properties=properties
+        )
 
 
 def layer_faults(name: str, layer: LayerConfig, taken: dict[str, str]) -> Iterator[ConfigError]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
@@ -34,10 +34,14 @@ _MASTER_FORM = re.compile(r"local(\[(\*|[1-9]\d*)(,\d+)?\])?|spark://[^\s/,]+:\d
 
 
 class Section(BaseModel):
-    """A table of the configuration: no key that is not known, no change once it is read."""
+    """A table of the configuration: no key that is not known, no change once it is read.
+
+    ``renamed``: keys of earlier versions with their present names. They are refused, and the refusal gives the name.
+    """
 
     # populate_by_name: "schema" is written in the file, but the name belongs to pydantic.
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
 
 def _topic_name(value: str) -> str:
@@ -169,9 +173,13 @@ class SchemaRegistryConfig(Section):
 class ApiConfig(Section):
     """Where the HTTP API listens. Port 0 takes a free one."""
 
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"token_file": "root_token_file", "metrics_queries": "metrics_top_queries"}
+    )
+
     host: str = "127.0.0.1"
     port: int = Field(default=8750, ge=0, le=65535, strict=True)
-    token_file: Path | None = None
+    root_token_file: Path | None = None
     tokens_file: Path | None = None
     tls_cert_file: Path | None = None
     tls_key_file: Path | None = None
@@ -180,7 +188,7 @@ class ApiConfig(Section):
     requests_per_s: float = Field(default=500, gt=0, allow_inf_nan=False, strict=True)
     receive_timeout_s: float = Field(default=20, gt=0, le=3600, allow_inf_nan=False, strict=True)
     max_connections: int = Field(default=500, ge=1, strict=True)
-    metrics_queries: int = Field(default=100, ge=0, le=10_000, strict=True)
+    metrics_top_queries: int = Field(default=100, ge=0, le=10_000, strict=True)
 
     @classmethod
     def paths(cls) -> list[str]:
@@ -222,24 +230,32 @@ class TracingConfig(Section):
 class SparkConfig(Section):
     """The Spark driver, the cluster it runs on, and the pace of its streaming jobs."""
 
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"packed": "python_archive", "expression_limit_s": "expression_timeout_s"}
+    )
+
     master: str = "local[*]"
-    packed: str | None = None
+    python_archive: str | None = None
     driver_memory: str = "2g"
     checkpoint_dir: Path = Path("asc-data/checkpoint")
     time_zone: str = "UTC"
     max_records_per_batch: int = Field(default=200_000, ge=1, strict=True)
     trigger_interval_ms: int = Field(default=0, ge=0, strict=True)
     warm_up_s: float = Field(default=4, ge=0, le=300, allow_inf_nan=False, strict=True)
-    expression_limit_s: float = Field(default=120, ge=1, le=86_400, allow_inf_nan=False, strict=True)
+    expression_timeout_s: float = Field(default=120, ge=1, le=86_400, allow_inf_nan=False, strict=True)
     options: Options = Field(default_factory=dict)
 
     def faults(self) -> Iterator[ConfigError]:
         """A master that is none to Spark, packages that are no file, and options that are not the user's to set."""
         if not _MASTER_FORM.fullmatch(self.master):
             yield ConfigError("spark.master", self.master, "write local[N], spark://host:port, yarn or k8s://...")
-        is_sent = self.packed is not None and "://" not in self.packed and not self.master.startswith("local")
-        if is_sent and not Path(str(self.packed)).is_file():
-            yield ConfigError("spark.packed", self.packed, "is no file: write it with 'asc runtime pack'")
+        is_sent = (
+            self.python_archive is not None and "://" not in self.python_archive and not self.master.startswith("local")
+        )
+        if is_sent and not Path(str(self.python_archive)).is_file():
+            yield ConfigError(
+                "spark.python_archive", self.python_archive, "is no file: write it with 'asc runtime pack'"
+            )
         for key, value in self.options.items():
             remedy = spark_option_remedy(key)
             if remedy is not None:
@@ -247,7 +263,7 @@ class SparkConfig(Section):
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():
-            if name == "packed" and value is not None:
+            if name == "python_archive" and value is not None:
                 yield name, masked_urls(value)
             else:
                 yield name, masked_spark(value) if name == "options" else value

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -39,9 +40,11 @@ class StreamConfig(Section):
     """A source topic with a record format and a schema (Spark DDL here, or a file of DDL, of Spark's JSON form, or of
     what the format has for schemas).
 
-    ``lateness_s``: how far event time stays behind the newest record. ``ahead_s``: how far past its record's timestamp
-    an event time may be; what is further is none.
+    ``lateness_s``: how far event time stays behind the newest record. ``max_future_s``: how far past its record's
+    timestamp an event time may be; what is further is none.
     """
+
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({"ahead_s": "max_future_s"})
 
     topic: TopicName
     format: Annotated[str, AfterValidator(_known_format)]
@@ -50,7 +53,7 @@ class StreamConfig(Section):
     starting_offsets: Literal["earliest", "latest"] = "latest"
     crs: Literal["wgs84", "planar"] = "wgs84"
     lateness_s: float = Field(default=10, ge=0, le=2_592_000, allow_inf_nan=False, strict=True)
-    ahead_s: float = Field(default=3600, ge=0, le=2_592_000, allow_inf_nan=False, strict=True)
+    max_future_s: float = Field(default=3600, ge=0, le=2_592_000, allow_inf_nan=False, strict=True)
     options: Options = Field(default_factory=dict)
 
     @property

@@ -321,7 +321,7 @@ class Daemon:
             master=settings.master,
             time_zone=settings.time_zone,
             driver_memory=settings.driver_memory,
-            packed=settings.packed,
+            python_archive=settings.python_archive,
             options={**settings.options, **STREAMING_OPTIONS},
             progress=LOG.info,
             json_log=self.config.log.format == "json",

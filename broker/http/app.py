@@ -99,7 +99,7 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
     _add_error_answers(app, pages)
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
-    metrics = _metrics(permitted, requests, api.metrics_queries)
+    metrics = _metrics(permitted, requests, api.metrics_top_queries)
     more = (join_routes(permitted), near_routes(permitted), layer_routes(permitted))
     for router in (_query_changes(permitted), _query_views(permitted), *more, _views(permitted), metrics):
         app.include_router(router, responses=refusals)

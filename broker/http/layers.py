@@ -210,7 +210,7 @@ def _described(permitted: Permitted, name: str) -> dict[str, Any]:
         "name": name,
         "topic": config.topic,
         "crs": config.crs,
-        "wide_edges": config.wide_edges,
+        "allow_edges_over_180_deg": config.allow_edges_over_180_deg,
         "rows": len(found.rows),
         "refused": len(found.refused),
         "unkeyed": found.unkeyed,

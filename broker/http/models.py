@@ -69,15 +69,24 @@ class Body(BaseModel):
         return {name: value for name, value in plain.items() if name in cls.model_fields}
 
 
-_ADDED = ("version", "served", "reason", "waits_for", "shapes", "left_out", "delivered", "evaluation_errors")
+_ADDED = (
+    "version",
+    "served",
+    "reason",
+    "pending_shapes",
+    "shapes",
+    "excluded_shapes",
+    "delivered",
+    "evaluation_errors",
+)
 """What the answers have of a query beside what can be set."""
 
 
 class JoinBody(Body):
-    """Over which layer a query is a join; ``pairs``: what it accepts is written once a record and shape."""
+    """Over which layer a query is a join; ``per_shape``: what it accepts is written once a record and shape."""
 
     layer: Text
-    pairs: StrictBool = False
+    per_shape: StrictBool = False
 
 
 _OPERATOR = (
@@ -106,12 +115,12 @@ class QueryBody(Body):
 
 
 class JoinQueryBody(Body):
-    """A join to register, as a :class:`QueryBody` has it: ``layer`` and ``pairs`` beside the others."""
+    """A join to register, as a :class:`QueryBody` has it: ``layer`` and ``per_shape`` beside the others."""
 
     id: Text
     layer: Text
     where: Text
-    pairs: StrictBool = False
+    per_shape: StrictBool = False
     stream: Text | None = None
     topic: Text | None = None
     labels: dict[Text, Text] = Field(default_factory=dict)
@@ -121,8 +130,8 @@ class JoinQueryBody(Body):
 
     def query(self) -> QueryBody:
         """It as a query."""
-        plain = self.model_dump(exclude={"layer", "pairs"})
-        return QueryBody(**plain, join=JoinBody(layer=self.layer, pairs=self.pairs))
+        plain = self.model_dump(exclude={"layer", "per_shape"})
+        return QueryBody(**plain, join=JoinBody(layer=self.layer, per_shape=self.per_shape))
 
 
 class QueryChange(Body):
@@ -185,9 +194,10 @@ class TraceBody(Body):
 class QueryModel(Body):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 
-    ``waits_for``: shapes that it names, as ``layer/id``, and that their layers do not have: NULL where it names them.
-    ``join``: over which layer it is one; ``shapes``: for how many of its shapes a plan holds a member, ``left_out``:
-    for how many not, being refused with the values of their rows; null of other queries, and in the answer to a change.
+    ``pending_shapes``: shapes that it names, as ``layer/id``, and that their layers do not have: NULL where it names
+    them. ``join``: over which layer it is one; ``shapes``: for how many of its shapes a plan holds a member,
+    ``excluded_shapes``: for how many not, being refused with the values of their rows; null of other queries, and in
+    the answer to a change.
     ``delivered``: records that it was given since the daemon began; null in the answer to a change.
     ``evaluation_errors``: records on which an expression of it could not be evaluated, since the daemon began.
     """
@@ -203,15 +213,15 @@ class QueryModel(Body):
     operator: dict[str, Any] | None = None
     served: bool = True
     reason: str | None = None
-    waits_for: list[str] = Field(default_factory=list)
+    pending_shapes: list[str] = Field(default_factory=list)
     join: JoinBody | None = None
     shapes: int | None = None
-    left_out: int | None = None
+    excluded_shapes: int | None = None
     delivered: int | None = None
     evaluation_errors: int = 0
 
 
-class StoodModel(Body):
+class PreviousModel(Body):
     """What stood under the id of a query before it was replaced."""
 
     stream: str
@@ -221,12 +231,12 @@ class StoodModel(Body):
 
 class RegisteredModel(Body):
     """A registered query, the version it is in, and the first offsets, by source partition, that it sees; ``change``:
-    whether it is new, stands in place of another (``stood``), or stood just so.
+    whether it is new, stands in place of another (``previous``), or stood just so.
     """
 
     query: QueryModel
     change: Became
-    stood: StoodModel | None
+    previous: PreviousModel | None
     version: int
     effective_offsets: dict[str, int]
     warnings: list[str]
@@ -281,7 +291,7 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
         labels=body.labels,
         paused=body.paused,
         expires_at=None if body.expires_at is None else parse_time(body.expires_at),
-        join=None if body.join is None else Join(body.join.layer, body.join.pairs),
+        join=None if body.join is None else Join(body.join.layer, body.join.per_shape),
         operator=None if body.operator is None else definition_of(body.operator),
     )
 
@@ -295,8 +305,8 @@ def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody
 
 _NEW: Mapping[str, Any] = MappingProxyType(
     {
-        **{"served": True, "reason": None, "waits_for": [], "delivered": None, "evaluation_errors": 0},
-        **{"shapes": None, "left_out": None},
+        **{"served": True, "reason": None, "pending_shapes": [], "delivered": None, "evaluation_errors": 0},
+        **{"shapes": None, "excluded_shapes": None},
     }
 )
 """What answers say of a query that was just registered."""
@@ -304,11 +314,13 @@ _NEW: Mapping[str, Any] = MappingProxyType(
 
 def plain_registered(registered: Registered) -> dict[str, Any]:
     """The answer to a registration."""
-    query, stood = registered.query, registered.stood
+    query, previous = registered.query, registered.previous
     return {
         "query": {**query.plain(), **_NEW},
         "change": registered.became,
-        "stood": None if stood is None else {"stream": stood.stream, "where": stood.where, "topic": stood.topic},
+        "previous": None
+        if previous is None
+        else {"stream": previous.stream, "where": previous.where, "topic": previous.topic},
         "version": query.version,
         "effective_offsets": plain_offsets(registered.effective_offsets),
         "warnings": list(registered.warnings),

@@ -233,7 +233,7 @@ class Permitted:
             raise NotThereError("shape", f"{layer}/{shape_id}"[:300], "its layer has none of that id")
         return stream.analyser.join(query.where, layer, self.shapes, may_wait=True).of(row)
 
-    def waited_for(self, query: RegisteredQuery) -> list[str]:
+    def pending_shapes(self, query: RegisteredQuery) -> list[str]:
         """The shapes that a query names and that are not there, as ``layer/id``."""
         shapes = self.shapes
         missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
@@ -255,7 +255,7 @@ class Permitted:
         served = member_count(plan, query.id)
         return served, max(0, len(rows) - served)
 
-    def left_out(self, query: RegisteredQuery, limit: int) -> dict[str, str]:
+    def excluded_shapes(self, query: RegisteredQuery, limit: int) -> dict[str, str]:
         """The first shapes of its layer, by id, that a join has no member for, and why."""
         rows, plan = self._planned(query)
         if rows is None or plan is None or query.join is None:

@@ -177,7 +177,7 @@ _BLOCK_DROPPED = MetricForm(
 _QUERY_RECORDS = MetricForm(
     "asc_query_records_total",
     "counter",
-    "Records that a query was given, of those that were given most: api.metrics_queries of each stream, 0 has none",
+    "Records that a query was given, of those that were given most: api.metrics_top_queries of each stream, 0 has none",
     ("stream", "query"),
 )
 

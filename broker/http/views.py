@@ -72,14 +72,14 @@ def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
     reason = permitted.unserved(query)
     stream = permitted.streams().get(query.stream)
     errors = 0 if stream is None else stream.evaluation_errors.of(query.id, query.version)
-    shapes, left_out = permitted.shape_counts(query)
+    shapes, excluded_shapes = permitted.shape_counts(query)
     return {
         **query.plain(),
         "served": reason is None,
         "reason": reason,
-        "waits_for": permitted.waited_for(query),
+        "pending_shapes": permitted.pending_shapes(query),
         "shapes": shapes,
-        "left_out": left_out,
+        "excluded_shapes": excluded_shapes,
         "delivered": delivered(permitted, query),
         "evaluation_errors": errors,
     }
@@ -204,7 +204,7 @@ def explained(
         permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without whole")
     plan = permitted.plan_of(query)
     values = None
-    waited = [] if shape_id is not None else permitted.waited_for(query)
+    waited = [] if shape_id is not None else permitted.pending_shapes(query)
     missing = [f"waits for {', '.join(waited)}, not in the layer: NULL until it is put"] if waited else []
     warnings: list[str] = []
     if tuple_ is not None:

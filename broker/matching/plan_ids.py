@@ -18,7 +18,7 @@ OF_SHAPE = "/"
 """Between the id of a join and that of a shape; no id of a query has one, so the first one is it."""
 
 OF_PAIR = "|"
-"""Likewise, of a join that delivers a record a pair."""
+"""Likewise, of a join that delivers a record a shape."""
 
 _SEPARATOR = re.compile("[/|]")
 
@@ -26,13 +26,13 @@ Integers = npt.NDArray[np.signedinteger[Any]]
 _Flags = npt.NDArray[np.bool_]
 
 
-def member_id(join_id: str, shape_id: str, *, pairs: bool) -> str:
+def member_id(join_id: str, shape_id: str, *, per_shape: bool) -> str:
     """What plans call the query that a join is for a shape.
 
-    >>> member_id("over", "CHE", pairs=False), member_id("over", "a/b", pairs=True)
+    >>> member_id("over", "CHE", per_shape=False), member_id("over", "a/b", per_shape=True)
     ('over/CHE', 'over|a/b')
     """
-    return f"{join_id}{OF_PAIR if pairs else OF_SHAPE}{shape_id}"
+    return f"{join_id}{OF_PAIR if per_shape else OF_SHAPE}{shape_id}"
 
 
 def members_in(plan: Plan, join_id: str) -> list[str]:
@@ -71,7 +71,7 @@ class RegisteredIds:
     """Which registered query each query of a plan belongs to.
 
     ``ids``: the registered ones, sorted. ``owner`` int32[queries of the plan]: the place among them; ``is_member``
-    bool[queries of the plan]: whether it is one of a join, ``is_pair``: whether of one that delivers a record a pair.
+    bool[queries of the plan]: whether it is one of a join, ``is_pair``: whether of one that delivers a record a shape.
     All None in a plan without joins, where every query is itself. Invariant: the members of a join follow each other in
     a plan. Cost: a pass over the ids, once a plan, and with joins some more.
     """
@@ -102,7 +102,7 @@ class RegisteredIds:
 
     def accepted(self, rows: Integers, queries: Integers) -> Integers:
         """The places of the registered queries that accepted rows, of the (row, query of the plan) pairs, in order: a
-        join once a row, or where it delivers a record a pair once a pair.
+        join once a row, or where it delivers a record a shape once a shape.
         """
         if self.owner is None or self.is_pair is None:
             return queries

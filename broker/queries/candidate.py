@@ -172,9 +172,9 @@ def members_of(
     query: RegisteredQuery, predicates: Mapping[str, Predicate], destination: Destination | None
 ) -> list[Query]:
     """Members of a join, by the shapes of their predicates, as plans hold them."""
-    pairs = query.join is not None and query.join.pairs
+    per_shape = query.join is not None and query.join.per_shape
     return [
-        Query(member_id(query.id, shape_id, pairs=pairs), predicate, query.topic, destination)
+        Query(member_id(query.id, shape_id, per_shape=per_shape), predicate, query.topic, destination)
         for shape_id, predicate in predicates.items()
     ]
 
@@ -183,7 +183,7 @@ def plan_id_of(query: RegisteredQuery, shape_id: str | None) -> str:
     """What plans call a query, or the member of a join for a shape."""
     if query.join is None or shape_id is None:
         return query.id
-    return member_id(query.id, shape_id, pairs=query.join.pairs)
+    return member_id(query.id, shape_id, per_shape=query.join.per_shape)
 
 
 def planned_ids(plan: Plan, query: RegisteredQuery) -> Collection[str]:
@@ -209,8 +209,8 @@ def _check_join(query: RegisteredQuery) -> None:
     kind = kind_of(definition)
     if not kind.allows_join:
         raise QueryError(f"join with operator {kind.name}", query.id, "is not known: give a predicate without a layer")
-    if join.pairs:
-        remedy = "delivers a record a shape, and an operator takes each shape by itself: leave out pairs"
+    if join.per_shape:
+        remedy = "delivers a record a shape, and an operator takes each shape by itself: leave out per_shape"
         raise QueryError(f"join with operator {kind.name}", query.id, remedy)
 
 

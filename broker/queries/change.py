@@ -53,14 +53,14 @@ Became = Literal["registered", "replaced", "unchanged"]
 class Registered:
     """A query that was registered: as it stands, the first offsets by source partition that it sees, and warnings.
 
-    One that is unchanged keeps the version it has: nothing was written for it. ``stood``: the one that it replaced.
+    One that is unchanged keeps the version it has: nothing was written for it. ``previous``: the one that it replaced.
     """
 
     query: RegisteredQuery
     effective_offsets: Offsets
     warnings: tuple[str, ...]
     became: Became
-    stood: RegisteredQuery | None = None
+    previous: RegisteredQuery | None = None
 
     @property
     def is_new(self) -> bool:

@@ -89,8 +89,8 @@ def moved_members(
             if not members.computed.keys() <= plan.computed:
                 moved.again.add(query.id)
                 continue
-            pairs = query.join is not None and query.join.pairs
-            wanted = (member_id(query.id, shape_id, pairs=pairs) for shape_id in ids)
+            per_shape = query.join is not None and query.join.per_shape
+            wanted = (member_id(query.id, shape_id, per_shape=per_shape) for shape_id in ids)
             moved.gone.setdefault(stream, []).extend(plan_id for plan_id in wanted if plan_id in plan)
             candidate = Candidate.of_members(query, analysers[stream], members)
             moved.come.setdefault(stream, []).extend(candidate.planned())

@@ -9,28 +9,31 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A query whose predicate names columns of a layer: it stands for one query a row. ``pairs``: what is accepted is
-    written once a record and shape, instead of once.
+    """A query whose predicate names columns of a layer: it stands for one query a row. ``per_shape``: what is accepted
+    is written once a record and shape, instead of once.
 
     >>> Join.of(Join("countries").plain()) == Join("countries")
     True
     """
 
     layer: str
-    pairs: bool = False
+    per_shape: bool = False
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it, in the registry and in the API."""
-        return {"layer": self.layer, "pairs": self.pairs}
+        return {"layer": self.layer, "per_shape": self.per_shape}
 
     @staticmethod
     def of(plain: object) -> Join | None:
-        """From JSON; None for null. TypeError for what is none."""
+        """Return the join that JSON holds, None for null. TypeError for anything else.
+
+        Records and snapshots written before the member was renamed say ``pairs`` for ``per_shape``.
+        """
         if plain is None:
             return None
         if not isinstance(plain, Mapping):
             raise TypeError("join is no JSON object")
-        layer, pairs = plain.get("layer"), plain.get("pairs", False)
-        if not isinstance(layer, str) or not isinstance(pairs, bool):
+        layer, per_shape = plain.get("layer"), plain.get("per_shape", plain.get("pairs", False))
+        if not isinstance(layer, str) or not isinstance(per_shape, bool):
             raise TypeError("join has no layer, or another member of another type")
-        return Join(layer, pairs)
+        return Join(layer, per_shape)

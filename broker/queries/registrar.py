@@ -420,9 +420,9 @@ class Registrar:
 
         def registered_at(position: int) -> Registered:
             query = made[position]
-            stood = before.queries.get(query.id) if position not in stands else None
-            became: Became = "unchanged" if position in stands else "registered" if stood is None else "replaced"
-            return Registered(query, offsets[query.stream], warnings[position], became, stood)
+            previous = before.queries.get(query.id) if position not in stands else None
+            became: Became = "unchanged" if position in stands else "registered" if previous is None else "replaced"
+            return Registered(query, offsets[query.stream], warnings[position], became, previous)
 
         registered = {i: registered_at(i) for i in sorted(made)}
         return Outcome(version, registered, removes, refused, offsets)

@@ -90,7 +90,7 @@ def spark_session(
     master: str = "local[*]",
     time_zone: str = "UTC",
     driver_memory: str = "2g",
-    packed: str | None = None,
+    python_archive: str | None = None,
     options: Mapping[str, str] | None = None,
     connector: bool = True,
     progress: Progress = lambda line: None,
@@ -100,10 +100,10 @@ def spark_session(
     """A session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector where it is asked for.
     Workers run the interpreter that runs this, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` names another.
 
-    ``time_zone`` is the session's, by which predicates read timestamps. ``packed``: the archive with what the workers
-    of a cluster import (:mod:`broker.runtime.packed`); they run an interpreter of this one's version. ``options`` are
-    Spark properties that come last and win, but for those that hold several values: theirs come behind. A session that
-    is already running in this process is taken, and given those options that can still be set.
+    ``time_zone`` is the session's, by which predicates read timestamps. ``python_archive``: the archive with what the
+    workers of a cluster import (:mod:`broker.runtime.packed`); they run an interpreter of this one's version.
+    ``options`` are Spark properties that come last and win, but for those that hold several values: theirs come behind.
+    A session that is already running in this process is taken, and given those options that can still be set.
     ``json_log``: what the JVM of a new session logs is a JSON object a line, with the members of the daemon's own.
     ``java_options``: of its JVM, in place of those that have it start from the archive of its classes, if there is one.
 
@@ -119,8 +119,8 @@ def spark_session(
     if master.startswith("local"):
         # Without it the JVM looks the machine's own name up, which fails or takes seconds on some laptops.
         properties |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    elif packed is not None:
-        properties |= packed_properties(packed)
+    elif python_archive is not None:
+        properties |= packed_properties(python_archive)
         interpreter = packed_interpreter()
     given = options or {}
     properties |= {name: _joined(name, properties.get(name), value) for name, value in given.items()}

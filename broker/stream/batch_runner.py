@@ -121,7 +121,7 @@ class BatchRunner:
         self._pipeline: tuple[_Made, Pipeline] | None = None
         self._event_time = event_time
         self._feed_writer = FeedWriter(name, config, cluster)
-        self._max_future_s = config.streams[name].ahead_s
+        self._max_future_s = config.streams[name].max_future_s
         self._feed: tuple[Plan, tuple[Feeding, Sequence[FeedDestination]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None
         self.waits_for: str | None = None

@@ -76,10 +76,10 @@ class Inquiry:
         return Finding(expressions=found)
 
     def of_slow(self, is_wanted: Callable[[], bool]) -> Finding | None:
-        """The expressions of the batch that runs that take longer than ``spark.expression_limit_s``, each alone; None
+        """The expressions of the batch that runs that take longer than ``spark.expression_timeout_s``, each alone; None
         where none is found. Takes that long several times.
         """
-        limit_s = self._config.spark.expression_limit_s
+        limit_s = self._config.spark.expression_timeout_s
         trial = partial(ChildTrial, is_wanted=is_wanted, limit_s=limit_s)
         try:
             batch = self._running.unfinished()

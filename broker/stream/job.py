@@ -59,7 +59,7 @@ _IDLE_S = 0.5
 
 
 _AGAIN = 10
-"""How many times ``spark.expression_limit_s`` pass before it is looked again for what takes a batch its time, where
+"""How many times ``spark.expression_timeout_s`` pass before it is looked again for what takes a batch its time, where
 nothing was found.
 """
 
@@ -317,7 +317,7 @@ class StreamJob:
                 self._running.excuse(batch.times_begun)
 
     def _is_overdue(self) -> bool:
-        begun, limit_s, now = self._begun, self._config.spark.expression_limit_s, time.monotonic()
+        begun, limit_s, now = self._begun, self._config.spark.expression_timeout_s, time.monotonic()
         if (
             self.waits_for is not None
             or begun is None

@@ -134,7 +134,7 @@ def test_a_plane_and_wide_edges(tmp_path: Path) -> None:
     path.write_text(collection(feature(wide, id="wide")), "utf-8")
     with pytest.raises(ShapeError, match="edge over 180 degrees"):
         read_layer(path)
-    assert not read_layer(path, wide_edges=True).is_planar
+    assert not read_layer(path, allow_edges_over_180_deg=True).is_planar
 
 
 def test_a_matcher_takes_files(tmp_path: Path) -> None:

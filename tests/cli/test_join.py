@@ -37,7 +37,7 @@ def test_a_join_delivers_with_the_shapes_that_accept(asc: Asc, zones: Path, tmp_
     added = asc("join", "add", "over", "--stream", "flights", "--layer", "zones", "--where", WHERE)
     assert added.exit_code == 0, added.stderr
     assert added.stdout.startswith("registered over -> asc.over, version ")
-    pairs = ("--pairs", "--topic", "each-pair", "--label", "of=joins")
+    pairs = ("--per-shape", "--topic", "each-pair", "--label", "of=joins")
     added = asc("join", "add", "each", "--stream", "flights", "--layer", "zones", "--where", WHERE, *pairs)
     assert added.exit_code == 0, added.stderr
     records = tmp_path / "rows.ndjson"
@@ -55,7 +55,7 @@ def test_a_join_delivers_with_the_shapes_that_accept(asc: Asc, zones: Path, tmp_
     line = asc("subscribe", "asc.over", "--from-beginning", "--max", 1).stdout
     assert line.startswith("[over/small, over/wide] ")
     listed = {one["id"]: one for one in asc.json("join", "list")}
-    assert {name: (one["shapes"], one["join"]["pairs"]) for name, one in listed.items()} == {
+    assert {name: (one["shapes"], one["join"]["per_shape"]) for name, one in listed.items()} == {
         "each": (2, True),
         "over": (2, False),
     }
@@ -63,10 +63,10 @@ def test_a_join_delivers_with_the_shapes_that_accept(asc: Asc, zones: Path, tmp_
     assert "over" in table
     assert "zones" in table
     shown = asc("join", "show", "each").stdout
-    assert "pairs" in shown
+    assert "per_shape" in shown
     assert "of=joins" in shown
-    assert "over zones, a record a pair" in asc("query", "show", "each").stdout
-    assert "left_out" not in asc("query", "show", "over").stdout.split("join")[0]
+    assert "over zones, a record a shape" in asc("query", "show", "each").stdout
+    assert "excluded_shapes" not in asc("query", "show", "over").stdout.split("join")[0]
     for verb, state in (("pause", "paused"), ("resume", "2")):
         assert asc("query", verb, "over").exit_code == 0
         assert state in next(row for row in asc("join", "list").stdout.splitlines() if row.startswith("over"))

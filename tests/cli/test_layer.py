@@ -72,7 +72,7 @@ def test_records_reach_the_queries_that_name_a_shape(asc: Asc, zones: Path, tmp_
     (delivery,) = asc.received("in-square", 1)
     assert json.loads(delivery["value"])["flight"] == 5
     assert asc("layer", "remove", "zones", "square").stdout.startswith("removed zones/square, version ")
-    assert asc.json("query", "show", "in-square")["waits_for"] == ["zones/square"]
+    assert asc.json("query", "show", "in-square")["pending_shapes"] == ["zones/square"]
     assert "waits" in asc("query", "list", "--prefix", "in-square").stdout
     refused = asc("query", "check", "--stream", "flights", "--where", where)
     assert refused.exit_code == 1

@@ -32,8 +32,8 @@ def test_labels_are_pairs() -> None:
 def test_what_became_of_it(capsys: Any) -> None:
     print_registered(ANSWER, as_json=False)
     assert capsys.readouterr().out == "registered late -> out, version 7, from offset 12 of partition 0\n"
-    stood = {"where": "n\n> 2", "topic": "out", "stream": "s"}
-    print_registered({**ANSWER, "change": "replaced", "stood": stood, "warnings": ["odd"]}, as_json=False)
+    previous = {"where": "n\n> 2", "topic": "out", "stream": "s"}
+    print_registered({**ANSWER, "change": "replaced", "previous": previous, "warnings": ["odd"]}, as_json=False)
     printed = capsys.readouterr()
     assert printed.out.splitlines()[1] == "in place of: n > 2 -> out"
     assert printed.err == "warning: odd\n"

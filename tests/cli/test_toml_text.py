@@ -31,6 +31,6 @@ def test_any_table_is_read_back(table: dict[str, Any]) -> None:
 
 
 def test_a_key_without_a_value_is_a_comment() -> None:
-    lines = list(toml_lines({"api": {"token_file": None}}))
+    lines = list(toml_lines({"api": {"root_token_file": None}}))
     assert tomllib.loads("\n".join(lines)) == {"api": {}}
-    assert "# token_file is not set" in lines
+    assert "# root_token_file is not set" in lines

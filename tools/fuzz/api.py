@@ -248,7 +248,7 @@ def _config(bootstrap_servers: str, port: int, folder: Path) -> str:
         allow_topic_creation = false
         [api]
         port = {port}
-        token_file = "{folder}/token"
+        root_token_file = "{folder}/token"
         requests_per_s = 100000
         max_body_bytes = 100000
         [spark]

@@ -71,7 +71,13 @@ def test_what_is_refused_is_told_in_one_line(one: str) -> None:
 
 def test_many_are_read_as_one_by_one() -> None:
     texts = [*GOOD.values(), *(content for content, _ in BAD.values())] * 3
-    for rules in (Rules(), Rules(repairs=True), Rules(is_planar=True), Rules(wide_edges=True), Rules(vertices_max=4)):
+    for rules in (
+        Rules(),
+        Rules(repairs=True),
+        Rules(is_planar=True),
+        Rules(allow_edges_over_180_deg=True),
+        Rules(vertices_max=4),
+    ):
         for content, found in zip(texts, features_of(texts, rules), strict=True):
             try:
                 alone: Feature | ShapeError = feature_of(content, rules)

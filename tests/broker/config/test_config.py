@@ -9,6 +9,9 @@ import pytest
 from asc.errors import AscError
 from broker.access.secret import digest, new_secret
 from broker.config.config import Config, load_config, load_kafka_options
+from broker.config.layers import LayerConfig
+from broker.config.sections import Section
+from broker.config.streams import StreamConfig
 from broker.errors import ConfigError, ConfigFaultsError
 
 STREAM = """
@@ -95,9 +98,12 @@ BAD = {
     "no stream": ("", "add one, as [streams.flights] with topic = "),
     "no table": ("[streams]\ns = 1", "configuration key streams.s 1: input should be a valid table"),
     "no TOML": ("x = ", "is not TOML"),
-    "reachable without a token": (STREAM + "[api]\nhost = '0.0.0.0'", "reachable from outside: set api.token_file"),
-    "missing token file on this machine": (STREAM + "[api]\ntoken_file = 'none'", "none': cannot be read"),
-    "missing token file": (STREAM + "[api]\nhost = '0.0.0.0'\ntoken_file = 'none'", "none': cannot be read"),
+    "reachable without a token": (
+        STREAM + "[api]\nhost = '0.0.0.0'",
+        "reachable from outside: set api.root_token_file",
+    ),
+    "missing token file on this machine": (STREAM + "[api]\nroot_token_file = 'none'", "none': cannot be read"),
+    "missing token file": (STREAM + "[api]\nhost = '0.0.0.0'\nroot_token_file = 'none'", "none': cannot be read"),
 }
 
 
@@ -174,6 +180,42 @@ def test_a_stream_that_cannot_be_read_is_not_said_to_be_missing(config_file: Pat
     assert str(caught.value) == "unknown configuration key 'streams.flights.topc': did you mean 'topic'?"
 
 
+RENAMED = {
+    "api.token_file": "root_token_file",
+    "api.metrics_queries": "metrics_top_queries",
+    "spark.packed": "python_archive",
+    "spark.expression_limit_s": "expression_timeout_s",
+    "streams.flights.ahead_s": "max_future_s",
+    "layers.countries.wide_edges": "allow_edges_over_180_deg",
+}
+
+
+@pytest.mark.parametrize(("key", "name"), RENAMED.items(), ids=RENAMED)
+def test_a_key_of_an_earlier_version_is_refused_with_its_present_name(config_file: Path, key: str, name: str) -> None:
+    section, old = key.rsplit(".", 1)
+    table = STREAM if section == "streams.flights" else f"{STREAM}[{section}]"
+    table += '\ntopic = "countries"' if section == "layers.countries" else ""
+    with pytest.raises(ConfigError) as caught:
+        read(config_file, f"{table}\n{old} = 1\n")
+    assert str(caught.value).startswith(f"renamed configuration key '{key}': write '{name}'")
+    variable = f"ASC__{key.upper().replace('.', '__')}"
+    config_file.write_text(f'{STREAM}[layers.countries]\ntopic = "countries"\n', "utf-8")
+    with pytest.raises(ConfigError, match=f"^{variable}: renamed configuration key '{key}': write '{name}'"):
+        load_config(config_file, variables={variable: "1"})
+
+
+def test_every_renamed_key_is_tried_and_its_present_name_is_a_key() -> None:
+    sections: dict[str, type[Section]] = {"streams.flights": StreamConfig, "layers.countries": LayerConfig}
+    for name, field in Config.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            sections[name] = field.annotation
+    tables = {f"{name}.{old}": new for name, section in sections.items() for old, new in section.renamed.items()}
+    assert tables == RENAMED
+    for name, section in sections.items():
+        assert set(section.renamed.values()) <= section.model_fields.keys(), name
+        assert not section.renamed.keys() & section.model_fields.keys(), name
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
         load_config(tmp_path / "none.toml")
@@ -202,7 +244,7 @@ def test_the_configuration_can_be_printed_without_its_secrets(config_file: Path)
 def test_outside_with_a_token_is_allowed(config_file: Path) -> None:
     secret = new_secret()
     (config_file.parent / "token").write_text(f"{secret}\n", "utf-8")
-    assert read(config_file, STREAM + "[api]\nhost = '0.0.0.0'\ntoken_file = 'token'").token() == secret
+    assert read(config_file, STREAM + "[api]\nhost = '0.0.0.0'\nroot_token_file = 'token'").token() == secret
 
 
 @pytest.mark.parametrize("token", ["a" * 16, "sixteen-of-these", "ab" * 40, "x"])
@@ -214,13 +256,13 @@ def test_outside_a_token_that_can_be_found_by_trying_is_refused(
     said = (
         f"bearer token '{len(token)} characters': is asked for from outside and can be found by trying: 32 characters"
     )
-    with pytest.raises(ConfigError, match=f"token file '.*': {said}") as caught:
-        read(config_file, outside + "token_file = 'token'")
+    with pytest.raises(ConfigError, match=f"root token file '.*': {said}") as caught:
+        read(config_file, outside + "root_token_file = 'token'")
     assert token == "x" or token not in str(caught.value)
     monkeypatch.setenv("ASC_TOKEN", token)
     with pytest.raises(ConfigError, match=f"ASC_TOKEN: {said}"):
         read(config_file, outside)
-    assert read(config_file, STREAM + "[api]\ntoken_file = 'token'").token() == token
+    assert read(config_file, STREAM + "[api]\nroot_token_file = 'token'").token() == token
 
 
 def test_clients_beside_the_daemon_read_its_options_of_kafka_alone(config_file: Path) -> None:
@@ -245,5 +287,5 @@ def test_a_token_of_the_file_does_not_become_the_one_that_may_do_everything(
     assert config.token() is None
     assert [scope.id_prefix for scope in (config.named_tokens(None) or {}).values()] == ["ops-"]
     (config_file.parent / "token").write_text(secret)
-    with pytest.raises(AscError, match=r"token 'ops': is the token of api\.token_file too"):
-        read(config_file, f"{text}token_file = 'token'\n")
+    with pytest.raises(AscError, match=r"token 'ops': is the token of api\.root_token_file too"):
+        read(config_file, f"{text}root_token_file = 'token'\n")

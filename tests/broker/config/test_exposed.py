@@ -20,7 +20,7 @@ def test_those_that_others_may_read_are_found(tmp_path: Path) -> None:
     config = parse_config(
         {
             "kafka": {"options": {"ssl.keyfile": str(files["kafka"]), "ssl.keystore.location": str(tmp_path / "none")}},
-            "api": {"token_file": files["token"], "tls_key_file": files["key"], "tls_cert_file": files["cert"]},
+            "api": {"root_token_file": files["token"], "tls_key_file": files["key"], "tls_cert_file": files["cert"]},
         }
     )
     assert exposed_files(config) == {files["token"]: "read", files["kafka"]: "read"}

@@ -18,9 +18,14 @@ def config(**layers: Any) -> Any:
 
 
 def test_rules_are_those_of_the_layer_and_the_limits() -> None:
-    found = config(zones={"topic": "zones", "crs": "planar", "wide_edges": True})
+    found = config(zones={"topic": "zones", "crs": "planar", "allow_edges_over_180_deg": True})
     rules = found.layers["zones"].rules(found.limits)
-    assert (rules.is_planar, rules.wide_edges, rules.repairs, rules.vertices_max) == (True, True, False, 1_000_000)
+    assert (rules.is_planar, rules.allow_edges_over_180_deg, rules.repairs, rules.vertices_max) == (
+        True,
+        True,
+        False,
+        1_000_000,
+    )
     assert found.limits.layer_shapes == 2_000_000
     found.check()
 
@@ -49,7 +54,7 @@ def test_a_topic_is_a_layers_alone(layers: dict[str, Any], said: str) -> None:
         ({"topic": "zones", "csr": "planar"}, "'layers.zones.csr': did you mean 'crs'?"),
         ({"topic": "zones", "crs": "degrees"}, "layers.zones.crs 'degrees'"),
         ({"topic": "z z"}, "use 1 to 249 of the characters"),
-        ({"topic": "zones", "wide_edges": "yes"}, "layers.zones.wide_edges"),
+        ({"topic": "zones", "allow_edges_over_180_deg": "yes"}, "layers.zones.allow_edges_over_180_deg"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_told(layer: dict[str, Any], said: str) -> None:

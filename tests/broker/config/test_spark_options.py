@@ -116,11 +116,13 @@ def test_a_master_that_is_given_stands_in_for_that_of_the_file(tmp_path: Path) -
 
 def test_packages_that_are_no_file_are_told_where_they_are_sent(tmp_path: Path) -> None:
     path = tmp_path / "asc.toml"
-    path.write_text('[spark]\npacked = "p.tar"\n[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT"\n')
-    with pytest.raises(ConfigError, match=r"spark\.packed '.*p\.tar': is no file: write it with 'asc runtime pack'"):
+    path.write_text('[spark]\npython_archive = "p.tar"\n[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT"\n')
+    with pytest.raises(
+        ConfigError, match=r"spark\.python_archive '.*p\.tar': is no file: write it with 'asc runtime pack'"
+    ):
         load_config(path, master="spark://host:7077")
     (tmp_path / "p.tar").touch()
-    assert load_config(path, master="spark://host:7077").spark.packed == str(tmp_path / "p.tar")
+    assert load_config(path, master="spark://host:7077").spark.python_archive == str(tmp_path / "p.tar")
 
 
 @pytest.mark.parametrize(
@@ -133,8 +135,10 @@ def test_packages_that_are_no_file_are_told_where_they_are_sent(tmp_path: Path) 
 )
 def test_packages_are_found_beside_the_file_or_by_their_address(tmp_path: Path, packed: str, resolved: str) -> None:
     path = tmp_path / "asc.toml"
-    path.write_text(f'[spark]\npacked = "{packed}"\n[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT"\n')
-    assert load_config(path).spark.packed == resolved.format(tmp_path)
+    path.write_text(
+        f'[spark]\npython_archive = "{packed}"\n[streams.s]\ntopic = "t"\nformat = "json"\nschema = "n INT"\n'
+    )
+    assert load_config(path).spark.python_archive == resolved.format(tmp_path)
 
 
 def test_who_logs_in_by_an_address_is_shown_nowhere() -> None:
@@ -144,7 +148,7 @@ def test_who_logs_in_by_an_address_is_shown_nowhere() -> None:
         "spark.files": "https://host/z?signature=hidden&name=a/b,https://host:8080/dir@2/w",
     }
     stream = {"topic": "t", "format": "json", "schema": "n INT"}
-    spark = {"options": options, "packed": "s3a://KEY:hidden@bucket/p.tgz"}
+    spark = {"options": options, "python_archive": "s3a://KEY:hidden@bucket/p.tgz"}
     config = parse_config({"spark": spark, "streams": {"s": stream}})
     shown = config.effective()["spark"]
     assert shown["options"] == {
@@ -152,11 +156,11 @@ def test_who_logs_in_by_an_address_is_shown_nowhere() -> None:
         "spark.archives": "s3a://********@bucket/x.tgz#env",
         "spark.files": "https://host/z?********,https://host:8080/dir@2/w",
     }
-    assert shown["packed"] == "s3a://********@bucket/p.tgz"
+    assert shown["python_archive"] == "s3a://********@bucket/p.tgz"
     for text in (repr(config), str(config.spark)):
         assert "hid" not in text
         assert "KEY" not in text
 
 
 def test_nothing_is_set_by_default() -> None:
-    assert (SparkConfig().options, SparkConfig().packed) == ({}, None)
+    assert (SparkConfig().options, SparkConfig().python_archive) == ({}, None)

@@ -122,7 +122,7 @@ def served(
     with socket.create_server(("127.0.0.1", 0)) as listener:
         ui_port = listener.getsockname()[1]
     text = process.file.read_text("utf-8").replace("[kafka]", f"[kafka]\npartitions = {PARTITIONS}")
-    text = text.replace("[spark]", '[spark]\npacked = "packages.tar"')
+    text = text.replace("[spark]", '[spark]\npython_archive = "packages.tar"')
     options = {
         "spark.driver.host": "127.0.0.1",
         "spark.executor.memory": "512m",

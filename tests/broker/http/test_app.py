@@ -200,14 +200,14 @@ def test_every_request_that_is_answered_is_documented_and_no_other(site: Site) -
 
 def test_what_is_answered_of_a_query_can_be_sent_again(site: Site) -> None:
     made = site.register("again", "n > 1", labels={"team": "ops"}, expires_at="2099-01-31T12:00:00+01:00")
-    assert (made["change"], made["stood"]) == ("registered", None)
+    assert (made["change"], made["previous"]) == ("registered", None)
     shown = site.client.get("/v1/queries/again").json()
     for again in (site.client.put("/v1/queries/again", json=shown), site.client.post("/v1/queries", json=shown)):
         assert (again.status_code, again.json()["change"]) == (200, "unchanged")
     assert site.client.get("/v1/queries/again").json() == shown
     changed = site.client.put("/v1/queries/again", json={**shown, "where": "n > 2", "version": 0})
     assert (changed.status_code, changed.json()["change"]) == (200, "replaced")
-    assert changed.json()["stood"] == {name: shown[name] for name in ("stream", "where", "topic")}
+    assert changed.json()["previous"] == {name: shown[name] for name in ("stream", "where", "topic")}
     assert changed.json()["version"] > shown["version"]
     answer = site.client.post("/v1/queries", json={**shown, "effective_offsets": {}})
     assert answer.json()["error"]["subject"] == "unknown field"

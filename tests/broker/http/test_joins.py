@@ -50,20 +50,20 @@ def body(resting: Resting, **more: Any) -> dict[str, Any]:
 def test_a_join_is_registered_shown_listed_and_changed(api: TestClient, resting: Resting) -> None:
     made = api.post("/v1/joins", json=body(resting, labels={"of": "joins"}))
     assert made.status_code == 201, made.text
-    assert made.json()["query"]["join"] == {"layer": "zones", "pairs": False}
+    assert made.json()["query"]["join"] == {"layer": "zones", "per_shape": False}
     assert made.json()["query"]["topic"] == "asc.over"
     assert api.post("/v1/joins", json=body(resting, labels={"of": "joins"})).json()["change"] == "unchanged"
     assert api.post("/v1/joins", json=body(resting), headers={"If-None-Match": "*"}).status_code == 412
     shown = api.get("/v1/queries/over").json()
-    assert (shown["shapes"], shown["left_out"], shown["delivered"], shown["served"]) == (3, 0, 0, True)
-    assert api.get("/v1/joins/over").json() == {**shown, "refusals": []}
+    assert (shown["shapes"], shown["excluded_shapes"], shown["delivered"], shown["served"]) == (3, 0, 0, True)
+    assert api.get("/v1/queries/over/excluded-shapes").json() == {"shapes": []}
     # What was answered can be sent again.
     assert api.put("/v1/queries/over", json=shown).json()["change"] == "unchanged"
     paused = api.put("/v1/queries/over", json={"paused": True}).json()["query"]
-    assert (paused["join"], paused["paused"]) == ({"layer": "zones", "pairs": False}, True)
+    assert (paused["join"], paused["paused"]) == ({"layer": "zones", "per_shape": False}, True)
     assert api.get("/v1/queries/over").json()["shapes"] is None
-    pairs = api.put("/v1/queries/over", json={"paused": False, "join": {"layer": "zones", "pairs": True}}).json()
-    assert pairs["query"]["join"]["pairs"] is True
+    pairs = api.put("/v1/queries/over", json={"paused": False, "join": {"layer": "zones", "per_shape": True}}).json()
+    assert pairs["query"]["join"]["per_shape"] is True
     api.post("/v1/queries", json={"id": "plain", "where": "n > 3", "stream": resting.stream("json")})
     assert api.post("/v1/joins", json=body(resting, id="over2")).status_code == 201
     first = api.get("/v1/joins", params={"limit": 1}).json()
@@ -74,9 +74,9 @@ def test_a_join_is_registered_shown_listed_and_changed(api: TestClient, resting:
     assert (plain["join"], plain["shapes"]) == (None, None)
     (listed,) = api.get("/v1/queries", params={"prefix": "over2"}).json()["queries"]
     assert listed["shapes"] == 3
-    assert api.get("/v1/joins/plain").status_code == 404
+    assert api.get("/v1/queries/plain/excluded-shapes").status_code == 404
     assert api.delete("/v1/queries/over").status_code == 200
-    assert api.get("/v1/joins/over").status_code == 404
+    assert api.get("/v1/queries/over/excluded-shapes").status_code == 404
     api.delete("/v1/queries/plain")
 
 
@@ -85,16 +85,16 @@ def test_a_join_may_be_a_line_of_a_load(api: TestClient, resting: Resting) -> No
     headers = {"content-type": "application/x-ndjson"}
     answer = api.post("/v1/queries", content=json.dumps(line).encode(), headers=headers)
     assert answer.json()["registered"] == 1, answer.text
-    assert api.get("/v1/joins/loaded").json()["shapes"] == 3
+    assert api.get("/v1/queries/loaded").json()["shapes"] == 3
 
 
-def test_shapes_that_are_left_out_are_named(api: TestClient, resting: Resting) -> None:
+def test_excluded_shapes_are_named(api: TestClient, resting: Resting) -> None:
     where = "ST_DWithin(zones.geometry, ST_Point(d, d), zones.radius)"
     assert api.post("/v1/joins", json=body(resting, id="near", where=where)).status_code == 201
     assert api.put("/v1/layers/zones/shapes/s1", json=feature(1, radius=-1)).status_code == 200
-    shown = api.get("/v1/joins/near").json()
-    assert (shown["shapes"], shown["left_out"]) == (2, 1)
-    (refusal,) = shown["refusals"]
+    shown = api.get("/v1/queries/near").json()
+    assert (shown["shapes"], shown["excluded_shapes"]) == (2, 1)
+    (refusal,) = api.get("/v1/queries/near/excluded-shapes").json()["shapes"]
     assert refusal["id"] == "s1"
     assert refusal["reason"].startswith("distance")
     refused = api.post("/v1/joins", json=body(resting, id="near2", where=where))
@@ -118,8 +118,8 @@ def test_a_property_that_does_not_fit_is_refused(api: TestClient) -> None:
         ({"where": "n < zones.hihg"}, "unknown property"),
         ({"where": "n < 3"}, "asks nothing of the layer"),
         ({"layer": None}, "field layer"),
-        ({"pairs": "yes"}, "field pairs"),
-        ({"pears": True}, "did you mean 'pairs'?"),
+        ({"per_shape": "yes"}, "field per_shape"),
+        ({"per_shap": True}, "did you mean 'per_shape'?"),
         ({"id": "a/b"}, "query id 'a/b'"),
     ],
 )

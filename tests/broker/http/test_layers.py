@@ -132,11 +132,11 @@ def test_a_query_tells_what_it_waits_for(api: TestClient, resting: Resting) -> N
     where = "ST_Contains(shape('zones', 'waited'), ST_Point(d, n))"
     body = {"id": "waiting", "where": where, "topic": "waiting", "stream": resting.stream("json")}
     answer = api.post("/v1/queries", json=body)
-    assert (answer.status_code, answer.json()["query"]["waits_for"]) == (201, [])
-    assert api.get("/v1/queries/waiting").json()["waits_for"] == []
+    assert (answer.status_code, answer.json()["query"]["pending_shapes"]) == (201, [])
+    assert api.get("/v1/queries/waiting").json()["pending_shapes"] == []
     api.delete("/v1/layers/zones/shapes/waited")
     shown = api.get("/v1/queries/waiting").json()
-    assert (shown["waits_for"], shown["served"]) == (["zones/waited"], True)
+    assert (shown["pending_shapes"], shown["served"]) == (["zones/waited"], True)
     told = api.post("/v1/queries/waiting/explain", json={}).json()["warnings"]
     assert told == ["waits for zones/waited, not in the layer: NULL until it is put"]
     assert api.post("/v1/check", json={"where": where, "stream": resting.stream("json")}).status_code == 400

@@ -117,7 +117,7 @@ def test_a_token_is_taken_back_where_the_file_of_the_one_token_is_gone(started: 
     token_file, tokens_file = tmp_path / "token", tmp_path / "tokens.toml"
     token_file.write_text(one)
     tokens_file.write_text(f'[tokens.first]\nsha256 = "{digest(first)}"\n')
-    server, url = started(token_file=token_file, tokens_file=tokens_file)
+    server, url = started(root_token_file=token_file, tokens_file=tokens_file)
 
     def status(token: str) -> int:
         return httpx.get(f"{url}/v1/queries", headers={"Authorization": f"Bearer {token}"}).status_code
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_told_at_the_start(
         ({"tls_key_file": key}, "api.tls_key_file '.*': goes with api.tls_cert_file: set both"),
         ({"tls_cert_file": certificate, "tls_key_file": tmp_path / "no"}, "api.tls_key_file '.*': cannot be read"),
         ({"audit_file": tmp_path}, "api.audit_file '.*': cannot be written"),
-        ({"host": "0.0.0.0"}, "api.host 0.0.0.0|api.host '0.0.0.0': reachable from outside: set api.token_file"),
+        ({"host": "0.0.0.0"}, "api.host 0.0.0.0|api.host '0.0.0.0': reachable from outside: set api.root_token_file"),
         ({"host": "no.such.host.invalid", "tokens_file": None}, "api.host"),
     ):
         with pytest.raises(BrokerError, match=said):

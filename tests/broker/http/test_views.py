@@ -138,9 +138,9 @@ def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: 
         **query.plain(),
         "served": True,
         "reason": None,
-        "waits_for": [],
+        "pending_shapes": [],
         "shapes": None,
-        "left_out": None,
+        "excluded_shapes": None,
         "delivered": 0,
         "evaluation_errors": 0,
     }

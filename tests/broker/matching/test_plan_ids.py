@@ -14,17 +14,17 @@ from broker.matching.plan_ids import RegisteredIds, header_texts, member_id, mem
 SHAPES = ["CHE", "a/b", "a|b", "|", "/", "Ø 1", "x-y"]
 
 
-@pytest.mark.parametrize("pairs", [False, True])
-def test_an_id_says_its_join_and_shape(pairs: bool) -> None:
+@pytest.mark.parametrize("per_shape", [False, True])
+def test_an_id_says_its_join_and_shape(per_shape: bool) -> None:
     for shape in SHAPES:
-        found = member_id("over.x-1", shape, pairs=pairs)
+        found = member_id("over.x-1", shape, per_shape=per_shape)
         assert (registered_id(found), shape_of(found, "over.x-1")) == ("over.x-1", shape)
         assert header_texts(pa.array([found])).to_pylist() == [f"over.x-1/{shape}"]
 
 
 def test_members_are_found_among_ids_that_begin_alike() -> None:
     schema = Schema.from_ddl("n INT")
-    ids = [member_id("over", shape, pairs=False) for shape in SHAPES]
+    ids = [member_id("over", shape, per_shape=False) for shape in SHAPES]
     others = ["ove", "over", "over-x", "over.y", "over0", "overt", "over1/CHE", "over-x/CHE", "ov/er"]
     plan = compile_plan([Query(name, normalise("n > 3", schema)) for name in [*ids, *others]])
     assert members_in(plan, "over") == sorted(ids, key=str.encode)

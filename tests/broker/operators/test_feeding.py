@@ -45,7 +45,7 @@ def test_the_feed_of_a_plan_is_of_its_queries() -> None:
     assert Feeding.of([], 1) is None
     feed = Feeding.of([destination("q", PLAIN), destination("p", PLACED), destination("r", PLAIN)], 60)
     assert feed is not None
-    assert (feed.feed_topic, {*feed.tracks}, feed.ahead_s) == ("asc.feed.s", {PLAIN, PLACED}, 60)
+    assert (feed.feed_topic, {*feed.tracks}, feed.max_future_s) == ("asc.feed.s", {PLAIN, PLACED}, 60)
     assert [track.name for track in feed.tracks] == sorted(track.name for track in feed.tracks)
 
 

@@ -67,7 +67,7 @@ def test_what_spark_computes_is_that_of_all_rows_together() -> None:
     assert {one.topic for one in candidate.planned("feed")} == {"out"}
     even = JoinPredicate("length(s) > 3 AND n >= t.low", SCHEMA, "t")
     assert not Candidate(query, even.template, Members.of(even, rows)).computes_by_row
-    pairs = RegisteredQuery("over", "flights", JOIN.template.text, "out", join=Join("t", pairs=True))
+    pairs = RegisteredQuery("over", "flights", JOIN.template.text, "out", join=Join("t", per_shape=True))
     assert [one.id for one in members_of(pairs, members.predicates, "out")] == ["over|a", "over|b", "over|c"]
 
 
@@ -145,9 +145,11 @@ def test_expressions_that_mean_nothing_are_refused(analyser: StreamAnalyser, mor
 
 
 @pytest.mark.spark
-def test_a_join_of_pairs_has_no_events(analyser: StreamAnalyser) -> None:
-    query = RegisteredQuery("over", "s", "n >= t.low", "out", join=Join("t", pairs=True), operator=EventsOperator("s"))
-    with pytest.raises(QueryError, match="has pairs, and an event is of one shape"):
+def test_a_join_that_writes_a_record_a_shape_has_no_events(analyser: StreamAnalyser) -> None:
+    query = RegisteredQuery(
+        "over", "s", "n >= t.low", "out", join=Join("t", per_shape=True), operator=EventsOperator("s")
+    )
+    with pytest.raises(QueryError, match="has per_shape, and an event is of one shape"):
         Candidate.of(query, analyser, SCHEMA.layers)
 
 

@@ -96,9 +96,9 @@ def registrar(resting: Resting) -> Iterator[Registrar]:
 ROWS: Mapping[str, Row] = {"a": (0, 2, 9), "b": (1, 3, 6)}
 
 
-def join(resting: Resting, where: str = WHERE, *, pairs: bool = False, **more: Any) -> RegisteredQuery:
+def join(resting: Resting, where: str = WHERE, *, per_shape: bool = False, **more: Any) -> RegisteredQuery:
     given = {"id": "joined", "topic": "joined", **more}
-    return RegisteredQuery(stream=resting.stream("json"), where=where, join=Join("zones", pairs), **given)
+    return RegisteredQuery(stream=resting.stream("json"), where=where, join=Join("zones", per_shape), **given)
 
 
 def test_members_come_change_and_go_with_shapes(
@@ -168,7 +168,7 @@ def test_a_join_is_paused_resumed_replaced_and_removed(
     assert accepted(plan()) == wanted(rows)
     (unchanged,) = registrar.apply([Put(query)]).raised().registered.values()
     assert unchanged.became == "unchanged"
-    registrar.apply([Put(join(resting, pairs=True))]).raised()
+    registrar.apply([Put(join(resting, per_shape=True))]).raised()
     assert accepted(plan()) == wanted(rows)
     assert not [one for one in plan().query_ids.to_pylist() if one.startswith("joined/")]
     # In place of it a query, and back.
@@ -227,7 +227,7 @@ def test_a_row_whose_values_are_refused_is_left_out_and_told(
     assert accepted(plan(), "joined.near") == {"b": before["b"]}
     query = registrar.standing.get("joined.near")
     assert resting.permitted.shape_counts(query) == (1, 1)
-    ((shape_id, reason),) = resting.permitted.left_out(query, 5).items()
+    ((shape_id, reason),) = resting.permitted.excluded_shapes(query, 5).items()
     assert (shape_id, "distance" in reason) == ("a", True)
     # It is paused and resumed all the same, and the row is back when it is mended.
     registrar.apply([Put(replace(query, paused=True))]).raised()
@@ -322,7 +322,7 @@ def test_a_start_has_the_shapes_of_the_version(  # noqa: PLR0917
 ) -> None:
     monkeypatch.setattr("broker.queries.standing._STORED_QUERIES", 0 if is_stored else 1 << 30)
     monkeypatch.setattr("broker.queries.standing._STORED_SHARE", 0.0)
-    registrar.apply([Put(join(resting, id="joined.each", pairs=True))]).raised()
+    registrar.apply([Put(join(resting, id="joined.each", per_shape=True))]).raised()
     registrar.write_layer("zones", {"a": feature((7, 9, 9))}, [])
     registrar.store()
     if not is_stored:
@@ -336,7 +336,7 @@ def test_a_start_has_the_shapes_of_the_version(  # noqa: PLR0917
         assert ("changes after it" in caplog.text) is is_stored
         rows: dict[str, Row] = {"a": (7, 9, 9), "c": (10, 12, 9)}
         assert accepted(plan) == accepted(plan, "joined.each") == wanted(rows)
-        assert fresh.standing.get("joined.each").join == Join("zones", pairs=True)
+        assert fresh.standing.get("joined.each").join == Join("zones", per_shape=True)
         assert [query.id for query in fresh.standing.of_kind("join")] == ["joined", "joined.each"]
     finally:
         fresh.close()

@@ -90,7 +90,7 @@ def test_a_shape_that_is_removed_is_null_until_it_is_there_again(
     registrar.write_layer("zones", {}, ["b", "never"])
     assert "not-b" not in accepted(plan(), 1, 3, 11)
     query = registrar.standing.get("layered-not-b")
-    assert resting.permitted.waited_for(query) == ["zones/b"]
+    assert resting.permitted.pending_shapes(query) == ["zones/b"]
     assert query.id not in registrar.standing.unserved
     # It may be paused and resumed meanwhile, but no other one may name what is not there.
     registrar.apply([Put(query)]).raised()
@@ -100,7 +100,7 @@ def test_a_shape_that_is_removed_is_null_until_it_is_there_again(
         registrar.apply([Put(RegisteredQuery("layered-new", query.stream, within("b", "plane"), "layered"))]).raised()
     registrar.write_layer("zones", {"b": box(0, 2)}, [])
     assert accepted(plan(), 1, 3, 11)["not-b"] == [1, 2]
-    assert resting.permitted.waited_for(query) == []
+    assert resting.permitted.pending_shapes(query) == []
 
 
 def test_garbage_leaves_the_shape_that_stands(registrar: Registrar, resting: Resting, plan: Callable[[], Plan]) -> None:

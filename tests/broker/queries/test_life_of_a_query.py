@@ -37,10 +37,10 @@ def test_a_registered_query_is_shown(site: Site) -> None:
         "operator": None,
         "join": None,
         "shapes": None,
-        "left_out": None,
+        "excluded_shapes": None,
         "served": True,
         "reason": None,
-        "waits_for": [],
+        "pending_shapes": [],
         "delivered": None,
         "evaluation_errors": 0,
     }

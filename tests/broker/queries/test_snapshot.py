@@ -11,6 +11,7 @@ import pytest
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.parts import parts_of
 from asc.plan.plan import CompileOptions
+from broker.config.layers import LayerConfig
 from broker.layers.mark import LayerMark
 from broker.operators.events.definition import EventsOperator
 from broker.queries.join import Join
@@ -30,7 +31,7 @@ STANDING = QuerySet(
             RegisteredQuery("a", "flights", "n > 1", "out", version=3),
             RegisteredQuery("b", "flights", "s = 'Ærø'", "out", {"team": "x", "of": "y"}, True, None, 4),
             RegisteredQuery("c", "cargo", "", "out", expires_at=datetime(2040, 1, 2, tzinfo=timezone.utc), version=5),
-            RegisteredQuery("e", "cargo", "n < zones.high", "out", version=6, join=Join("zones", pairs=True)),
+            RegisteredQuery("e", "cargo", "n < zones.high", "out", version=6, join=Join("zones", per_shape=True)),
             RegisteredQuery("d", "", "{", "", version=6, unreadable="its record cannot be read"),
             RegisteredQuery("f", "cargo", "n > 1", "out", version=7, operator=EventsOperator("k", dwell_s=1.5)),
         )
@@ -100,6 +101,28 @@ def test_what_is_damaged_is_told_and_not_read(folder: Path, caplog: pytest.LogCa
         assert Snapshots(folder, MADE_FOR).read() is None
         path.write_bytes(whole)
     assert Snapshots(folder, MADE_FOR).read() is not None
+
+
+def test_joins_of_a_snapshot_that_says_pairs_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "snapshot"
+    with monkeypatch.context() as before:
+        before.setattr(Join, "plain", lambda join: {"layer": join.layer, "pairs": join.per_shape})
+        Snapshots(folder, MADE_FOR).write(STANDING, PLANS)
+    found = Snapshots(folder, MADE_FOR).read()
+    assert found is not None
+    assert found.standing.get("e").join == Join("zones", per_shape=True)
+    assert dict(found.standing.queries) == dict(STANDING.queries)
+
+
+def test_a_snapshot_of_layers_with_wide_edges_is_made_anew(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    before, now = (
+        {**MADE_FOR, "layers": {"zones": {key: False}}} for key in ("wide_edges", *LayerConfig.renamed.values())
+    )
+    Snapshots(folder, before).write(STANDING, PLANS)
+    with caplog.at_level(logging.INFO):
+        assert Snapshots(folder, now).read() is None
+    assert len(caplog.messages) == 1
+    assert "another configuration or version" in caplog.text
 
 
 def test_a_snapshot_of_another_configuration_is_not_read(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -50,7 +50,7 @@ def test_what_ends_a_daemon_twice_is_parked_at_the_third_start_and_what_takes_to
     """
     process.prelude = RIG.replace("{computed}", repr({"4713": EXITS, "4714": SLEEPS, "4715": SEARCHES}))
     text = process.file.read_text("utf-8")
-    process.file.write_text(text.replace("warm_up_s = 0", "warm_up_s = 0\nexpression_limit_s = 4"), "utf-8")
+    process.file.write_text(text.replace("warm_up_s = 0", "warm_up_s = 0\nexpression_timeout_s = 4"), "utf-8")
     process.start()
     out = f"out-{uuid.uuid4().hex[:12]}"
     register(process, "fine", "abs(n) > 0", out)

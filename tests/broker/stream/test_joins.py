@@ -56,8 +56,8 @@ def shapes_of(received: Received) -> list[str]:
     return [value.decode() for name, value in received.headers if name == "asc-shape" and value is not None]
 
 
-def add(site: Site, join_id: str, topic: str, *, pairs: bool = False) -> None:
-    body = {"id": join_id, "topic": topic, "pairs": pairs, "where": WHERE, "layer": "zones"}
+def add(site: Site, join_id: str, topic: str, *, per_shape: bool = False) -> None:
+    body = {"id": join_id, "topic": topic, "per_shape": per_shape, "where": WHERE, "layer": "zones"}
     answer = site.client.post("/v1/joins", json={**body, "stream": site.stream("json")})
     assert answer.status_code == 201, answer.text
 
@@ -69,7 +69,7 @@ def test_a_join_is_as_many_queries_over_changes_and_a_restart(layered_site: Site
     over, pairs = site.topic("over"), site.topic("pairs")
     add(site, "over", over)
     add(site, "over-x", over)
-    add(site, "pairs", pairs, pairs=True)
+    add(site, "pairs", pairs, per_shape=True)
     site.register("plain", "d >= 5", over)
     # The same, a query a shape.
     single = site.topic("single")
@@ -140,7 +140,7 @@ def test_a_batch_that_is_run_again_has_the_shapes_that_it_had(layered_site: Site
     shapes: dict[str, Shape] = {f"r{number}": (shapely.box(0, 0, 20, 20), 100) for number in range(3)}
     others = site.client.get("/v1/layers/zones/shapes", params={"limit": 1000}).json()["shapes"]
     put(site, shapes, tuple(one["id"] for one in others))
-    add(site, "again", topic, pairs=True)
+    add(site, "again", topic, per_shape=True)
     site.drain()
     offsets = site.publish(records(chance, 5))
     deadline = time.monotonic() + 60
@@ -157,7 +157,7 @@ def test_a_batch_that_is_run_again_has_the_shapes_that_it_had(layered_site: Site
     assert len(again) > 15
     assert set(again) == before
     deadline = time.monotonic() + 60
-    while site.client.get("/v1/joins/again").json()["shapes"] != 2:
+    while site.client.get("/v1/queries/again").json()["shapes"] != 2:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     (later,) = site.publish(records(chance, 1))

@@ -31,7 +31,7 @@ def calls(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.Te
     config = parse_config(
         {
             "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": "fuzz-registry"},
-            "api": {"port": 0, "token_file": str(folder / "token"), "requests_per_s": 100_000},
+            "api": {"port": 0, "root_token_file": str(folder / "token"), "requests_per_s": 100_000},
             "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
             "streams": {"fuzzed": {"topic": "fuzz-in", "format": "json", "schema": DDL}},
         }

@@ -276,10 +276,10 @@ def test_a_join_has_a_page_and_a_form(browse: Browse, resting: Resting, send_to:
     feature = b'{"type":"Feature","geometry":null,"properties":{"high":%d}}'
     registrar.write_layer("zones", {"a": feature % 3, "b": feature % 5}, [])
     where = "n < zones.high AND s = 'joined'"
-    join = RegisteredQuery("con-join", stream, where, "out", join=Join("zones", pairs=True))
+    join = RegisteredQuery("con-join", stream, where, "out", join=Join("zones", per_shape=True))
     registrar.apply([Put(join)]).raised()
     page = client.get("/console/queries/con-join").text
-    assert "<dt>a join over</dt><dd>zones, a record a pair</dd>" in page
+    assert "<dt>a join over</dt><dd>zones, a record a shape</dd>" in page
     # Of a join a trace says why for one shape: the page leads to one for all queries.
     assert "query=con-join" not in page
     (link,) = re.findall(r'href="(/console/trace[?][^"]*)"', page)
@@ -300,6 +300,6 @@ def test_a_join_has_a_page_and_a_form(browse: Browse, resting: Resting, send_to:
     form["where"] = "n <= zones.high"
     assert client.post("/console/query/edit/con-join", data=form, follow_redirects=False).status_code == 303
     after = registrar.standing.get("con-join")
-    assert (after.where, after.join) == ("n <= zones.high", Join("zones", pairs=True))
+    assert (after.where, after.join) == ("n <= zones.high", Join("zones", per_shape=True))
     registrar.apply([Remove("con-join")]).raised()
     registrar.write_layer("zones", {}, ["a", "b"])

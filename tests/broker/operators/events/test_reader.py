@@ -44,7 +44,7 @@ def events_config(kafka: EmbeddedKafka, folder: Path) -> Config:
                     "topic": f"source-sky-{own}",
                     "format": "json",
                     "schema": "icao24 STRING, ts TIMESTAMP, lon DOUBLE, lat DOUBLE, altitude DOUBLE",
-                    "ahead_s": 2_592_000,
+                    "max_future_s": 2_592_000,
                 },
             },
             "layers": {"zones": {"topic": f"zones-{own}"}},

@@ -38,7 +38,7 @@ def sky(site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factor
         "format": "json",
         "schema": "icao24 STRING, ts TIMESTAMP, longitude DOUBLE, latitude DOUBLE, altitude INT, "
         "more STRUCT<since: TIMESTAMP, rate: DECIMAL(9,3)>, tags ARRAY<STRING>",
-        "ahead_s": 2_592_000,
+        "max_future_s": 2_592_000,
         "lateness_s": LATENESS_S,
     }
     folder = tmp_path_factory.mktemp("near")
