@@ -130,10 +130,6 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
     }
 
 
-def _seen(tick: int, number: int, offset: int, place: tuple[float, float]) -> str:
-    return Observation(OP, "n1", f"{number:06x}", (tick * 10 + 1) * _SECOND, place, 0, offset, (_SELECTION,)).text()
-
-
 def _by_kd_tree(x: Reals, y: Reals) -> int:
     found = near_pairs(x, y, DISTANCE_M, 1 << 40)
     assert found is not None

@@ -1,4 +1,4 @@
-"""Expressions of operators over a record: their SQL, and their role, which decides how they are checked and computed."""
+"""Expressions of operators over a record: their SQL, and the role by which they are checked and computed."""
 
 from __future__ import annotations
 

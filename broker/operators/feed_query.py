@@ -42,8 +42,8 @@ STATE_OPTIONS = {
 
 
 class FeedReader(Protocol):
-    """The part of a feed query that its kind has. ``name``: the tag of the kind, which is also the name of the folder of
-    its state; ``records_max``: records of the feed in one batch.
+    """The part of a feed query that its kind has. ``name``: the tag of the kind, and the name of the folder of its
+    state; ``records_max``: records of the feed in one batch.
     """
 
     name: str
