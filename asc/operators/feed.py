@@ -179,7 +179,8 @@ def parse(text: str | bytes, op: str) -> tuple[Message, ...]:
     (Watermarks(by_time={'a': 7}),)
     """
     plain = json.loads(text)
-    form = plain.get("v", 1)
+    # Form 1 has no tag, and another field ``v``.
+    form = plain["v"] if "op" in plain or TIME_KEY in plain else 1
     if type(form) is not int or form < 1:
         raise ValueError(f"{str(form)[:50]} is no form")
     if form > FORM:

@@ -38,7 +38,9 @@ STATE_DDL = "bucket BINARY"
 
 @dataclass(frozen=True, slots=True)
 class FeedTally:
-    """Counts of a kind: what each part of the feed holds, and in all observations, exclusions by reason, outputs by type."""
+    """Counts of a kind: the objects that each part of the feed holds, and in all observations, exclusions by reason and
+    outputs by type.
+    """
 
     held: Mapping[int, int] = field(default_factory=dict)
     observations: int = 0

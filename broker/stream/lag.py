@@ -44,8 +44,8 @@ class Lag:
         self._over.set()
 
     def records(self, done: Offsets | None = None) -> int | None:
-        """Return how many records are not done, by ``done`` where it is given; None where Kafka has not said for a while
-        how many there are. Marks of transactions count, for they have offsets.
+        """Return how many records are not done, by ``done`` where it is given; None where Kafka has not answered for a
+        while. Marks of transactions count, for they have offsets.
         """
         known = self._ends
         if known is None or time.monotonic() - known[0] > _KNOWN_FOR_S:

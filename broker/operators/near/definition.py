@@ -29,9 +29,9 @@ class NearDefinition:
     """The parameters of pairs within a distance.
 
     ``key`` identifies an object, ``time`` is the TIMESTAMP of a record and ``position`` its point in degrees:
-    expressions over it. At every multiple of ``every_s`` the last positions within ``window_s`` are compared: those at most
-    ``distance_m`` metres apart, of which the predicate ``on`` holds, over ``a`` and ``b``. ``kinds``: ``pair`` at each
-    tick, or ``near`` and ``apart``, the changes from tick to tick.
+    expressions over it. At every multiple of ``every_s`` the last positions within ``window_s`` are compared: those at
+    most ``distance_m`` metres apart, of which the predicate ``on`` holds, over ``a`` and ``b``. ``kinds``: ``pair`` at
+    each tick, or ``near`` and ``apart``, the changes from tick to tick.
 
     Invariant: expressions are not empty; a window is of at most a hundred ticks.
     """

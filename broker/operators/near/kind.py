@@ -27,7 +27,7 @@ _RECORDS_MAX = 50_000
 
 @dataclass(frozen=True, slots=True)
 class NearKind:
-    """Pairs. A track has the records that its queries accept, all in one part, for each object may be near any other."""
+    """Pairs. A track has the records that its queries accept, all in one part: each object may be near any other."""
 
     name: str = OP
     noun: str = "near query"
