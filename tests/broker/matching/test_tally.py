@@ -91,7 +91,7 @@ def test_the_newest_times_of_tracks_are_told_by_partition() -> None:
     arrived: Accumulator[Tally | None] = Accumulator(-1, None, TallyParam(10))
     batches = [([0, 0, 1], [5, 3, NO_TIME], [NO_TIME] * 3), ([1, 1], [7, 8], [NO_TIME, 1])]
     for partitions, *times in batches:
-        task = TaskTally(Tallying(arrived, 1, None, tracks=("a", "b")))
+        task = TaskTally(Tallying(arrived, 1, None, times=("a", "b")))
         task.add(plan.p_attributes, columns, match(plan, columns, D1.num_rows))
         task.add_times(np.array(partitions), [np.array(own) for own in times])
         task.hand_over()

@@ -10,12 +10,13 @@ import pytest
 
 from asc.evaluation.executor import match
 from asc.plan.compiler import compile_plan
+from asc.plan.destination import Destination
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.matching import worker
 from broker.matching.destinations import Destinations
-from broker.matching.matches_text import BEFORE_OPERATOR
+from broker.matching.matches_text import AFTER_TARGET
 from broker.matching.plan_ids import RegisteredIds
 from broker.matching.worker import pairs_a_piece, texts_of
 
@@ -181,39 +182,57 @@ def test_rows_go_by_as_many_as_have_room(count: int, pairs: int, monkeypatch: py
     assert [text for piece in pieces for text in piece.tolist()] == wanted * 2
 
 
-def test_what_is_for_operators_is_delivered_under_what_it_begins_with() -> None:
-    queries = [
-        ("a", "n > 10", f'feed/1{BEFORE_OPERATOR}["a"]'),
-        ("b", "n > 100", f'feed/1{BEFORE_OPERATOR}["b\n"]'),
-        ("c", "n > 100", f"feed/2{BEFORE_OPERATOR}{{}}"),
-        ("d", "n > 10", "feed"),
-    ]
-    plan = compile_plan([Query(name, normalise(text, _SCHEMA), topic) for name, text, topic in queries])
+def _operated(name: str, target: str, selection: str) -> Destination:
+    return Destination(name, "near", 2, target, selection, "{}")
+
+
+def _delivered(queries: list[tuple[str, str, str, Destination | None]]) -> list[set[str]]:
+    plan = compile_plan([Query(name, normalise(text, _SCHEMA), topic, own) for name, text, topic, own in queries])
     matches = match(plan, [pa.array([5, 50, 500], pa.int64())], 3)
     (texts,) = texts_of(plan, RegisteredIds.of(plan.query_ids), matches, "deliveries", 100)
-    found = [set() if text is None else set(text.split("\x1d")) for text in texts.to_pylist()]
-    assert found == [
+    return [set() if text is None else set(text.split("\x1d")) for text in texts.to_pylist()]
+
+
+def test_operators_are_given_selections_under_their_targets_each_once() -> None:
+    many = [(f"m{i}", "n > 10", "out", _operated(f"m{i}", "t1", "s1")) for i in range(9)]
+    queries = [
+        *many,
+        ("b", "n > 100", "out", _operated("b", "t1", "s2")),
+        ("c", "n > 100", "feed", _operated("c", "t2", "s1")),
+        ("d", "n > 10", "feed", None),
+    ]
+    first, second = f"t1{AFTER_TARGET}", f"t2{AFTER_TARGET}"
+    assert _delivered(queries) == [
         set(),
-        {f"feed/1{BEFORE_OPERATOR}\x1ea", "feed\x1ed"},
-        {f"feed/1{BEFORE_OPERATOR}\x1ea\x1fb", f"feed/2{BEFORE_OPERATOR}\x1ec", "feed\x1ed"},
+        {f"{first}\x1es1", "feed\x1ed"},
+        {f"{first}\x1es1\x1fs2", f"{second}\x1es1", "feed\x1ed"},
+    ]
+    # Without a routed query.
+    assert _delivered(queries[:-1]) == [set(), {f"{first}\x1es1"}, {f"{first}\x1es1\x1fs2", f"{second}\x1es1"}]
+
+
+def test_operators_are_given_the_shapes_of_joins_and_topics_their_queries() -> None:
+    over = _operated("over", "t1", "s1")
+    queries = [
+        ("late", "n > 10", "lates", _operated("late", "t1", "s2")),
+        ("over/a", "n > 10", "overs", over),
+        ("over/b", "n > 100", "overs", over),
+        ("routed/a", "n > 10", "topic", None),
+        ("routed/b", "n > 100", "topic", None),
+    ]
+    target = f"t1{AFTER_TARGET}"
+    assert _delivered(queries) == [
+        set(),
+        {f"{target}\x1es1/a\x1fs2", "topic\x1erouted/a\x1crouted"},
+        {f"{target}\x1es1/a\x1fs1/b\x1fs2", "topic\x1erouted/a\x1frouted/b\x1crouted"},
     ]
 
 
-def test_operators_are_told_each_member_of_a_join_and_topics_its_queries() -> None:
-    feed = f"feed/1{BEFORE_OPERATOR}"
-    queries = [
-        ("late", "n > 10", f'{feed}["late"]'),
-        ("over/a", "n > 10", f'{feed}["over"]'),
-        ("over/b", "n > 100", f'{feed}["over"]'),
-        ("routed/a", "n > 10", "topic"),
-        ("routed/b", "n > 100", "topic"),
-    ]
-    plan = compile_plan([Query(name, normalise(text, _SCHEMA), topic) for name, text, topic in queries])
-    matches = match(plan, [pa.array([5, 50, 500], pa.int64())], 3)
-    (texts,) = texts_of(plan, RegisteredIds.of(plan.query_ids), matches, "deliveries", 100)
-    found = [set() if text is None else set(text.split("\x1d")) for text in texts.to_pylist()]
-    assert found == [
-        set(),
-        {f"{feed}\x1elate\x1fover/a", "topic\x1erouted/a\x1crouted"},
-        {f"{feed}\x1elate\x1fover/a\x1fover/b", "topic\x1erouted/a\x1frouted/b\x1crouted"},
-    ]
+def test_texts_of_operators_stay_within_a_piece() -> None:
+    plain = compile_plan([Query("a", normalise("n > 1", _SCHEMA), "t")])
+    operated = compile_plan([Query("a", normalise("n > 1", _SCHEMA), "t", _operated("a", "target", "x" * 100))])
+    assert (
+        worker.pairs_a_piece(operated, "deliveries", 10_000)
+        < 10_000 / 100
+        < worker.pairs_a_piece(plain, "deliveries", 10_000)
+    )

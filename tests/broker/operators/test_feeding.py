@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asc.operators.feed import KINDS, EventQuery, NearQuery, Observation, parse
+from asc.operators.feed import Observation, QuerySettings, parse
 from broker.config.streams import StreamConfig
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
-from broker.operators.fed_destination import FedDestination, Track, target_of
-from broker.operators.feeding import BUCKETS, Feeding
+from broker.operators.feed_destination import FeedDestination, Track
+from broker.operators.feed_part import PARTS, part_of
+from broker.operators.feeding import Feeding, target_of
 from broker.operators.outgoing import outgoing
 
 if TYPE_CHECKING:
@@ -27,26 +28,31 @@ KAFKA_DDL = (
 )
 STAMP = datetime(2026, 1, 1, tzinfo=timezone.utc)
 AT_US = round(STAMP.timestamp() * 1_000_000)
-PLAIN = Track("CAST(k AS STRING)", "unix_micros(_timestamp)")
-PLACED = Track("upper(k)", "unix_micros(t)", ("CAST((x) AS DOUBLE)", "CAST((y) AS DOUBLE)"))
+PLAIN = Track("7f", "events", "CAST(k AS STRING)", "unix_micros(_timestamp)", (), None, observes_all=True, by_key=True)
+PLACED = Track(
+    *("1a", "events", "upper(k)", "unix_micros(t)", ("CAST((x) AS DOUBLE)", "CAST((y) AS DOUBLE)"), None),
+    observes_all=True,
+    by_key=True,
+)
+NEAR = Track(
+    *("n3", "near", "k", "unix_micros(t)", PLACED.position, (("z", "z"), ("t", "unix_micros(t)"))),
+    observes_all=False,
+    by_key=False,
+)
 
 
-NEAR = Track("k", "unix_micros(t)", PLACED.position, (("z", "z"), ("t", "unix_micros(t)")))
-
-
-def destination(query_id: str, track: Track) -> FedDestination:
-    topic = f"to-{query_id}"
-    if track.carried is None:
-        return FedDestination("asc.feed.s", track, EventQuery(query_id, topic, track.name, KINDS, 0, 1))
-    return FedDestination("asc.feed.s", track, NearQuery(query_id, topic, track.name, ("pair",), 5.0, 30, 10))
+def destination(query_id: str, track: Track) -> FeedDestination:
+    return FeedDestination(
+        track, QuerySettings(query_id, f"to-{query_id}", track.name, track.time_name, (f"of-{query_id}",), {})
+    )
 
 
 def test_the_feed_of_a_plan_is_of_its_queries() -> None:
-    assert Feeding.of([], 1) is None
-    feed = Feeding.of([destination("q", PLAIN), destination("p", PLACED), destination("r", PLAIN)], 60)
+    assert Feeding.of([], "asc.feed.s", 1) is None
+    feed = Feeding.of([destination("q", PLAIN), destination("p", PLACED), destination("r", PLAIN)], "asc.feed.s", 60)
     assert feed is not None
-    assert (feed.feed_topic, {*feed.tracks}, feed.max_future_s) == ("asc.feed.s", {PLAIN, PLACED}, 60)
-    assert [track.name for track in feed.tracks] == sorted(track.name for track in feed.tracks)
+    assert (feed.feed_topic, feed.tracks, feed.max_future_s) == ("asc.feed.s", (PLACED, PLAIN), 60)
+    assert feed.time_names == (PLACED.time_name, PLAIN.time_name)
 
 
 def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
@@ -61,13 +67,13 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
     texts = [*(json.dumps(value).encode() for value in values), b"no record"]
     rows = [(b"key", text, "t", 3, offset, STAMP, 0, [("h", b"x" * 5_000)]) for offset, text in enumerate(texts)]
     queries = [destination("q", PLAIN), destination("p", PLACED), destination("o", NEAR)]
-    feed = Feeding.of(queries, 60) or pytest.fail("no feed")
+    feed = Feeding.of(queries, "asc.feed.s", 60) or pytest.fail("no feed")
     frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
     accepted = BETWEEN_TOPICS.join(
         (
             f"out{AFTER_TOPIC}r",
-            f"{target_of('asc.feed.s', PLACED.name)}{AFTER_TOPIC}p{BETWEEN_IDS}q",
-            f"{target_of('asc.feed.s', NEAR.name)}{AFTER_TOPIC}o",
+            f"{target_of(PLACED)}{AFTER_TOPIC}p{BETWEEN_IDS}q",
+            f"{target_of(NEAR)}{AFTER_TOPIC}o",
         )
     )
     frame = frame.select("*", *feed.columns).selectExpr("*", f"IF(_offset = 0, '{accepted}', NULL) AS d")
@@ -80,20 +86,20 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
     routed = [(each.topic, bytes(each.value), each.partition) for each in found if each.topic != "asc.feed.s"]
     assert routed == [("out", texts[0], None), ("dead", b"no record", None)]
     fed = [each for each in found if each.topic == "asc.feed.s"]
-    assert all(each.key is None and each.headers == [] and 0 <= each.partition < BUCKETS for each in fed)
-    observed = [parse(bytes(each.value)) for each in fed]
-    placed, plain = PLACED.name, PLAIN.name
+    assert all(each.headers == [] and 0 <= each.partition < PARTS for each in fed)
+    observed = [message for each in fed for message in parse(bytes(each.value), bytes(each.key).decode())]
+    placed, plain = ("events", PLACED.name), ("events", PLAIN.name)
     assert sorted(observed, key=str) == sorted(
         [
-            Observation(placed, "A", AT_US + 10_000_000, (1.0, 2.0), 3, 0, ("p", "q")),
-            Observation(plain, "a", AT_US, (), 3, 0),
-            Observation(placed, "A", None, (1.0, 2.0), 3, 1, is_ahead=True),
-            Observation(plain, "a", AT_US, (), 3, 1),
-            Observation(placed, None, None, (3.0, None), 3, 2),
-            Observation(plain, None, AT_US, (), 3, 2),
+            Observation(*placed, "A", AT_US + 10_000_000, (1.0, 2.0), 3, 0, ("p", "q")),
+            Observation(*plain, "a", AT_US, (), 3, 0),
+            Observation(*placed, "A", None, (1.0, 2.0), 3, 1, is_future=True),
+            Observation(*plain, "a", AT_US, (), 3, 1),
+            Observation(*placed, None, None, (3.0, None), 3, 2),
+            Observation(*plain, None, AT_US, (), 3, 2),
             # What a near query does not accept is none of its.
             Observation(
-                *(NEAR.name, "a", AT_US + 10_000_000, (1.0, 2.0), 3, 0, ("o",)),
+                *("near", NEAR.name, "a", AT_US + 10_000_000, (1.0, 2.0), 3, 0, ("o",)),
                 carried=f'{{"z":0.1,"t":{AT_US + 10_000_000}}}',
             ),
         ],
@@ -105,6 +111,11 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
         assert isinstance(seen, Observation)
         key = seen.key if seen.track != NEAR.name else None
         assert buckets.setdefault((seen.track, key), each.partition) == each.partition
-    own = [feed.tracks.index(PLACED), feed.tracks.index(PLAIN)]
-    told = [[partition, *(at[place] for place in own)] for partition, *at in (row.values() for row in times)]
-    assert told == [[3, AT_US + 10_000_000, AT_US], [3, NO_TIME, AT_US], [3, NO_TIME, AT_US], [3, NO_TIME, NO_TIME]]
+    assert buckets["n3", None] == part_of("n3")
+    # Tracks with one time have one column.
+    assert [list(row.values()) for row in times] == [
+        [3, AT_US + 10_000_000, AT_US],
+        [3, NO_TIME, AT_US],
+        [3, NO_TIME, AT_US],
+        [3, NO_TIME, NO_TIME],
+    ]

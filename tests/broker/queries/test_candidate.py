@@ -16,9 +16,9 @@ from asc.spatial.layer import Layer
 from broker.config.streams import StreamConfig
 from broker.errors import QueryError
 from broker.formats.record_attributes import attributes_of
-from broker.operators.events.definition import EventsOperator
-from broker.operators.fed_destination import FedDestination
-from broker.operators.near.definition import NearOperator
+from broker.operators.events.definition import EventsDefinition
+from broker.operators.feed_destination import FeedDestination
+from broker.operators.near.definition import NearDefinition
 from broker.plans.sorted_map import SortedMap
 from broker.queries.candidate import Candidate, Members, members_of
 from broker.queries.join import Join
@@ -63,12 +63,12 @@ def test_what_spark_computes_is_that_of_all_rows_together() -> None:
     query = RegisteredQuery("over", "flights", JOIN.template.text, "out", join=Join("t"))
     candidate = Candidate(query, JOIN.template, members)
     assert candidate.computes_by_row
-    assert [one.id for one in candidate.planned("feed")] == ["over/a", "over/b", "over/c"]
-    assert {one.topic for one in candidate.planned("feed")} == {"out"}
+    assert [one.id for one in candidate.planned()] == ["over/a", "over/b", "over/c"]
+    assert {one.topic for one in candidate.planned()} == {"out"}
     even = JoinPredicate("length(s) > 3 AND n >= t.low", SCHEMA, "t")
     assert not Candidate(query, even.template, Members.of(even, rows)).computes_by_row
     pairs = RegisteredQuery("over", "flights", JOIN.template.text, "out", join=Join("t", per_shape=True))
-    assert [one.id for one in members_of(pairs, members.predicates, "out")] == ["over|a", "over|b", "over|c"]
+    assert [one.id for one in members_of(pairs, members.predicates, None)] == ["over|a", "over|b", "over|c"]
 
 
 def test_what_is_left_out_is_told() -> None:
@@ -87,7 +87,7 @@ def test_what_is_left_out_is_told() -> None:
 @pytest.mark.parametrize("members", [None, Members.of(JOIN, {})])
 def test_of_nothing_it_is_a_query_or_no_member(members: Members | None) -> None:
     query = RegisteredQuery("over", "flights", JOIN.template.text, "out")
-    assert len(Candidate(query, JOIN.template, members).planned("feed")) == (1 if members is None else 0)
+    assert len(Candidate(query, JOIN.template, members).planned()) == (1 if members is None else 0)
 
 
 @pytest.fixture(scope="module")
@@ -99,27 +99,35 @@ def analyser(spark: SparkSession) -> StreamAnalyser:
 
 
 def asked(analyser: StreamAnalyser, where: str, **more: Any) -> Candidate:
-    operator = EventsOperator(**more) if more else None
+    operator = EventsDefinition(**more) if more else None
     return Candidate.of(RegisteredQuery("q", "s", where, "out", operator=operator), analyser, NO_LAYERS)
+
+
+def fed(candidate: Candidate) -> FeedDestination:
+    destination = candidate.planned()[0].destination
+    assert destination is not None
+    return FeedDestination.of(destination)
 
 
 @pytest.mark.spark
 def test_a_routed_query_goes_to_its_topic(analyser: StreamAnalyser) -> None:
     found = asked(analyser, "n > 3")
-    assert (found.planned("feed")[0].topic, found.computed) == ("out", [])
+    assert (found.planned()[0].topic, found.planned()[0].destination, found.computed) == ("out", None, [])
 
 
 @pytest.mark.spark
 def test_key_and_time_are_computed_and_the_first_position_is_told(analyser: StreamAnalyser) -> None:
     found = asked(analyser, BERN, key="upper(s)", time="t")
     assert [attribute.sql for attribute in found.computed] == ["CAST(upper(s) AS STRING)", "unix_micros(t)"]
-    destination = FedDestination.of_text(found.planned("feed")[0].topic)
+    (planned,) = found.planned()
+    assert (planned.topic, planned.destination is None) == ("out", False)
+    destination = fed(found)
     assert destination.query.topic == "out"
     track = destination.track
     assert (track.key, track.time_us) == ("CAST(upper(s) AS STRING)", "unix_micros(t)")
     assert track.position == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
     # Where there is none, events tell of none.
-    plain = FedDestination.of_text(asked(analyser, "n > 3", key="s", time="t").planned("feed")[0].topic)
+    plain = fed(asked(analyser, "n > 3", key="s", time="t"))
     assert plain.track.position == ()
 
 
@@ -147,9 +155,9 @@ def test_expressions_that_mean_nothing_are_refused(analyser: StreamAnalyser, mor
 @pytest.mark.spark
 def test_a_join_that_writes_a_record_a_shape_has_no_events(analyser: StreamAnalyser) -> None:
     query = RegisteredQuery(
-        "over", "s", "n >= t.low", "out", join=Join("t", per_shape=True), operator=EventsOperator("s")
+        "over", "s", "n >= t.low", "out", join=Join("t", per_shape=True), operator=EventsDefinition("s")
     )
-    with pytest.raises(QueryError, match="has per_shape, and an event is of one shape"):
+    with pytest.raises(QueryError, match=r"join with operator events 'over': .* leave out per_shape"):
         Candidate.of(query, analyser, SCHEMA.layers)
 
 
@@ -158,32 +166,34 @@ def test_members_of_a_join_with_events_share_a_destination(analyser: StreamAnaly
     zones = Layer(
         {"a": Feature(None, {"low": 1}), "b": Feature(None, {"low": 2})}, properties=properties_of_ddl("low INT")
     )
-    asks = EventsOperator("upper(s)", "t")
+    asks = EventsDefinition("upper(s)", "t")
     query = RegisteredQuery("over", "s", "n >= zones.low", "out", join=Join("zones"), operator=asks)
     found = Candidate.of(query, analyser, {"zones": zones})
-    planned = found.planned("feed")
+    planned = found.planned()
     assert [one.id for one in planned] == ["over/a", "over/b"]
-    (destination,) = {one.topic for one in planned}
-    told = FedDestination.of_text(destination)
-    assert (told.feed_topic, told.query.id, told.query.topic) == ("feed", "over", "out")
+    assert {one.topic for one in planned} == {"out"}
+    (destination,) = {one.destination for one in planned}
+    assert destination is not None
+    told = FeedDestination.of(destination)
+    assert (told.track.op, told.query.id, told.query.topic) == ("events", "over", "out")
     assert (told.track.key, told.track.time_us) == ("CAST(upper(s) AS STRING)", "unix_micros(t)")
     assert [attribute.sql for attribute in found.computed] == ["CAST(upper(s) AS STRING)", "unix_micros(t)"]
 
 
 def near(analyser: StreamAnalyser, **more: Any) -> Candidate:
     given: dict[str, Any] = {"key": "s", "time": "t", "position": "ST_Point(lon, lat)"}
-    asked = NearOperator(**{**given, "distance_m": 5, "window_s": 30, "every_s": 10, **more})
+    asked = NearDefinition(**{**given, "distance_m": 5, "window_s": 30, "every_s": 10, **more})
     return Candidate.of(RegisteredQuery("q", "s", "true", "out", operator=asked), analyser, NO_LAYERS)
 
 
 @pytest.mark.spark
 def test_a_near_query_carries_what_its_condition_reads(analyser: StreamAnalyser) -> None:
     found = near(analyser, on="abs(a.n - b.N) < 3 AND a.t <= b.t")
-    assert [sorted(one.columns) for one in found.expressions[3:]] == [[("n",)], [("t",)]]
-    told = FedDestination.of_text(found.planned("feed")[0].topic)
+    assert [sorted(one.columns) for one in found.expressions.carried_reads] == [[("n",)], [("t",)]]
+    told = fed(found)
     assert told.track.carried == (("`n`", "`n`"), ("`t`", "unix_micros(`t`)"))
     assert told.track.position == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
-    assert near(analyser).destination("feed", NearOperator("s", 5, 30, 10)).track.carried == ()
+    assert fed(near(analyser)).track.carried == ()
 
 
 @pytest.mark.spark
@@ -212,7 +222,16 @@ def test_near_queries_that_mean_nothing_are_refused(analyser: StreamAnalyser, mo
 
 @pytest.mark.spark
 def test_a_join_has_no_pairs_of_objects(analyser: StreamAnalyser) -> None:
-    asked = NearOperator("s", 5, 30, 10)
+    asked = NearDefinition("s", 5, 30, 10)
     query = RegisteredQuery("over", "s", "n >= t.low", "out", join=Join("t"), operator=asked)
-    with pytest.raises(QueryError, match="join with pairs of objects 'over'"):
+    with pytest.raises(QueryError, match="join with operator near 'over'"):
         Candidate.of(query, analyser, SCHEMA.layers)
+
+
+@pytest.mark.spark
+def test_predicates_with_one_normal_form_share_a_selection(analyser: StreamAnalyser) -> None:
+    first, second = (
+        fed(asked(analyser, where, key="s", time="t")) for where in ("n > 3 AND lat > 1", "lat > 1 AND n >= 4")
+    )
+    assert first.selection == second.selection
+    assert first.selection != fed(asked(analyser, "n > 3", key="s", time="t")).selection

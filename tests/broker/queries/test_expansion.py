@@ -90,7 +90,7 @@ def registrar(resting: Resting) -> Iterator[Registrar]:
     yield registrar
     standing = registrar.standing
     registrar.write_layer("zones", {}, list(standing.layers["zones"].rows))
-    registrar.apply([Remove(query.id) for query in list(standing.of_kind("join"))])
+    registrar.apply([Remove(query.id) for query in [*standing.joins_over("zones"), *standing.joins_over("plane")]])
 
 
 ROWS: Mapping[str, Row] = {"a": (0, 2, 9), "b": (1, 3, 6)}
@@ -337,7 +337,7 @@ def test_a_start_has_the_shapes_of_the_version(  # noqa: PLR0917
         rows: dict[str, Row] = {"a": (7, 9, 9), "c": (10, 12, 9)}
         assert accepted(plan) == accepted(plan, "joined.each") == wanted(rows)
         assert fresh.standing.get("joined.each").join == Join("zones", per_shape=True)
-        assert [query.id for query in fresh.standing.of_kind("join")] == ["joined", "joined.each"]
+        assert [query.id for query in fresh.standing.joins_over("zones")] == ["joined", "joined.each"]
     finally:
         fresh.close()
 

@@ -8,8 +8,9 @@ from asc.plan.compiler import compile_plan
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.config.config import Config, parse_config
-from broker.operators.events.definition import EventsOperator
-from broker.operators.near.definition import NearOperator
+from broker.operators.events.definition import EventsDefinition
+from broker.operators.expression import OperatorExpressions
+from broker.operators.near.definition import NearDefinition
 from broker.queries.candidate import Candidate
 from broker.queries.operator_limits import excess_of_operators
 from broker.queries.query import RegisteredQuery
@@ -23,26 +24,28 @@ def config(**limits: int) -> Config:
 
 
 def candidate(query_id: str, key: str | None = "s", *, paused: bool = False) -> Candidate:
-    asked = None if key is None else EventsOperator(key)
+    asked = None if key is None else EventsDefinition(key)
     texts = () if key is None else (f"CAST(({key}) AS STRING) IS NOT NULL", "unix_micros(t) IS NOT NULL")
     query = RegisteredQuery(query_id, "s", "n > 1", "out", paused=paused, operator=asked)
-    return Candidate(query, normalise("n > 1", SCHEMA), expressions=tuple(normalise(text, SCHEMA) for text in texts))
+    expressions = OperatorExpressions(tuple(normalise(text, SCHEMA) for text in texts))
+    return Candidate(query, normalise("n > 1", SCHEMA), expressions=expressions)
 
 
 def near(query_id: str) -> Candidate:
-    asked = NearOperator("s", 5, 30, 10)
+    asked = NearDefinition("s", 5, 30, 10)
     texts = ("CAST((s) AS STRING) IS NOT NULL", "unix_micros(t) IS NOT NULL")
     own = [*texts, "ST_DistanceSphere(ST_Point(0, 0), ST_Point(n, n)) <= 1"]
     query = RegisteredQuery(query_id, "s", "true", "out", operator=asked)
-    return Candidate(query, normalise("true", SCHEMA), expressions=tuple(normalise(text, SCHEMA) for text in own))
+    expressions = OperatorExpressions(tuple(normalise(text, SCHEMA) for text in own), ())
+    return Candidate(query, normalise("true", SCHEMA), expressions=expressions)
 
 
 @pytest.mark.parametrize(
     ("limits", "standing", "changes", "refused"),
     [
         ({}, [candidate("a")], [candidate("b", "n"), candidate("c", None)], {}),
-        ({"stream_tracks": 1}, [], [candidate("a"), candidate("b"), candidate("c", "n")], {2: "apart in 1 ways"}),
-        ({"stream_tracks": 1}, [candidate("a")], [candidate("b", "n")], {0: "apart in 1 ways"}),
+        ({"stream_tracks": 1}, [], [candidate("a"), candidate("b"), candidate("c", "n")], {2: "has 1 tracks already"}),
+        ({"stream_tracks": 1}, [candidate("a")], [candidate("b", "n")], {0: "has 1 tracks already"}),
         ({"stream_tracks": 1}, [candidate("a")], [candidate("a", "n"), candidate("b", "n")], {}),
         ({"stream_tracks": 1}, [candidate("a")], [candidate("b", "n", paused=True)], {}),
         ({"stream_event_queries": 2}, [candidate("a")], [candidate("b"), candidate("c")], {1: "has 2 already"}),
@@ -51,14 +54,14 @@ def near(query_id: str) -> Candidate:
         ({"stream_event_queries": 0}, [], [near("a")], {}),
         ({"stream_near_queries": 1}, [near("a")], [near("b"), candidate("c")], {0: "has 1 already"}),
         ({"stream_near_queries": 1}, [near("a")], [near("a")], {}),
-        ({"stream_tracks": 1}, [candidate("a")], [near("b")], {0: "apart in 1 ways"}),
+        ({"stream_tracks": 1}, [candidate("a")], [near("b")], {0: "has 1 tracks already"}),
     ],
 )
 def test_what_stands_counts_and_what_is_replaced_does_not(
     limits: dict[str, int], standing: list[Candidate], changes: list[Candidate], refused: dict[int, str]
 ) -> None:
     own = config(**limits)
-    plans = {"s": compile_plan([each for one in standing for each in one.planned(own.feed_topic("s"))])}
+    plans = {"s": compile_plan([each for one in standing for each in one.planned()])}
     found = excess_of_operators(own, changes, (), plans)
     assert found.keys() == refused.keys()
     assert all(said in str(found[position]) for position, said in refused.items())

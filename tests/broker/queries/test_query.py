@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.operators.feed import KINDS
+from asc.operators.events.event_query import KINDS
 from broker.errors import QueryError
-from broker.operators.events.definition import EventsOperator
+from broker.operators.events.definition import EventsDefinition
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery, check_id, check_labels, parse_time
 
@@ -28,7 +28,7 @@ QUERIES = st.builds(
     join=st.none() | st.builds(Join, TEXTS, st.booleans()),
     operator=st.none()
     | st.builds(
-        EventsOperator,
+        EventsDefinition,
         key=TEXTS.filter(str.strip),
         time=TEXTS.filter(str.strip),
         kinds=st.sampled_from([KINDS, KINDS[1:]]),

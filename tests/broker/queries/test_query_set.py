@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker.errors import UnknownQueryError
+from broker.operators.events.definition import EventsDefinition
 from broker.plans.sorted_map import SortedMap
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
@@ -152,12 +153,20 @@ def test_joins_are_found_by_layer_and_by_id() -> None:
     ]
     found = QuerySet().changed([*joins, *others], [], 3)
     assert [query.id for query in found.joins_over("z")] == ["a", "b", "z"]
-    assert [query.id for query in found.of_kind("join")] == ["a", "b", "c", "z"]
-    assert [query.id for query in found.of_kind("join", "b")] == ["c", "z"]
     assert found.joins_over("y") == []
     # Which joins a shape moves is told by member, so that they name none.
     assert found.naming({"z": {"x"}}) == {"named"}
     assert found.naming({"z": None}) == {"named", "a", "b", "z"}
     after = found.changed([RegisteredQuery("a", "s", "n > 1", "t")], ["b"], 4)
     assert [query.id for query in after.joins_over("z")] == ["z"]
-    assert [query.id for query in after.of_kind("join")] == ["c", "z"]
+
+
+def test_queries_are_found_by_their_operator() -> None:
+    definition = EventsDefinition("k")
+    own = [RegisteredQuery(query_id, "s", "n > 1", "t", operator=definition) for query_id in ("b", "a", "c")]
+    found = QuerySet().changed([*own, RegisteredQuery("d", "s", "n > 1", "t")], [], 3)
+    assert [query.id for query in found.with_operator("events")] == ["a", "b", "c"]
+    assert [query.id for query in found.with_operator("events", "a")] == ["b", "c"]
+    assert list(found.with_operator("near")) == []
+    after = found.changed([RegisteredQuery("a", "s", "n > 1", "t")], ["b"], 4)
+    assert [query.id for query in after.with_operator("events")] == ["c"]

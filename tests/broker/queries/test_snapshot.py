@@ -13,7 +13,7 @@ from asc.plan.parts import parts_of
 from asc.plan.plan import CompileOptions
 from broker.config.layers import LayerConfig
 from broker.layers.mark import LayerMark
-from broker.operators.events.definition import EventsOperator
+from broker.operators.events.definition import EventsDefinition
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -33,7 +33,7 @@ STANDING = QuerySet(
             RegisteredQuery("c", "cargo", "", "out", expires_at=datetime(2040, 1, 2, tzinfo=timezone.utc), version=5),
             RegisteredQuery("e", "cargo", "n < zones.high", "out", version=6, join=Join("zones", per_shape=True)),
             RegisteredQuery("d", "", "{", "", version=6, unreadable="its record cannot be read"),
-            RegisteredQuery("f", "cargo", "n > 1", "out", version=7, operator=EventsOperator("k", dwell_s=1.5)),
+            RegisteredQuery("f", "cargo", "n > 1", "out", version=7, operator=EventsDefinition("k", dwell_s=1.5)),
         )
     },
     6,

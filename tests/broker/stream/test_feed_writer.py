@@ -1,31 +1,36 @@
-"""What a feed is told beside observations: in all of its partitions, before they come, once."""
+"""Settings and watermarks of a feed: written once, to the parts that need them, before the observations."""
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asc.operators.feed import EventQuery, Message, NearQuery, Settings, Watermarks, parse
+from asc.operators.events.event_query import EventQuery
+from asc.operators.feed import QuerySettings
+from asc.operators.near.near_query import NearQuery
 from broker.config.config import Config, parse_config
-from broker.errors import TopicError
 from broker.kafka.cluster import KafkaCluster
-from broker.matching.tally import Tally
-from broker.operators.fed_destination import FedDestination, Track
-from broker.operators.feeding import BUCKETS
-from broker.stream.feed_writer import FeedWriter, make_feed, refused_feed
+from broker.operators.feed_destination import FeedDestination, Track
+from broker.operators.feed_part import PARTS, part_of
+from broker.operators.feed_topic import make_feed
+from broker.operators.kinds import OPERATORS
+from broker.stream.feed_writer import FeedWriter
 
 if TYPE_CHECKING:
     from broker.kafka.embedded import EmbeddedKafka
 
 pytestmark = pytest.mark.kafka
 
-TRACK = Track("k", "t")
-QUERY = EventQuery("low", "lows", TRACK.name, ("enter",), 0, 5_000_000)
+EVENTS = Track("7f", "events", "k", "t", (), None, observes_all=True, by_key=True)
+NEAR = Track("n3", "near", "k", "t", ("x", "y"), (), observes_all=False, by_key=False)
+TIME = EVENTS.time_name
+LOW = EventQuery("low", "lows", EVENTS.name, TIME, ("a41c",), ("enter",), 0, 5_000_000).settings()
+CLOSE = NearQuery("close", "closes", NEAR.name, TIME, ("a41c",), ("pair",), 5.0, 3, 1).settings()
 
 
 @pytest.fixture
@@ -47,100 +52,85 @@ def cluster(config: Config, kafka: EmbeddedKafka) -> Iterator[KafkaCluster]:
     cluster.close()
 
 
-def messages(kafka: EmbeddedKafka, topic: str) -> list[Message]:
-    """Those of one partition, once each has the same."""
+def messages(kafka: EmbeddedKafka, topic: str) -> list[list[tuple[str, Any]]]:
+    """Return the keys and the contents of the messages of each part."""
     from kafka import KafkaConsumer, TopicPartition
 
     consumer = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers, auto_offset_reset="earliest")
     try:
-        partitions = [TopicPartition(topic, partition) for partition in range(BUCKETS)]
+        partitions = [TopicPartition(topic, partition) for partition in range(PARTS)]
         consumer.assign(partitions)
         ends = consumer.end_offsets(partitions)
-        found: dict[TopicPartition, list[bytes]] = {partition: [] for partition in partitions}
+        found: dict[TopicPartition, list[tuple[str, Any]]] = {partition: [] for partition in partitions}
         while any(consumer.position(partition) < end for partition, end in ends.items()):
             for partition, records in consumer.poll(timeout_ms=300).items():
-                found[partition] += [record.value for record in records]
-        assert all(texts == found[partitions[0]] for texts in found.values())
-        return [parse(text) for text in found[partitions[0]]]
+                found[partition] += [(record.key.decode(), content(record.value)) for record in records]
+        return list(found.values())
     finally:
         consumer.close()
 
 
-def tally(newest: dict[tuple[str, int], int]) -> Tally:
-    import numpy as np
+def content(text: bytes) -> Any:
+    plain = json.loads(text)
+    assert plain["v"] == 2
+    settings = plain.get("settings")
+    if settings is None:
+        return plain["time"]
+    return settings["limit"], [query["id"] for query in settings["queries"]]
 
-    none = np.zeros(0, dtype=np.int64)
-    return Tally(1, 1, 0, none, none, None, newest=newest)
 
-
-def test_settings_and_watermarks_come_before_what_they_hold_for(
-    config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka, tmp_path: Path
+def test_settings_and_watermarks_go_to_the_parts_that_need_them(
+    config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka
 ) -> None:
     (stream,) = config.streams
     topic = config.feed_topic(stream)
-    assert refused_feed(cluster, topic) is None
-    assert topic not in cluster.topics()
     make_feed(cluster, topic)
-    assert refused_feed(cluster, topic) is None
-    assert cluster.topic_settings(topic)["retention.ms"] == "86400000"
-    writer = FeedWriter(stream, config, cluster, tmp_path)
-    settings = Settings("source", True, 100, (QUERY,), near_objects_max=800)
-    other = replace(QUERY, dwell_us=7)
-    own = FedDestination(topic, TRACK, QUERY)
+    low, close = FeedDestination(EVENTS, LOW), FeedDestination(NEAR, CLOSE)
+    none = [("events", (100, [])), ("near", (800, []))]
+    expected = [[] for _ in range(PARTS)]
+    writer = FeedWriter(stream, config, cluster)
+    own = part_of(NEAR.name)
+
+    def begins(destinations: list[FeedDestination], mark: int | None, **by_part: list[tuple[str, Any]]) -> None:
+        writer.begin(destinations, {} if mark is None else {TIME: mark})
+        for part in range(PARTS):
+            is_own = part == own and "near_part" in by_part
+            expected[part].extend(by_part["near_part" if is_own else "others"])
+        assert messages(kafka, topic) == expected
+
     try:
-        writer.begin(0, [own])
-        writer.passed(0, tally({(TRACK.name, 0): 9_000_000, (TRACK.name, 1): 8_000_000}), [TRACK])
-        writer.begin(1, [own])
-        writer.passed(1, None, [TRACK])
-        writer.begin(2, [own])
-        writer.passed(2, tally({(TRACK.name, 1): 8_500_000}), [TRACK])
-        # Run again, a batch is told what it was told before; so is one after a failure.
+        assert not writer.has_queries
+        # After a start every part gets all of it.
+        begins([close], 9_000_000, others=[none[0], ("near", (800, ["close"])), ("time", {TIME: 6_500_000})])
+        assert writer.has_queries
+        begins([close], 9_000_000, others=[])
+        begins([close], 9_500_000, near_part=[("time", {TIME: 7_000_000})], others=[])
+        begins([close, low], 9_500_000, others=[("events", (100, ["low"]))])
+        begins([close, low], 9_600_000, others=[("time", {TIME: 7_100_000})])
+        farther = replace(close, query=replace(CLOSE, id="far"))
+        begins([close, farther, low], 9_600_000, near_part=[("near", (400, ["close", "far"]))], others=[])
+        # Parts that had queries forget them.
+        begins([low], 9_600_000, near_part=[none[1]], others=[])
         writer.forget()
-        writer.begin(2, [own])
-        writer.begin(3, [replace(own, query=other)])
-        writer.passed(3, None, [TRACK])
+        begins([], None, others=none)
+        assert not writer.has_queries
     finally:
         writer.close()
-    # The next daemon has none any more: that is said once.
-    writer = FeedWriter(stream, config, cluster, tmp_path)
-    try:
-        assert writer.is_used
-        writer.begin(4, [])
-        writer.passed(4, None, [])
-        assert not writer.is_used
-    finally:
-        writer.close()
-    first, second = Watermarks({TRACK.name: 5_500_000}), Watermarks({TRACK.name: 6_000_000})
-    changed = replace(settings, queries=(other,))
-    assert messages(kafka, topic) == [
-        *(settings, first, settings, first, changed, second),
-        replace(settings, queries=()),
-    ]
 
 
-def test_a_feed_with_too_few_partitions_is_refused(config: Config, cluster: KafkaCluster) -> None:
-    topic = f"asc.feed.few-{uuid.uuid4().hex[:8]}"
-    cluster.create_topics([topic])
-    refused = refused_feed(cluster, topic)
-    assert refused is not None
-    assert "has 1 partitions, and 16 are needed" in str(refused)
-    with pytest.raises(TopicError):
-        make_feed(cluster, topic)
-
-
-def test_near_queries_share_the_room(
-    config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka, tmp_path: Path
+@pytest.mark.parametrize("op", OPERATORS)
+def test_the_settings_of_every_kind_have_its_tag_for_their_key(
+    config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka, op: str
 ) -> None:
     (stream,) = config.streams
     topic = config.feed_topic(stream)
     make_feed(cluster, topic)
-    track = Track("k", "t", ("x", "y"), ())
-    queries = tuple(NearQuery(query_id, "out", track.name, ("pair",), 5.0, 3, 1) for query_id in ("a", "b"))
-    writer = FeedWriter(stream, config, cluster, tmp_path)
+    track = replace(EVENTS, op=op)
+    query = QuerySettings("q", "out", track.name, TIME, ("a41c",), {})
+    writer = FeedWriter(stream, config, cluster)
     try:
-        writer.begin(
-            0, [*(FedDestination(topic, track, query) for query in queries), FedDestination(topic, TRACK, QUERY)]
-        )
+        writer.begin([FeedDestination(track, query)], {})
     finally:
         writer.close()
-    assert messages(kafka, topic) == [Settings("source", True, 100, (QUERY,), queries, 400)]
+    (first, *_) = messages(kafka, topic)
+    assert [key for key, (_, queries) in first if queries] == [op]

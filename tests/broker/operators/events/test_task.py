@@ -8,11 +8,13 @@ from typing import Any
 import pandas as pd
 from pyspark.accumulators import Accumulator
 
-from asc.operators.feed import EventQuery, Observation, Settings
+from asc.operators.events.event_query import OP, EventQuery
+from asc.operators.feed import Observation, Settings
 from broker.operators.events.task import events_task
 from broker.operators.feed_task import FeedTally, _TallyParam
 
-SETTINGS = Settings("flights", True, 100, (EventQuery("low", "lows", "t", ("enter", "exit"), 0, 1_000),))
+QUERY = EventQuery("low", "lows", "t", "e1", ("low",), ("enter", "exit"), 0, 1_000)
+SETTINGS = Settings(OP, "flights", True, 100, (QUERY.settings(),))
 
 
 class State:
@@ -40,7 +42,7 @@ def frames(*messages: str) -> Iterator[pd.DataFrame]:
 
 def test_events_come_of_the_messages_and_the_state_goes_on() -> None:
     def seen(offset: int, *accepted: str) -> str:
-        return Observation("t", "a", offset, (), 0, offset, accepted).text()
+        return Observation(OP, "t", "a", offset, (), 0, offset, accepted).text()
 
     arrived = Accumulator(-1, FeedTally(), _TallyParam())
     state, task = State(), events_task(arrived)

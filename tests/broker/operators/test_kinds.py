@@ -1,0 +1,81 @@
+"""The table of kinds, and the definitions that records and the API have."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import broker
+from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
+from broker.operators.events.definition import EventsDefinition
+from broker.operators.kinds import OPERATORS, definition_of, kind_of
+from broker.operators.near.definition import NearDefinition
+
+ROOT = Path(broker.__file__).parents[1]
+NEAR = {"name": "near", "key": "k", "distance_m": 5, "window_s": 30, "every_s": 10}
+
+
+def test_a_definition_is_of_the_kind_of_its_name() -> None:
+    assert definition_of({"name": "events", "key": "k"}) == EventsDefinition("k")
+    assert definition_of(NEAR) == NearDefinition("k", 5, 30, 10)
+    assert kind_of(NearDefinition("k", 5, 30, 10)).name == "near"
+    assert definition_of({"name": "route"}) is None
+
+
+@pytest.mark.parametrize("name", [None, "", "cubes", 7, ["near"]])
+def test_a_kind_that_is_not_known_is_refused(name: object) -> None:
+    with pytest.raises(QueryError, match="is not known: known are route, events, near"):
+        definition_of({**NEAR, "name": name})
+
+
+def test_a_field_of_another_operator_is_refused() -> None:
+    with pytest.raises(QueryError, match="field operator 'dwell_s': is not known: known are name, key"):
+        definition_of({**NEAR, "dwell_s": 1})
+    with pytest.raises(QueryError, match="field operator 'key': is not known: route has no parameters"):
+        definition_of({"name": "route", "key": "k"})
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_kind_is_whole(name: str) -> None:
+    kind = OPERATORS[name]
+    assert kind.name == name == kind.definition.name
+    assert kind.limits
+    assert all(isinstance(getattr(LimitsConfig(), limit), int) for limit in kind.limits)
+    for package in (f"asc/operators/{name}", f"broker/operators/{name}"):
+        assert (ROOT / package / "__init__.py").is_file()
+
+
+def shared_modules() -> list[Path]:
+    """The modules of the product that are no kind's own. Demos are users: what they compare are outputs."""
+    own = re.compile(rf"(broker|asc|cli)/operators/({'|'.join(OPERATORS)})(/|\.py)|broker/operators/kinds\.py|cli/demo")
+    paths = [path for package in ("asc", "broker", "monitor", "cli") for path in (ROOT / package).rglob("*.py")]
+    return [path for path in paths if not own.match(str(path.relative_to(ROOT)))]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_no_shared_module_knows_a_kind(name: str) -> None:
+    """A kind is imported, or its name compared, in its own packages and in the table alone."""
+    found = []
+    for path in shared_modules():
+        place = str(path.relative_to(ROOT))
+        if place in ALLOWED:
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if re.match(rf"(asc|broker)\.operators\.{name}(\.|$)", module):
+                found.append(f"{place}:{getattr(node, 'lineno', 0)} imports {module}")
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+                if any(isinstance(side, ast.Constant) and side.value == name for side in sides):
+                    found.append(f"{place}:{node.lineno} compares with {name!r}")
+    assert found == []
+
+
+ALLOWED = {
+    # Form 1 had no tags: what its messages are of is told by what they hold.
+    "asc/operators/feed_form_1.py",
+}
