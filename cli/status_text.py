@@ -11,7 +11,7 @@ from typing import Any
 from broker.visible_text import visible
 from cli.output import counted, cut, table_text
 
-_EVENTS_SHOWN = 3
+_REARRANGEMENTS_SHOWN = 3
 _SHOWN = 4
 _REASONS_SHOWN = 5
 
@@ -84,7 +84,11 @@ def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     """Records, mean cost, rearrangements; an off monitor counts but rearranges nothing."""
     tuples = monitor.get("tuples", 0)
     cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
-    return tuples, cost, sum(monitor.get("rearrangements", {}).values()) if monitor.get("enabled", True) else "off"
+    return (
+        tuples,
+        cost,
+        sum(monitor.get("rearrangement_counts", {}).values()) if monitor.get("enabled", True) else "off",
+    )
 
 
 def _details(stream: Mapping[str, Any]) -> Iterator[str]:
@@ -110,13 +114,13 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     if most := (plan.get("delivered") or {}).get("most"):
         told = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
         yield f"{name}: {counted(plan['delivered']['total'], 'record')} accepted by queries, the most by {told}"
-    for what in ("events", "pairs"):
-        if told := plan.get(what):
+    for what, field in (("events", "events"), ("pairs", "near")):
+        if told := plan.get(field):
             yield from _fed(name, what, told)
     if phases := plan.get("phases"):
         told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
         yield f"{name}: ms of a batch by phase: {told}"
-    for event in ((plan.get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
+    for event in ((plan.get("monitor") or {}).get("rearrangements") or [])[-_REARRANGEMENTS_SHOWN:]:
         yield _told(event)
 
 
@@ -125,9 +129,9 @@ def _fed(name: str, what: str, events: Mapping[str, Any]) -> Iterator[str]:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(events["events"].items())) or "none"
     behind = "" if not events["lag_records"] else f", {counted(events['lag_records'], 'record')} of the feed behind"
     yield f"{name}: {counted(events['objects'], 'object')} held for {what}; told: {kinds}{behind}"
-    if left_out := events["left_out"]:
-        told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(left_out.items()))
-        yield f"{name}: no observation, of {events['observations'] + sum(left_out.values()):,}: {told}"
+    if excluded := events["excluded"]:
+        told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(excluded.items()))
+        yield f"{name}: no observation, of {events['observations'] + sum(excluded.values()):,}: {told}"
 
 
 def _within(those: str, others: str, seconds: float) -> str:

@@ -145,7 +145,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
             }
             for block in plan.blocks
         ],
-        "listed": [
+        "listed_by_position": [
             {
                 "position": str(block.listed),
                 "conjuncts": len(block),
@@ -155,7 +155,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
             for block in plan.listed
             if block.by_shapes
         ],
-        "listed_values": [
+        "listed_by_value": [
             {
                 "attribute": str(block.listed),
                 "conjuncts": len(block),
@@ -168,7 +168,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
         "monitor": {**stream.monitor.view(), "blocks": [_figures(stream, block) for block in plan.blocks]},
         "delivered": described_delivered(stream),
         "events": described_fed(stream, stream.events),
-        "pairs": described_fed(stream, stream.near),
+        "near": described_fed(stream, stream.near),
         "evaluation_errors": stream.evaluation_errors.total,
     }
 
@@ -202,7 +202,7 @@ def explained(
 
     query, shape_id = permitted.planned(query_id)
     if tuple_ is None or whole:
-        permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without whole")
+        permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without with_sequence")
     plan = permitted.plan_of(query)
     values = None
     waited = [] if shape_id is not None else permitted.pending_shapes(query)
