@@ -100,7 +100,7 @@ def _described_stream(name: str, stream: Stream, queries: int, not_served: int) 
         "schema": stream.fields.ddl(),
         "options": dict(stream.config.options),
         "time_zone": stream.time_zone,
-        "dead_letter": stream.dead_letter_topic,
+        "dead_letter_topic": stream.dead_letter_topic,
         "queries": queries,
         "not_served": not_served,
     }

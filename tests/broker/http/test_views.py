@@ -80,7 +80,7 @@ def test_a_stream_is_described_by_its_configuration_and_its_queries_paused_ones_
         "schema": "n INT, s STRING",
         "options": {},
         "time_zone": "UTC",
-        "dead_letter": f"{name}.dead-letter",
+        "dead_letter_topic": f"{name}.dead-letter",
         "queries": before[name] + 2,
         "not_served": 0,
     }
