@@ -114,8 +114,8 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     if most := (plan.get("delivered") or {}).get("most"):
         told = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
         yield f"{name}: {counted(plan['delivered']['total'], 'record')} accepted by queries, the most by {told}"
-    for what, field in (("events", "events"), ("pairs", "near")):
-        if told := plan.get(field):
+    for what in ("events", "pairs"):
+        if told := plan.get(what):
             yield from _fed(name, what, told)
     if phases := plan.get("phases"):
         told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
@@ -129,9 +129,9 @@ def _fed(name: str, what: str, events: Mapping[str, Any]) -> Iterator[str]:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(events["events"].items())) or "none"
     behind = "" if not events["lag_records"] else f", {counted(events['lag_records'], 'record')} of the feed behind"
     yield f"{name}: {counted(events['objects'], 'object')} held for {what}; told: {kinds}{behind}"
-    if excluded := events["excluded"]:
-        told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(excluded.items()))
-        yield f"{name}: no observation, of {events['observations'] + sum(excluded.values()):,}: {told}"
+    if left_out := events["left_out"]:
+        told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(left_out.items()))
+        yield f"{name}: no observation, of {events['observations'] + sum(left_out.values()):,}: {told}"
 
 
 def _within(those: str, others: str, seconds: float) -> str:

@@ -33,7 +33,7 @@ def described_fed(stream: Stream, query: FeedQuery) -> dict[str, Any] | None:
     return {
         "objects": sum(tally.objects.values()),
         "observations": tally.observations,
-        "excluded": dict(tally.left_out),
+        "left_out": dict(tally.left_out),
         "events": dict(tally.events),
         "lag_records": stream.feed_lag,
         "failures": query.failures,

@@ -168,7 +168,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
         "monitor": {**stream.monitor.view(), "blocks": [_figures(stream, block) for block in plan.blocks]},
         "delivered": described_delivered(stream),
         "events": described_fed(stream, stream.events),
-        "near": described_fed(stream, stream.near),
+        "pairs": described_fed(stream, stream.near),
         "evaluation_errors": stream.evaluation_errors.total,
     }
 

@@ -112,11 +112,11 @@ def test_why_it_is_not_ready_is_never_cut() -> None:
 
 
 def test_what_events_came_to_is_told() -> None:
-    told = {"objects": 1_200, "observations": 90, "excluded": {}, "events": {}, "lag_records": None, "failures": 0}
+    told = {"objects": 1_200, "observations": 90, "left_out": {}, "events": {}, "lag_records": None, "failures": 0}
     assert status_lines(found({"events": told}))[-1] == "s: 1,200 objects held for events; told: none"
     near = {**told, "events": {"near": 1}}
-    assert status_lines(found({"events": None, "near": near}))[-1] == "s: 1,200 objects held for pairs; told: 1 near"
-    more = {"excluded": {"stale": 9, "key": 1}, "events": {"exit": 2, "enter": 3_000}, "lag_records": 7}
+    assert status_lines(found({"events": None, "pairs": near}))[-1] == "s: 1,200 objects held for pairs; told: 1 near"
+    more = {"left_out": {"stale": 9, "key": 1}, "events": {"exit": 2, "enter": 3_000}, "lag_records": 7}
     assert status_lines(found({"events": {**told, **more}}))[-2:] == [
         "s: 1,200 objects held for events; told: 3,000 enter, 2 exit, 7 records of the feed behind",
         "s: no observation, of 100: 1 key, 9 stale",

@@ -64,7 +64,7 @@ def test_a_near_query_is_registered_shown_listed_and_changed(api: TestClient, re
     assert api.post("/v1/queries", json=events).status_code == 201
     assert len(api.get("/v1/near").json()["queries"]) == 2
     assert api.delete("/v1/queries/events").status_code == 200
-    assert api.get("/v1/plan").json()["streams"][own["stream"]]["near"] is None
+    assert api.get("/v1/plan").json()["streams"][own["stream"]]["pairs"] is None
 
 
 def test_who_may_not_read_a_column_cannot_compare_it(resting: Resting) -> None:
