@@ -63,26 +63,7 @@ fuzz: setup .venv/.dev  ## random inputs for parser, plain reader, API and decod
 	@$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
 bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results
-	@$(BIN)/asc bench match
-	@$(BIN)/asc bench spark
-	@$(BIN)/asc bench scale
-	@$(BIN)/asc bench patterns
-	@$(BIN)/asc bench spatial
-	@$(BIN)/asc bench monitor
-	@$(BIN)/asc bench registration
-	@$(BIN)/asc bench judging
-	@$(BIN)/asc bench standing
-	@$(BIN)/asc bench stream
-	@$(BIN)/asc bench latency
-	@$(BIN)/asc bench events
-	@$(BIN)/asc bench publish
-	@$(BIN)/asc bench console
-	@$(BIN)/asc bench recovery
-	@$(BIN)/asc bench cluster
-	@$(BIN)/asc bench synthetic
-	@$(BIN)/asc bench census
-	@$(BIN)/asc bench adaptation
-	@$(BIN)/asc bench peers
+	@$(BIN)/asc bench all
 
 screenshots: setup .venv/.dev  ## the pictures of the console in docs/images, with the system's Chromium
 	@$(BIN)/python -m tools.release.screenshots

@@ -20,14 +20,15 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from tqdm import tqdm
 
 from asc.operators.events.bucket import Bucket
-from asc.operators.feed import KINDS, EventQuery, Observation, Settings
+from asc.operators.events.event_query import KINDS, OP, EventQuery
+from asc.operators.feed import Observation, Settings
 from bench.machine import machine
 from bench.result_file import write_result
 from broker.interpreter import own_interpreter
 from broker.operators.events.task import EVENTS_DDL, events_task
+from broker.operators.feed_part import PARTS
 from broker.operators.feed_query import STATE_OPTIONS
 from broker.operators.feed_task import FED_DDL, PACKED_DDL, STATE_DDL, feed_accumulator, packed
-from broker.operators.feeding import BUCKETS
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 
@@ -38,9 +39,11 @@ INSIDE = 0.1
 """The share of objects that are accepted; of these and of the others, one of twenty crosses in a batch."""
 
 _TRACK = "t"
-_SETTINGS = Settings("source", False, 1_000_000, (EventQuery("fence", "fences", _TRACK, KINDS, 0, 3_600_000_000),))
+_SELECTION = "a41c9e0273d15b88"
+_QUERY = EventQuery("fence", "fences", _TRACK, "time", (_SELECTION,), KINDS, 0, 3_600_000_000)
+_SETTINGS = Settings(OP, "source", False, 1_000_000, (_QUERY.settings(),))
 _FEED_SCHEMA = pa.schema([("bucket", pa.int32()), ("offset", pa.int64()), ("message", pa.binary())])
-_MESSAGE_DDL = "t STRING, k STRING, e BIGINT, p INT, o BIGINT, q STRING"
+_MESSAGE_DDL = "t STRING, k STRING, e BIGINT, p INT, o BIGINT, s ARRAY<STRING>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +115,10 @@ def _observations(size: Size) -> Iterator[list[Observation]]:
             if picks.random() < 0.05:
                 inside[own] = picks.random() < INSIDE
             time_us = (batch * 10 + 1) * 1_000_000
-            accepted = ("fence",) if inside[own] else ()
+            selections = (_SELECTION,) if inside[own] else ()
             place = (picks.uniform(-180, 180), picks.uniform(-90, 90))
-            found.append(Observation(_TRACK, f"{own:06x}", time_us, place, 0, batch * size.objects + own, accepted))
+            offset = batch * size.objects + own
+            found.append(Observation(OP, _TRACK, f"{own:06x}", time_us, place, 0, offset, selections))
         yield found
 
 
@@ -123,9 +127,9 @@ def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
     folder.mkdir()
     at_s = time.time() - 1_000
     for number, batch in enumerate(batches):
-        rows = [(each.offset % BUCKETS, 100 + each.offset, each.text().encode()) for each in batch]
+        rows = [(each.offset % PARTS, 100 + each.offset, each.text().encode()) for each in batch]
         if number == 0:
-            rows = [*((bucket, 0, _SETTINGS.text().encode()) for bucket in range(BUCKETS)), *rows]
+            rows = [*((bucket, 0, _SETTINGS.text().encode()) for bucket in range(PARTS)), *rows]
         columns = [
             pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), _FEED_SCHEMA, strict=True)
         ]
@@ -139,7 +143,7 @@ def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataF
     session = spark.newSession()
     for name, value in STATE_OPTIONS.items():
         session.conf.set(name, value)
-    session.conf.set("spark.sql.shuffle.partitions", str(min(BUCKETS, spark.sparkContext.defaultParallelism)))
+    session.conf.set("spark.sql.shuffle.partitions", str(min(PARTS, spark.sparkContext.defaultParallelism)))
     feed = session.readStream.schema(FED_DDL).option("maxFilesPerTrigger", 1).parquet(str(folder / "feed"))
     out, own = folder / f"{way}-out", folder / way
     query: StreamingQuery = (
@@ -190,12 +194,12 @@ def object_task(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -
     inside, last, newest = state.get if state.exists else (False, -1, -1)
     rows = pd.concat(list(frames)).sort_values("o")
     events = []
-    for offset, time_us, accepted in zip(rows["o"], rows["e"], rows["q"], strict=True):
+    for offset, time_us, selections in zip(rows["o"], rows["e"], rows["s"], strict=True):
         if offset <= last or time_us < newest:
             continue
         last, newest = int(offset), int(time_us)
-        if bool(accepted) != inside:
-            inside = bool(accepted)
+        if (len(selections) > 0) != inside:
+            inside = not inside
             events.append("enter" if inside else "exit")
     state.update((inside, last, newest))
     if events:
@@ -223,7 +227,7 @@ def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
         for each in batch:
             _, last, newest = objects.get(each.key, (False, -1, -1))
             if each.offset > last and each.time_us is not None and each.time_us >= newest:
-                objects[each.key] = (bool(each.accepted), each.offset, each.time_us)
+                objects[each.key] = (bool(each.selections), each.offset, each.time_us)
         plain_s = plain_s + time.process_time() - begun if batch is not batches[0] else 0.0
     taken = {"by bucket": bucket_s, "by object": plain_s}
     return [{"way": way, "us_a_record": round(seconds / records * 1e6, 3)} for way, seconds in taken.items()]

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import shapely
 from tqdm import tqdm
 
-from asc.operators.feed import NearQuery, Observation, Settings, Watermarks
+from asc.operators.feed import Observation, Settings, Watermarks
+from asc.operators.near.near_query import OP, NearQuery
 from asc.operators.near.proximity import near_pairs
 from asc.operators.near.ticks import Ticks
 from asc.spatial.shape import EARTH_RADIUS_M, distance_sphere_m
@@ -26,7 +27,10 @@ DISTANCE_M = 9_260.0
 
 _WEST, _SOUTH, _EAST, _NORTH = -10.0, 36.0, 30.0, 60.0
 _SECOND = 1_000_000
-_QUERY = NearQuery("close", "out", "n1", ("near", "apart"), DISTANCE_M, 30 * _SECOND, 10 * _SECOND)
+_SELECTION, _TIME = "a41c9e0273d15b88", "3b9e01c75f1d"
+_QUERY = NearQuery(
+    *("close", "out", "n1", _TIME, (_SELECTION,), ("near", "apart")), DISTANCE_M, 30 * _SECOND, 10 * _SECOND
+)
 _SPEED_M_S = 250.0
 
 Reals = npt.NDArray[np.float64]
@@ -85,20 +89,20 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
     x, y = random.uniform(_WEST, _EAST, count), random.uniform(_SOUTH, _NORTH, count)
     course = random.uniform(0, 2 * np.pi, count)
     state = Ticks()
-    list(state.read([Settings("source", False, 1, (), (_QUERY,), 10 * count).text()]))
+    list(state.read([Settings(OP, "source", False, 10 * count, (_QUERY.settings(),)).text()]))
     taken: dict[str, list[float]] = {"tick_s": [], "messages_s": [], "state_s": []}
     told = 0
     for tick in range(ticks + 1):
         texts = [
             Observation(
-                "n1", f"{i:06x}", (tick * 10 + 1) * _SECOND, (x[i], y[i]), 0, tick * count + i, ("close",)
+                OP, "n1", f"{i:06x}", (tick * 10 + 1) * _SECOND, (x[i], y[i]), 0, tick * count + i, (_SELECTION,)
             ).text()
             for i in range(count)
         ]
         begun = time.perf_counter()
         list(state.read(texts))
         read = time.perf_counter()
-        events = list(state.read([Watermarks({"n1": (tick * 10 + 10) * _SECOND + 1}).text()]))
+        events = list(state.read([Watermarks({_TIME: (tick * 10 + 10) * _SECOND + 1}).text()]))
         ticked = time.perf_counter()
         content = state.to_bytes()
         state = Ticks.of_bytes(content)
@@ -124,10 +128,6 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
         "state_bytes": len(content),
         **medians,
     }
-
-
-def _seen(tick: int, number: int, offset: int, place: tuple[float, float]) -> str:
-    return Observation("n1", f"{number:06x}", (tick * 10 + 1) * _SECOND, place, 0, offset, ("close",)).text()
 
 
 def _by_kd_tree(x: Reals, y: Reals) -> int:

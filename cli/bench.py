@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 
 import click
 
+from cli.bench_all import run_each
 from cli.command import Group, examples
+from cli.failure import CommandError
 from cli.output import json_option, print_json
 
 RESULTS = Path("bench") / "results"
@@ -45,6 +48,7 @@ _DATA = click.option(
     epilog=examples(
         "asc bench match",
         "asc bench synthetic --quick",
+        "asc bench all",
     ),
 )
 def bench() -> None:
@@ -82,6 +86,42 @@ def benchmark(
         return bench.command(described.__name__, help=described.__doc__, epilog=examples(*lines))(decorated)
 
     return command
+
+
+def benchmark_names() -> list[str]:
+    """Return the names of the benchmarks, in the order of their commands here: no other place lists them."""
+    return [name for name in bench.commands if name != every.name]
+
+
+@bench.command(
+    "all",
+    epilog=examples(
+        "asc bench all",
+        "asc bench all --quick --output /tmp/results",
+    ),
+)
+@_QUICK
+@_OUTPUT
+@json_option
+def every(output_dir: Path, as_json: bool, quick: bool) -> None:
+    """Every benchmark in turn, each in a process of its own; takes hours.
+
+    Prints one line when a benchmark has ended, with the file that holds its tables. After one that fails it goes on,
+    and ends with 1.
+    """
+    names, runs = benchmark_names(), []
+    click.echo(f"1 of {len(names)}: {names[0]} ...", err=True)
+    for number, run in enumerate(run_each(names, output_dir, quick=quick), 2):
+        runs.append(run)
+        if not as_json:
+            click.echo(str(run))
+        if number <= len(names):
+            click.echo(f"{number} of {len(names)}: {names[number - 1]} ...", err=True)
+    if as_json:
+        print_json([{**asdict(run), "log": str(run.log), "reason": run.reason} for run in runs])
+    failed = [run.name for run in runs if run.exit_code]
+    if failed:
+        raise CommandError("benchmarks", ", ".join(failed), f"failed: see their logs in {output_dir}")
 
 
 def _figure(least: int, most: int) -> Decorator:

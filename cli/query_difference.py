@@ -165,15 +165,16 @@ def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
 
 
 def _operator(value: Any) -> Any:
-    from broker.operators.query_operator import operator_of
+    from broker.operators.kinds import definition_of
 
     if not isinstance(value, dict):
         return value
     try:
-        return operator_of(value).plain()
+        definition = definition_of(value)
     except AscError:
         # The daemon refuses it.
         return value
+    return None if definition is None else definition.plain()
 
 
 def _time(value: Any) -> Any:

@@ -114,9 +114,8 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     if most := (plan.get("delivered") or {}).get("most"):
         told = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
         yield f"{name}: {counted(plan['delivered']['total'], 'record')} accepted by queries, the most by {told}"
-    for what in ("events", "pairs"):
-        if told := plan.get(what):
-            yield from _fed(name, what, told)
+    for op, status in (plan.get("operators") or {}).items():
+        yield from _operator(name, op, status)
     if phases := plan.get("phases"):
         told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
         yield f"{name}: ms of a batch by phase: {told}"
@@ -124,14 +123,16 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         yield _told(event)
 
 
-def _fed(name: str, what: str, events: Mapping[str, Any]) -> Iterator[str]:
-    """What the events of a stream, or its pairs, came to."""
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(events["events"].items())) or "none"
-    behind = "" if not events["lag_records"] else f", {counted(events['lag_records'], 'record')} of the feed behind"
-    yield f"{name}: {counted(events['objects'], 'object')} held for {what}; told: {kinds}{behind}"
-    if left_out := events["left_out"]:
-        told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(left_out.items()))
-        yield f"{name}: no observation, of {events['observations'] + sum(left_out.values()):,}: {told}"
+def _operator(name: str, op: str, status: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines about the operators of one kind of a stream."""
+    outputs = ", ".join(f"{count:,} {kind}" for kind, count in sorted(status["outputs"].items())) or "none"
+    behind = "" if not status["lag_records"] else f", {counted(status['lag_records'], 'record')} of the feed behind"
+    yield f"{name}: {op}: {status['queries']:,} queries, {status['held']:,} held; outputs: {outputs}{behind}"
+    for time, at in status["watermarks"].items():
+        yield f"{name}: {op}: watermark of {time}: {at}"
+    if excluded := status["excluded"]:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(excluded.items()))
+        yield f"{name}: {op}: excluded, of {status['observations'] + sum(excluded.values()):,}: {reasons}"
 
 
 def _within(those: str, others: str, seconds: float) -> str:

@@ -14,19 +14,19 @@ KEY_BYTES_MAX = 1_024
 
 
 @dataclass(slots=True)
-class Figures:
-    """What some messages came to: observations, and why others were none; the events by kind."""
+class FeedCounts:
+    """Counts of some messages: observations, records excluded by reason, and outputs by type."""
 
     observations: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    events: Counter[Kind] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
+    outputs: Counter[Kind] = field(default_factory=Counter)
 
 
-def unobserved(seen: Observation, *, is_planar: bool) -> str | None:
-    """Why a record by itself, whatever came before, is no observation; None where it may be one."""
+def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
+    """Return why a record by itself, whatever came before, is excluded; None where it is not."""
     if seen.key is None or len(seen.key.encode("utf-8", "replace")) > KEY_BYTES_MAX:
         return "key"
-    if seen.is_ahead:
+    if seen.is_future:
         return "future_timestamp"
     if seen.time_us is None or not FIRST_US <= seen.time_us <= LAST_US:
         return "time"

@@ -1,216 +1,228 @@
-"""The messages of a stream's feed: what its job tells an operator that keeps a state, in the order of one partition.
+"""The messages of a stream's feed, form 2: settings, watermarks and observations, in the order of a partition.
 
-A message is a JSON object. ``settings`` say which queries stand, ``watermarks`` how far event time has come, and all
-others are observations: a record as an operator sees it. What was read is what was written, whatever it was cut into.
+A message is a JSON object with its form ``v``. A kind's settings and observations carry its tag ``op``; watermarks
+carry ``time`` and hold for all kinds. Readers dispatch on these fields alone. Source: spec of operators, section 6.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-BETWEEN_IDS = "\x1f"
-"""Between the accepted ids of an observation; an id is that of a query, or ``query/shape``."""
+from asc.errors import AscError
+from asc.operators.feed_form_1 import messages_of_form_1
+
+FORM = 2
+
+TIME_KEY = "time"
+"""The Kafka key of watermarks; that of other messages is the tag of their kind."""
+
+OF_SHAPE = "/"
+"""Between a selection and the shape of a join that accepts the record."""
 
 Kind = str
-"""What an event is of: one of KINDS."""
+"""The type of an output, as ``enter`` or ``pair``."""
 
-KINDS: tuple[Kind, ...] = ("enter", "exit", "lost")
+
+class FeedFormError(AscError):
+    """A message or a state of a form that this version does not read."""
 
 
 @dataclass(frozen=True, slots=True)
-class EventQuery:
-    """A standing query that is told events: which ``kinds``, to which topic, after which ``dwell_us``, and after how
-    long without an observation, ``lost_after_us``, what is open is closed (microseconds of event time).
+class QuerySettings:
+    """A standing query as a feed has it.
 
-    ``track`` names the expressions by which its objects are told apart, timed and placed: queries that have the same
-    share one.
+    ``track`` names the expressions that it reads, ``time`` the one among them that is its event time. ``selections``:
+    the selections whose records it accepts. ``definition``: the parameters of its kind, as JSON has them.
     """
 
     id: str
     topic: str
     track: str
-    kinds: tuple[Kind, ...]
-    dwell_us: int
-    lost_after_us: int
+    time: str
+    selections: tuple[str, ...]
+    definition: Mapping[str, Any]
 
-    def plain(self) -> list[Any]:
-        """It as JSON has it."""
-        return [self.id, self.topic, self.track, list(self.kinds), self.dwell_us, self.lost_after_us]
-
-    @staticmethod
-    def of_plain(plain: Sequence[Any]) -> EventQuery:
-        """What :meth:`plain` says."""
-        query_id, topic, track, kinds, dwell_us, lost_after_us = plain
-        return EventQuery(query_id, topic, track, tuple(kinds), dwell_us, lost_after_us)
-
-
-NEAR_KINDS: tuple[Kind, ...] = ("pair", "near", "apart")
-"""What is told of two objects: that they are near, at each tick; that they are and were not; that they were and are
-not.
-"""
-
-NEAR_TRACK = "n"
-"""What the names of tracks begin with whose observations are for near queries; those of others are hexadecimal."""
-
-
-@dataclass(frozen=True, slots=True)
-class NearQuery:
-    """A standing query that is told which two of its objects are within ``distance_m`` metres of each other at each
-    tick, every multiple of ``every_us``, by the last position of each in the ``window_us`` before: which ``kinds``, to
-    which topic. ``condition``: a predicate over the two, by the values that observations carry; None for none.
-    """
-
-    id: str
-    topic: str
-    track: str
-    kinds: tuple[Kind, ...]
-    distance_m: float
-    window_us: int
-    every_us: int
-    condition: str | None = None
-
-    def plain(self) -> list[Any]:
-        """It as JSON has it."""
-        times = [self.window_us, self.every_us]
-        return [self.id, self.topic, self.track, list(self.kinds), self.distance_m, *times, self.condition]
+    def plain(self) -> dict[str, Any]:
+        """Return the query as JSON has it."""
+        return {
+            "id": self.id,
+            "topic": self.topic,
+            "track": self.track,
+            "time": self.time,
+            "selections": list(self.selections),
+            "definition": dict(self.definition),
+        }
 
     @staticmethod
-    def of_plain(plain: Sequence[Any]) -> NearQuery:
-        """What :meth:`plain` says."""
-        query_id, topic, track, kinds, distance_m, window_us, every_us, condition = plain
-        return NearQuery(query_id, topic, track, tuple(kinds), distance_m, window_us, every_us, condition)
+    def of_plain(plain: Mapping[str, Any]) -> QuerySettings:
+        """Return the query of its JSON object."""
+        names = (plain["id"], plain["topic"], plain["track"], plain["time"])
+        return QuerySettings(*names, tuple(plain["selections"]), plain["definition"])
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The event queries and near queries that stand from here on, the source topic, how many objects a partition of the
-    feed may hold for events, and how many observations a near query; ``is_planar``: positions are no degrees.
+    """The queries of one kind from here on.
+
+    ``op``: the tag of the kind. ``source_topic``: the topic of the stream's records. ``is_planar``: positions are no
+    degrees. ``limit``: the objects or observations that one holder of them, a part or a query, may hold.
     """
 
+    op: str
     source_topic: str
     is_planar: bool
-    objects_max: int
-    queries: tuple[EventQuery, ...]
-    near: tuple[NearQuery, ...] = ()
-    near_objects_max: int = 0
+    limit: int
+    queries: tuple[QuerySettings, ...]
 
     def text(self) -> str:
-        """It as a message."""
-        plain = {
+        """Return the settings as a message."""
+        return json.dumps({"v": FORM, "op": self.op, "settings": self.plain()}, **_COMPACT)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the settings as JSON has them."""
+        return {
             "source": self.source_topic,
             "planar": self.is_planar,
-            "objects_max": self.objects_max,
+            "limit": self.limit,
             "queries": [query.plain() for query in self.queries],
-            "near": [query.plain() for query in self.near],
-            "near_objects_max": self.near_objects_max,
         }
-        return json.dumps({"settings": plain}, ensure_ascii=False, separators=(",", ":"))
 
     @staticmethod
-    def of_plain(plain: Mapping[str, Any]) -> Settings:
-        """What the object of a message says."""
-        queries = tuple(map(EventQuery.of_plain, plain["queries"]))
-        near = tuple(map(NearQuery.of_plain, plain.get("near", ())))
-        most = plain["objects_max"], plain.get("near_objects_max", 0)
-        return Settings(plain["source"], plain["planar"], most[0], queries, near, most[1])
+    def of_plain(op: str, plain: Mapping[str, Any]) -> Settings:
+        """Return the settings of a kind of their JSON object."""
+        queries = tuple(map(QuerySettings.of_plain, plain["queries"]))
+        return Settings(op, plain["source"], plain["planar"], plain["limit"], queries)
 
 
 @dataclass(frozen=True, slots=True)
 class Watermarks:
-    """Up to when event time has come, by track: microseconds since 1970."""
+    """The progress of event time, by time expression: microseconds since 1970."""
 
-    by_track: Mapping[str, int]
+    by_time: Mapping[str, int]
 
     def text(self) -> str:
-        """It as a message."""
-        return json.dumps({"watermarks": dict(sorted(self.by_track.items()))}, separators=(",", ":"))
+        """Return the watermarks as a message."""
+        return json.dumps({"v": FORM, TIME_KEY: dict(sorted(self.by_time.items()))}, **_COMPACT)
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A record as the operator sees it, by one track.
+    """A record, reduced to the expressions of one track.
 
-    ``time_us``: microseconds since 1970, None where there is none or where ``is_ahead``: further past the record's own
-    timestamp than the stream allows. ``position``: two numbers, four of a box, empty where the track has no position;
-    a part of it is None where it is none. ``accepted``: the ids of the queries that accept it, each with a shape where
-    it has one (``query/shape``). ``carried``: the values that conditions of near queries read, as the text of a JSON
-    object; None where the track has none.
+    ``op``: the tag of the kind. ``time_us``: microseconds since 1970; None where the record has no such time, or where
+    ``is_future``: later than the record's own timestamp by more than the stream allows. ``position``: two numbers, four
+    of a box, empty where the track has no position; a part is None where the record has none. ``selections``: those
+    that accept the record, each once, of joins with the shape (``selection/shape``). ``carried``: the values that
+    conditions read, as the text of a JSON object; None where the track has none.
     """
 
+    op: str
     track: str
     key: str | None
     time_us: int | None
     position: tuple[float | None, ...]
     partition: int
     offset: int
-    accepted: tuple[str, ...] = ()
-    is_ahead: bool = False
+    selections: tuple[str, ...] = ()
+    is_future: bool = False
     carried: str | None = None
 
     def text(self) -> str:
-        """It as a message, as the job's Spark writes it."""
+        """Return the observation as a message, as the stream's job writes it."""
         plain = {
+            "v": FORM,
+            "op": self.op,
             "t": self.track,
             "k": self.key,
             "e": self.time_us,
-            "a": self.is_ahead,
+            **({"f": True} if self.is_future else {}),
             "x": list(self.position),
+            **({} if self.carried is None else {"c": self.carried}),
             "p": self.partition,
             "o": self.offset,
-            "q": BETWEEN_IDS.join(self.accepted),
-            **({} if self.carried is None else {"v": self.carried}),
+            "s": list(self.selections),
         }
-        return json.dumps(plain, separators=(",", ":"))
+        return json.dumps(plain, **_COMPACT)
 
     @staticmethod
     def of_plain(plain: Mapping[str, Any]) -> Observation:
-        """What the object of a message says; what is NULL is not in it. ValueError, TypeError where it has what no
-        record has: whoever reads a feed fails of nothing that is in it.
+        """Return the observation of its JSON object, in which NULL fields are absent. ValueError, TypeError where a
+        field has a value that no record has: nothing that is in a feed makes its readers fail.
         """
-        accepted = plain.get("q")
         return Observation(
+            plain["op"],
             _text(plain["t"]) or "",
             _text(plain.get("k")),
             None if plain.get("e") is None else _whole(plain["e"]),
             tuple(plain.get("x") or ()),
             _whole(plain["p"], 31),
             _whole(plain["o"]),
-            tuple(accepted.split(BETWEEN_IDS)) if accepted else (),
-            plain.get("a", False),
-            _text(plain.get("v")),
+            tuple(map(_name, plain.get("s", ()))),
+            plain.get("f", False) is True,
+            _text(plain.get("c")),
         )
 
 
 Message = Settings | Watermarks | Observation
 
 
-def parse(text: str | bytes) -> Message:
-    """A message from its text; ValueError, KeyError, TypeError, AttributeError where it is none.
+def parse(text: str | bytes, op: str) -> tuple[Message, ...]:
+    """Return the messages for a kind that a record of the feed has: one, or several where form 1 said them together.
 
-    >>> parse(Watermarks({"a": 7}).text())
-    Watermarks(by_track={'a': 7})
+    ValueError, KeyError, TypeError, AttributeError where it is no message of the kind; FeedFormError where a later
+    version wrote it.
+
+    >>> parse(Watermarks({"a": 7}).text(), "near")
+    (Watermarks(by_time={'a': 7}),)
     """
     plain = json.loads(text)
-    if "t" in plain:
-        return Observation.of_plain(plain)
+    # Form 1 has no tag, and another field ``v``.
+    form = plain["v"] if "op" in plain or TIME_KEY in plain else 1
+    if type(form) is not int or form < 1:
+        raise ValueError(f"{str(form)[:50]} is no form")
+    if form > FORM:
+        raise FeedFormError("form of a feed message", form, f"a later version wrote it: run that, {FORM} is known here")
+    if form < FORM:
+        return tuple(map(_of_kind, messages_of_form_1(plain, op)))
+    return (_of_kind(plain),) if TIME_KEY in plain or plain["op"] == op else _refused(plain["op"], op)
+
+
+def _of_kind(plain: Mapping[str, Any]) -> Message:
+    if TIME_KEY in plain:
+        # A time less the lateness may be before the first one of 64 bits.
+        return Watermarks({str(time): _whole(time_us, 64) for time, time_us in plain[TIME_KEY].items()})
     if "settings" in plain:
-        return Settings.of_plain(plain["settings"])
-    # A time less the lateness may be before the first that 64 bits say.
-    return Watermarks({track: _whole(time_us, 64) for track, time_us in plain["watermarks"].items()})
+        return Settings.of_plain(plain["op"], plain["settings"])
+    return Observation.of_plain(plain)
+
+
+def _refused(tag: object, op: str) -> tuple[Message, ...]:
+    raise ValueError(f"{str(tag)[:50]} is another tag than {op}")
 
 
 def _text(given: Any) -> str | None:
-    """A text that UTF-8 can say, or none; ValueError, AttributeError where it is something else."""
+    """Return a text that UTF-8 can encode, or None; ValueError, AttributeError for other values."""
     if given is not None and not given.isascii():
         given.encode()
     return given  # type: ignore[no-any-return]
 
 
+def _name(given: Any) -> str:
+    """Return the name of a selection; ValueError, AttributeError for other values."""
+    name = _text(given)
+    if name is None:
+        raise ValueError("a selection has no name")
+    return name
+
+
 def _whole(given: Any, bits: int = 63) -> int:
-    """A whole number of so many bits beside its sign; ValueError, TypeError where it is something else."""
+    """Return a whole number of so many bits beside its sign; ValueError for other values."""
     if type(given) is not int or not -(1 << bits) <= given < 1 << bits:
         raise ValueError(f"{str(given)[:50]} is no whole number of {bits} bits")
     return given
+
+
+_COMPACT: Mapping[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}

@@ -18,6 +18,7 @@ from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
 from asc.plan.added import Added
 from asc.plan.block import LINE, WORD, build_block, used_slots
 from asc.plan.conjuncts import SLOTS_MAX, ConjunctTable, Integers, encoded, joined, translated, used_constants
+from asc.plan.destination import DestinationTable
 from asc.plan.grouping import grouped
 from asc.plan.listed import ListedBlock, merged
 from asc.plan.listed import changed as listed_after
@@ -52,6 +53,7 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
             np.arange(len(ordered), dtype=np.int32),
             topics.dictionary,
             topics.indices.to_numpy().astype(np.int32),
+            DestinationTable.of([query.destination for query in ordered]),
             _handles(ordered, 0, match_all=True),
             _handles(ordered, 0, match_all=False),
         ),
@@ -129,6 +131,7 @@ class _Queries:
     ranks: Integers
     topic_names: pa.StringArray
     topic_of: Integers
+    destinations: DestinationTable
     match_all: Integers
     contradictions: Integers
 
@@ -180,6 +183,7 @@ def _assembled(
         frozen_int32(queries.ranks),
         queries.topic_names,
         frozen_int32(queries.topic_of),
+        queries.destinations,
         frozen_int32(queries.match_all),
         frozen_int32(queries.contradictions),
         patterns,
@@ -226,6 +230,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
         ranks=frozen_int32(ranks),
         topic_names=queries.topic_names,
         topic_of=frozen_int32(queries.topic_of),
+        destinations=queries.destinations,
         match_all_handles=frozen_int32(queries.match_all),
         contradiction_handles=frozen_int32(queries.contradictions),
         changes=plan.changes + changes,
@@ -274,7 +279,12 @@ def _rebuilt_with(
     table = joined([*(translated(table, own, known, slots, dictionaries) for table, own, known in kept), new])
     table = table.take(np.argsort(ranks[table.owner], kind="stable"))
     topics = queries.topic_names.take(pa.array(queries.topic_of)).dictionary_encode()
-    queries = replace(queries, topic_names=topics.dictionary, topic_of=topics.indices.to_numpy().astype(np.int32))
+    queries = replace(
+        queries,
+        topic_names=topics.dictionary,
+        topic_of=topics.indices.to_numpy().astype(np.int32),
+        destinations=queries.destinations.compact(),
+    )
     if not keeps_lists:
         table = replace(table, owner=ranks[table.owner])
         queries = replace(
@@ -349,7 +359,8 @@ def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Querie
         np.append(old[ranks[old] >= 0], _handles(added, start, match_all=match_all)).astype(np.int32)
         for old, match_all in ((plan.match_all_handles, True), (plan.contradiction_handles, False))
     ]
-    queries = _Queries(ids, ranks, names, topics[order].astype(np.int32), special[0], special[1])
+    destinations = plan.destinations.with_queries(kept, [query.destination for query in added]).taken(order)
+    queries = _Queries(ids, ranks, names, topics[order].astype(np.int32), destinations, special[0], special[1])
     return queries, ranks
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from asc.errors import PlanError
 
-_MAGIC = b"ASCPLAN9"
+_MAGIC = b"ASCPLN10"
 _ALIGNMENT = 64
 _DTYPES = frozenset(("|b1", "|u1", "<u2", "<i4", "<i8", "<u8", "<f8"))
 

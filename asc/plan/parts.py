@@ -23,6 +23,7 @@ from asc.keys.patterns import Patterns, PatternSet
 from asc.keys.shapes import ShapeSet
 from asc.plan.block import Block, lines_of
 from asc.plan.conjuncts import ConjunctTable, Integers
+from asc.plan.destination import Destination, DestinationTable
 from asc.plan.doubts import Doubts
 from asc.plan.format import DAMAGE, Arrays, from_bytes, message, strings_of, to_bytes
 from asc.plan.grouping import Homes
@@ -35,6 +36,9 @@ from asc.spatial.index import ShapeIndex
 
 PAGE = 16_384
 """Queries of a page that is cut anew; one that grows to twice as many is cut."""
+
+_DESTINATIONS_PAGE = 1_024
+"""Destinations of a page: each is some hundred bytes."""
 
 _BLOCK = ("slots", "bases", "matrix", "groups")
 _OTHERS = {"homes": Homes, "doubts": Doubts, "members": Members}
@@ -54,6 +58,9 @@ _FIRST = {
 """The array that tells a part of these kinds from others."""
 
 
+_KINDS = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "values", "ids", "topics", "destinations")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """A piece of a plan: what it ``says`` beside its arrays, its ``kind`` above all.
@@ -61,8 +68,9 @@ class Part:
     ``head``: version, options, p-attributes, the orders of all blocks, the handles without conjuncts. ``slot``: the
     grid of a p-attribute and its dictionary. ``patterns``: a set of those of a p-attribute; ``shapes``, ``boxes``:
     those that its points, or boxes, are matched with. ``block``: a block but its order. ``listed``: a block that is
-    listed by shapes, ``values`` one by values. ``ids``: a page of queries in the order of ordinals: id, handle, topic.
-    ``topics``: a page of topic names.
+    listed by shapes, ``values`` one by values. ``ids``: a page of queries in the order of ordinals: id, handle, topic,
+    destination.
+    ``topics``: a page of topic names, ``destinations`` one of destinations.
 
     Invariant: two parts that are the same object say the same, whatever the plans. Cost: nothing of its own but the
     pages; to_bytes copies the arrays.
@@ -96,7 +104,7 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
     """The parts of a plan, the head first; one that says what one of ``before`` says is that very part.
 
     ``before`` are the parts of a plan that this one was changed from. Blocks, grids and dictionaries that the two share
-    are told by their arrays, pages by their content. Cost: a copy of the tables of ids, which are 20 bytes and the id a
+    are told by their arrays, pages by their content. Cost: a copy of the tables of ids, which are 24 bytes and the id a
     query.
     """
     # A part holds its arrays, so no other one can have the address of one of them.
@@ -113,6 +121,7 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
         *listed,
         *_pages(plan, [part for part in before if part.kind == "ids"]),
         *_topics(plan, [part for part in before if part.kind == "topics"]),
+        *_destinations(plan, [part for part in before if part.kind == "destinations"]),
     )
 
 
@@ -247,8 +256,11 @@ def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
     for low, high in pairwise(_cuts(firsts, len(plan))):
         ids = plan.query_ids.slice(low, high - low)
         # Copies: a view would keep the whole tables of a plan that is gone.
-        own = (frozen_int32(table[low:high].copy()) for table in (handles, plan.topic_of))
-        arrays: Arrays = {"ids": message(ids), **dict(zip(("handles", "topics"), own, strict=True))}
+        tables = {"handles": handles, "topics": plan.topic_of, "destinations": plan.destinations.of_query}
+        arrays: Arrays = {
+            "ids": message(ids),
+            **{name: frozen_int32(table[low:high].copy()) for name, table in tables.items()},
+        }
         first = ids[0].as_py()
         yield _same_or_new(known.get(first), {"kind": "ids", "first": first}, arrays)
 
@@ -276,6 +288,13 @@ def _topics(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
         yield _same_or_new(before[number] if number < len(before) else None, {"kind": "topics"}, arrays)
 
 
+def _destinations(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
+    # As topics: entries are added at the end.
+    for number, low in enumerate(range(0, len(plan.destinations.entries), _DESTINATIONS_PAGE)):
+        arrays = {"texts": message(plan.destinations.texts(low, low + _DESTINATIONS_PAGE))}
+        yield _same_or_new(before[number] if number < len(before) else None, {"kind": "destinations"}, arrays)
+
+
 def _same_or_new(known: Part | None, says: dict[str, Any], arrays: Arrays) -> Part:
     if known is not None and all(np.array_equal(known.arrays[name], array) for name, array in arrays.items()):
         return known
@@ -286,8 +305,7 @@ def _same_or_new(known: Part | None, says: dict[str, Any], arrays: Arrays) -> Pa
 
 
 def _plan(parts: Sequence[Part]) -> Plan:
-    kinds = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "values", "ids", "topics")
-    by_kind: dict[str, list[Part]] = {kind: [] for kind in kinds}
+    by_kind: dict[str, list[Part]] = {kind: [] for kind in _KINDS}
     for part in parts:
         by_kind[part.kind].append(part)
     (head,) = by_kind["head"]
@@ -318,12 +336,20 @@ def _plan(parts: Sequence[Part]) -> Plan:
         frozen_int32(ranks),
         _strings([page.arrays["names"] for page in by_kind["topics"]]),
         _joined([page["topics"] for page in pages]),
+        _destination_table(by_kind["destinations"], _joined([page["destinations"] for page in pages])),
         head.arrays["match_all"],
         head.arrays["contradictions"],
         {**{slot: Patterns(own) for slot, own in patterns.items()}, **shapes},
         head.says["changes"],
         tuple(map(_listed_of, (part for part in parts if part.kind in {"listed", "values"}))),
     )
+
+
+def _destination_table(pages: Sequence[Part], of_query: Integers) -> DestinationTable:
+    entries = tuple(map(Destination.of_text, _strings([page.arrays["texts"] for page in pages]).to_pylist()))
+    if of_query.max(initial=-1) >= len(entries):
+        raise ValueError("queries and destinations")
+    return DestinationTable(entries, of_query)
 
 
 def _attributes_of(described: npt.NDArray[np.uint8]) -> tuple[PAttribute, ...]:

@@ -20,6 +20,7 @@ from asc.keys.shapes import ShapeSet
 from asc.plan.block import Block, used_slots
 from asc.plan.conjuncts import Integers, decoded
 from asc.plan.construct import Construct, RegionArray, bits_of
+from asc.plan.destination import Destination, DestinationTable
 from asc.plan.listed import ListedBlock
 from asc.plan.order import Order
 from asc.predicate.normal_form import Predicate
@@ -30,11 +31,12 @@ Matched = Patterns | ShapeSet | ShapesOfBoxes
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A standing query: its id, what it accepts, and the topic that what it accepts goes to."""
+    """A standing query: its id, its predicate, its topic, and the operator that its matches go to in place of that."""
 
     id: str
     predicate: Predicate
     topic: str = ""
+    destination: Destination | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +77,13 @@ class Plan:
     byte strings, ``dictionaries`` go with them, and ``patterns`` where they are matched with some. Every query has an
     ordinal, its place among the sorted ``query_ids``, and a handle, which stays the same from plan to plan so that
     blocks can be shared: ``ranks`` int32[handles] gives the ordinal of a handle, -1 for a query that is gone.
-    ``topic_of`` int32[queries] points into ``topic_names``.
+    ``topic_of`` int32[queries] points into ``topic_names``; ``destinations``: the operators of queries that have one.
     ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds. ``changes`` counts the
     queries added and removed since everything was last compiled. ``listed``: the blocks whose conjuncts are found as
     lists; where blocks are counted they come after the others.
 
     Invariant: immutable, arrays included; the conjuncts of a query stand in one block, listed or not. Cost: see
-    :class:`Block`; beside its blocks a plan has its grids, 8 bytes and the id a query.
+    :class:`Block`; beside its blocks a plan has its grids, 12 bytes and the id a query.
     """
 
     version: int
@@ -94,6 +96,7 @@ class Plan:
     ranks: Integers
     topic_names: pa.StringArray
     topic_of: Integers
+    destinations: DestinationTable
     match_all_handles: Integers
     contradiction_handles: Integers
     patterns: Mapping[int, Matched]
@@ -151,6 +154,7 @@ class Plan:
             sum(array.nbytes for array in arrays)
             + sum(part.nbytes for part in parts)
             + int(self.query_ids.nbytes + self.topic_names.nbytes)
+            + self.destinations.nbytes
         )
 
     def ordinal(self, query_id: str) -> int | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from asc.operators.times import FIRST_US, time_text
 from broker.http.permitted import Permitted
-from broker.operators.feed_query import FeedQuery
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 from broker.stream.timeline import MOMENT_S, Moment
@@ -25,18 +25,21 @@ def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
     return {"lag_records": stream.figures.lag.records(), **told}
 
 
-def described_fed(stream: Stream, query: FeedQuery) -> dict[str, Any] | None:
-    """What the events of a stream, or its pairs, came to since the daemon began; None where it has had none."""
-    tally = query.tally
-    if tally is None:
-        return None
+def described_operators(stream: Stream) -> dict[str, Any]:
+    """Return what the operators of a stream hold, put out and exclude, by kind; times are ISO 8601."""
     return {
-        "objects": sum(tally.objects.values()),
-        "observations": tally.observations,
-        "left_out": dict(tally.left_out),
-        "events": dict(tally.events),
-        "lag_records": stream.feed_lag,
-        "failures": query.failures,
+        op: {
+            "queries": status.queries,
+            "held": status.held,
+            "observations": status.observations,
+            "outputs": status.outputs,
+            "excluded": status.excluded,
+            "watermarks": {time: time_text(max(us, FIRST_US)) for time, us in status.watermarks_us.items()},
+            "lag_records": status.lag_records,
+            "failures": status.failures,
+            "problem": status.problem,
+        }
+        for op, status in stream.operators().items()
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +10,7 @@ from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
     HistogramMetricFamily,
+    Metric,
     SummaryMetricFamily,
 )
 
@@ -48,3 +50,11 @@ class MetricForm:
         if self.kind == "summary":
             return tuple(f"{self.name}_{part}" for part in ("count", "sum"))
         return (self.name,)
+
+
+def filled(form: MetricForm, samples: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
+    """Return a counter or a gauge with its samples, each with the values of its labels."""
+    family = form.counter() if form.kind == "counter" else form.gauge()
+    for labels, value in samples:
+        family.add_metric(list(labels), value)
+    return family

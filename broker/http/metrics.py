@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 from broker.errors import BrokerError
 from broker.http.metric_form import MetricForm
+from broker.http.operator_metrics import OPERATOR_METRICS, OperatorMetrics
 from broker.http.permitted import Permitted
 from broker.http.request_metrics import REQUEST_METRICS, RequestCounts
 from broker.http.stream_metrics import STREAM_METRICS, StreamMetrics
@@ -22,7 +23,7 @@ METRICS_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 _BUILD = MetricForm("asc_build_info", "gauge", "1, with the version of the broker", ("version",))
 _READY = MetricForm("asc_ready", "gauge", "1 while /readyz is 200, 0 while it is not")
 
-METRICS = (_BUILD, _READY, *STREAM_METRICS, *REQUEST_METRICS)
+METRICS = (_BUILD, _READY, *STREAM_METRICS, *OPERATOR_METRICS, *REQUEST_METRICS)
 """All that the daemon makes itself; those of the process and of Python come from prometheus_client."""
 
 
@@ -56,6 +57,7 @@ def exposition(
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Daemon(ready=ready))
     registry.register(StreamMetrics(streams, not_served, queries_max))
+    registry.register(OperatorMetrics(streams))
     if requests is not None:
         registry.register(requests)
         for of_process in (ProcessCollector, PlatformCollector, GCCollector):

@@ -23,7 +23,7 @@ from pydantic_core import PydanticCustomError
 
 from asc.errors import AscError, PredicateError
 from broker.errors import QueryError
-from broker.operators.query_operator import operator_of
+from broker.operators.kinds import definition_of
 from broker.plans.offsets import Offsets
 from broker.queries.change import Became, Registered
 from broker.queries.join import Join
@@ -293,7 +293,7 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
         paused=body.paused,
         expires_at=None if body.expires_at is None else parse_time(body.expires_at),
         join=None if body.join is None else Join(body.join.layer, body.join.per_shape),
-        operator=None if body.operator is None else operator_of(body.operator),
+        operator=None if body.operator is None else definition_of(body.operator),
     )
 
 

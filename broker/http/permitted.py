@@ -25,7 +25,7 @@ from broker.plans.offsets import Offsets
 from broker.queries.candidate import Members
 from broker.queries.change import Change, Outcome
 from broker.queries.query import RegisteredQuery
-from broker.queries.query_set import Kind, unknown_query
+from broker.queries.query_set import unknown_query
 from broker.queries.registrar import Registrar
 from broker.stream.stream import Stream
 
@@ -239,10 +239,10 @@ class Permitted:
         missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
         return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
 
-    def of_kind(self, kind: Kind, after: str | None, limit: int) -> list[RegisteredQuery]:
+    def of_kind(self, kind: str, after: str | None, limit: int) -> list[RegisteredQuery]:
         """The first joins, or near queries, that are seen, by id, after one."""
         standing = self._service.registrar().standing
-        found = (query for query in standing.of_kind(kind, after) if self._scope.owns(query.id, query.stream))
+        found = (query for query in standing.with_operator(kind, after) if self._scope.owns(query.id, query.stream))
         return list(islice(found, limit))
 
     def shape_counts(self, query: RegisteredQuery) -> tuple[int | None, int | None]:

@@ -10,7 +10,6 @@ from broker.http.models import QueryBody, new_query, plain_registered
 from broker.http.permitted import Permitted
 from broker.http.views import shown
 from broker.queries.change import Change, Put
-from broker.queries.query_set import Kind
 
 
 def registered(permitted: Permitted, change: Change, verb: str, response: Response) -> dict[str, Any]:
@@ -26,7 +25,7 @@ def registered_body(permitted: Permitted, body: QueryBody, response: Response, *
     return registered(permitted, Put(query, replaces), "register", response)
 
 
-def page_of(permitted: Permitted, kind: Kind, cursor: str | None, limit: int) -> dict[str, Any]:
+def page_of(permitted: Permitted, kind: str, cursor: str | None, limit: int) -> dict[str, Any]:
     """A page of the queries of a kind, by id."""
     found = permitted.of_kind(kind, cursor, limit + 1)
     listed = [shown(permitted, query) for query in found[:limit]]

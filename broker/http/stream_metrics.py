@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from broker.http.metric_form import MetricForm
-from broker.operators.feed_task import FeedTally
+from broker.http.metric_form import MetricForm, filled
 from broker.stream.latency import BOUNDS_S, Latency
 from broker.stream.phases import PHASES
 from broker.stream.stream import Stream
@@ -20,12 +18,6 @@ BLOCKS_MAX = 64
 
 _BY_STREAM = ("stream",)
 _Value = Callable[[Stream], float | None]
-
-
-def _of_events(stream: Stream, figure: Callable[[FeedTally], float]) -> float | None:
-    """A figure of a stream's events and pairs together; None where it has had none."""
-    tallies = [query.tally for query in stream.fed if query.tally is not None]
-    return sum(map(figure, tallies)) if tallies else None
 
 
 _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
@@ -137,55 +129,12 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         lambda stream: len(stream.running.plan.blocks),
     ),
     (
-        MetricForm(
-            "asc_event_objects",
-            "gauge",
-            "Objects that are held for events, and observations for pairs; absent while the stream has none",
-            _BY_STREAM,
-        ),
-        lambda stream: _of_events(stream, lambda tally: sum(tally.objects.values())),
-    ),
-    (
-        MetricForm(
-            "asc_event_observations_total",
-            "counter",
-            "Records, by each way that tells objects apart, that were an observation of one",
-            _BY_STREAM,
-        ),
-        lambda stream: _of_events(stream, lambda tally: tally.observations),
-    ),
-    (
-        MetricForm(
-            "asc_event_lag_records",
-            "gauge",
-            "Records of the stream's feed that are not done; absent while that is not known",
-            _BY_STREAM,
-        ),
-        lambda stream: stream.feed_lag,
-    ),
-    (
-        MetricForm(
-            "asc_event_failures_total",
-            "counter",
-            "Times that a query which makes events or pairs ended with an error and was started again",
-            _BY_STREAM,
-        ),
-        lambda stream: sum(query.failures for query in stream.fed),
-    ),
-    (
         MetricForm("asc_micro_arrows", "gauge", "Micro-arrows in the running plan", _BY_STREAM),
         lambda stream: sum(block.order.arrow_count for block in stream.running.plan.blocks),
     ),
 )
 """One value a stream each; a value of None is no sample."""
 
-_EVENTS = MetricForm("asc_events_total", "counter", "Events told to queries, by what they are of", ("stream", "event"))
-_LEFT_OUT = MetricForm(
-    "asc_event_left_out_total",
-    "counter",
-    "Records, by each way that tells objects apart, that were no observation, by the reason",
-    ("stream", "reason"),
-)
 _NOT_SERVED = MetricForm(
     "asc_queries_not_served", "gauge", "Registered queries that no plan can hold, parked ones among them", _BY_STREAM
 )
@@ -235,8 +184,6 @@ _QUERY_RECORDS = MetricForm(
 STREAM_METRICS = (
     *(form for form, _ in _PLAIN),
     _NOT_SERVED,
-    _EVENTS,
-    _LEFT_OUT,
     _LATENCY,
     _PHASES,
     _DEAD_LETTERS,
@@ -262,24 +209,14 @@ class StreamMetrics(Collector):
         for form, value in _PLAIN:
             found = ((name, value(stream)) for name, stream in self._streams.items())
             samples = (((name,), float(number)) for name, number in found if number is not None)
-            yield _filled(form, samples)
-        yield _filled(_NOT_SERVED, (((name,), self._not_served.get(name, 0)) for name in self._streams))
-        yield _filled(_EVENTS, self._of_events(lambda tally: tally.events))
-        yield _filled(_LEFT_OUT, self._of_events(lambda tally: tally.left_out))
+            yield filled(form, samples)
+        yield filled(_NOT_SERVED, (((name,), self._not_served.get(name, 0)) for name in self._streams))
         yield self._latency()
         yield self._phases()
-        yield _filled(_DEAD_LETTERS, self._dead_letters())
-        yield _filled(_REARRANGEMENTS, self._rearrangements())
+        yield filled(_DEAD_LETTERS, self._dead_letters())
+        yield filled(_REARRANGEMENTS, self._rearrangements())
         yield from self._blocks()
-        yield _filled(_QUERY_RECORDS, self._query_records())
-
-    def _of_events(self, counts: Callable[[FeedTally], Mapping[str, int]]) -> Iterator[tuple[tuple[str, ...], float]]:
-        for name, stream in self._streams.items():
-            together = Counter[str]()
-            for query in stream.fed:
-                together.update(counts(query.tally) if query.tally else {})
-            for kind, count in sorted(together.items()):
-                yield (name, kind), count
+        yield filled(_QUERY_RECORDS, self._query_records())
 
     def _latency(self) -> Metric:
         family = _LATENCY.histogram()
@@ -322,10 +259,3 @@ class StreamMetrics(Collector):
         for name, stream in self._streams.items():
             for query_id, count in stream.figures.delivered.most(self._queries_max) if self._queries_max else ():
                 yield (name, query_id), count
-
-
-def _filled(form: MetricForm, samples: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
-    family = form.counter() if form.kind == "counter" else form.gauge()
-    for labels, value in samples:
-        family.add_metric(list(labels), value)
-    return family

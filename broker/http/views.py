@@ -11,7 +11,7 @@ from typing import Any
 from asc.keys.attribute import PAttribute
 from asc.plan.block import Block
 from asc.predicate.normal_form import Predicate
-from broker.http.flow import delivered, described_delivered, described_fed, described_flow
+from broker.http.flow import delivered, described_delivered, described_flow, described_operators
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.queries.candidate import Members, of_shape, plan_id_of
@@ -167,8 +167,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
         ],
         "monitor": {**stream.monitor.view(), "blocks": [_figures(stream, block) for block in plan.blocks]},
         "delivered": described_delivered(stream),
-        "events": described_fed(stream, stream.events),
-        "pairs": described_fed(stream, stream.near),
+        "operators": described_operators(stream),
         "evaluation_errors": stream.evaluation_errors.total,
     }
 

@@ -118,6 +118,19 @@ def _flags(values: pa.BooleanArray) -> _Flags:
     return found
 
 
+def shape_texts(plan_ids: pa.StringArray) -> pa.StringArray:
+    """Return the shapes of members of joins, each after a slash, empty for other queries.
+
+    >>> shape_texts(pa.array(["over/CHE", "near|a|b", "late"])).to_pylist()
+    ['/CHE', '/a|b', '']
+    """
+    return pc.if_else(
+        pc.match_substring_regex(plan_ids, "[/|]"),
+        pc.replace_substring_regex(plan_ids, "^[^/|]*[/|]", "/", max_replacements=1),
+        "",
+    )
+
+
 def header_texts(plan_ids: pa.StringArray) -> pa.StringArray:
     """Of members of joins, what the header of a shape says: ``<query>/<shape>``.
 

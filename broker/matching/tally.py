@@ -35,7 +35,7 @@ NO_TIME = -(1 << 63)
 """An event time that is none."""
 
 Newest = Mapping[tuple[str, int], int]
-"""Event times (microseconds) by track and source partition."""
+"""Event times (microseconds) by time expression and source partition."""
 
 _BYTES_MATCHED = 1_024
 """Of a text that is matched with patterns, for what matches may stand anywhere in it."""
@@ -92,7 +92,7 @@ class Tally:
     ``dead_letters``: by the number of the reason, the tuples that are none. ``match_s``: the seconds that the slowest
     of the tasks took in the function that matches. ``written``: the records to write, one for each topic of a tuple.
     ``by_query``: the tuples that each registered query accepted. ``times``: when the tuples came. ``newest``: their
-    newest event time (microseconds) by track and source partition.
+    newest event time (microseconds) by time expression and source partition.
     """
 
     plan: int
@@ -169,14 +169,14 @@ class Tallying:
     """What a worker needs to tally: where to, for which plan, and how to draw (None: counts alone).
 
     ``counts_records``: the last thing that arrives of a row is what is known of its record, in one number (see
-    REASON_BITS). ``tracks``: those of which the event times are told as well, NO_TIME where there is none.
+    REASON_BITS). ``times``: the names of the event times that arrive as well, NO_TIME where a record has none.
     """
 
     accumulator: Accumulator[Tally | None]
     plan: int
     sampling: Sampling | None
     counts_records: bool = False
-    tracks: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
 
 
 class TaskTally:
@@ -241,13 +241,13 @@ class TaskTally:
         return dead
 
     def add_times(self, partitions: npt.NDArray[np.integer], times_us: Sequence[npt.NDArray[np.int64]]) -> None:
-        """Look for the newest event time of each track in a batch, by the source partition of a record."""
+        """Note the newest of each event time in a batch, by the source partition of a record."""
         for partition in np.unique(partitions).tolist():
             own = partitions == partition
-            for track, times in zip(self._tallying.tracks, times_us, strict=True):
+            for name, times in zip(self._tallying.times, times_us, strict=True):
                 newest = int(times[own].max())
                 if newest != NO_TIME:
-                    self._newest = _newest((self._newest, {(track, partition): newest}))
+                    self._newest = _newest((self._newest, {(name, partition): newest}))
 
     def add_accepted(self, queries: int, ordinals: npt.NDArray[np.integer], written: int) -> None:
         """Count what was accepted: by which of so many registered ``queries``, and the records to write of it."""

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from asc.evaluation.executor import Matches, match_within
 from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
-from broker.matching.destinations import Destinations
-from broker.matching.matches_text import AFTER_SHAPES, AFTER_TOPIC, BEFORE_OPERATOR, BETWEEN_IDS, BETWEEN_TOPICS
+from broker.matching.destinations import Destinations, Operated
+from broker.matching.matches_text import AFTER_SHAPES, AFTER_TARGET, AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.plan_ids import RegisteredIds, header_texts
 from broker.matching.plan_parts import PlanParts
 from broker.matching.tally import Tallying, TaskTally
@@ -46,14 +46,14 @@ def matching_task(
     A text is NULL where no query accepts the row. Without a topic: ids. With topics: the topic and its ids, for each.
     Pieces that leave may be smaller than the batches that come, so that even the ids of a row that every query
     accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws. Where it counts
-    records, a dead letter is accepted by none, whatever its columns, all NULL, would meet. With tracks, the partition
-    and an event time for each track come before the number of a record.
+    records, a dead letter is accepted by none, whatever its columns, all NULL, would meet. With event times, the
+    partition and each of them come before the number of a record.
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
         decoded, registered, destinations = parts.plan, parts.registered, parts.destinations
         most = _PAIRS
-        pairs = pairs_a_piece(decoded, output)
+        pairs = pairs_a_piece(decoded, output, destinations=destinations)
         tally = None if tallying is None else TaskTally(tallying)
         match_s = 0.0
         for batch in batches:
@@ -66,7 +66,7 @@ def matching_task(
                 if tallying.counts_records:
                     *_, last = arrived
                     dead = tally.add_records(last.to_numpy())
-                    if tallying.tracks:
+                    if tallying.times:
                         partitions, *times = arrived[len(transport.arguments) : -1]
                         tally.add_times(partitions.to_numpy(), [series.to_numpy() for series in times])
                 tally.add_errors(decoded, columns, partial(_errors, transport, arrived, dead))
@@ -84,8 +84,8 @@ def matching_task(
                 written = 0
                 for texts in texts_of(decoded, registered, matches, output, pairs, destinations=destinations):
                     written += _counted(texts, AFTER_TOPIC)
-                    if destinations.is_operators is not None:
-                        written -= _counted(texts, BEFORE_OPERATOR)
+                    if destinations.operated is not None:
+                        written -= _counted(texts, AFTER_TARGET)
                     match_s += perf_counter() - begun
                     yield pd.Series(pd.arrays.ArrowExtensionArray(texts))
                     begun = perf_counter()
@@ -114,12 +114,17 @@ def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int
     return errors if dead is None else {slot: mask & ~dead for slot, mask in errors.items()}
 
 
-def pairs_a_piece(plan: Plan, output: Output, piece_bytes: int = _PIECE_BYTES) -> int:
+def pairs_a_piece(
+    plan: Plan, output: Output, piece_bytes: int = _PIECE_BYTES, *, destinations: Destinations | None = None
+) -> int:
     """The (row, query) pairs whose texts come to about ``piece_bytes`` at most, if all are as long as the longest."""
     longest = _longest(plan.query_ids) + 1
     if output == "deliveries":
         # The text of a member of a join has its query as well.
         longest += longest + _longest(plan.topic_names) + 1
+        operated = (destinations or Destinations.of(plan)).operated
+        if operated is not None:
+            longest += _longest(operated.targets) + _longest(operated.selections) + 2
     return max(1, piece_bytes // longest)
 
 
@@ -138,6 +143,14 @@ def texts_of(
     def text(rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
         if output == "queries":
             return _ids(plan, rows, queries)
+        if own.operated is None:
+            return routed(rows, queries)
+        is_operated = own.operated.is_operated[queries]
+        to_topics = routed(rows[~is_operated], queries[~is_operated])
+        to_targets = _selections(own.operated, rows[is_operated], queries[is_operated])
+        return _together(to_topics, to_targets)
+
+    def routed(rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
         if registered.owner is None:
             return _deliveries(registered, own, rows, queries)
         return _joined(plan, registered, own, rows, queries)
@@ -188,57 +201,69 @@ def _deliveries(
     first = _changes(rows, topics)
     ids = registered.ids.take(pa.array(queries[order]))
     joined = pc.binary_join(_lists(first, ids), BETWEEN_IDS)
-    return _by_row(destinations, rows[first], topics[first], joined)
+    return _by_row(destinations.names, rows[first], topics[first], joined)
 
 
 def _joined(
     plan: Plan, registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
 ) -> tuple[Rows, pa.Array]:
     """As :func:`_deliveries`, of a plan with joins: beside each topic the shapes that accept the row, and each query
-    once; the members that deliver a record a shape each by themselves. An operator is told each member as a query.
+    once; the members that deliver a record a pair each by themselves.
     """
     owner, is_member, is_pair = registered.owner, registered.is_member, registered.is_pair
     assert owner is not None
     assert is_member is not None
     assert is_pair is not None
     topics, owners, alone = destinations.of_query[queries], owner[queries], np.where(is_pair[queries], queries, -1)
-    operated = None if destinations.is_operators is None else destinations.is_operators[topics]
     order = np.lexsort((queries, owners, alone, topics, rows))
     rows, topics, owners, alone, queries = (each[order] for each in (rows, topics, owners, alone, queries))
     first = _changes(rows, topics, alone)
-    told = np.full(len(queries), fill_value=False) if operated is None else operated[order]
-    of_queries = np.flatnonzero(_differs(rows, topics, alone, owners) | told)
-    own = registered.ids.take(pa.array(owners[of_queries]))
-    if operated is not None:
-        names = header_texts(plan.query_ids.take(pa.array(queries[of_queries])))
-        own = pc.if_else(pa.array(told[of_queries]), names, own)
-    ids = pc.binary_join(_lists(np.searchsorted(of_queries, first), own), BETWEEN_IDS)
-    of_members = np.flatnonzero(is_member[queries] & ~told)
+    of_queries = _changes(rows, topics, alone, owners)
+    ids = registered.ids.take(pa.array(owners[of_queries]))
+    ids = pc.binary_join(_lists(np.searchsorted(of_queries, first), ids), BETWEEN_IDS)
+    of_members = np.flatnonzero(is_member[queries])
     names = header_texts(plan.query_ids.take(pa.array(queries[of_members])))
     begins = np.searchsorted(of_members, first)
     shapes = pc.binary_join(_lists(begins, names), BETWEEN_IDS)
     has_none = np.diff(np.append(begins, len(of_members))) == 0
     shapes = pc.if_else(pa.array(has_none), pa.scalar(None, pa.string()), shapes)
     joined = pc.binary_join_element_wise(shapes, ids, AFTER_SHAPES, null_handling="skip")
-    return _by_row(destinations, rows[first], topics[first], joined)
+    return _by_row(destinations.names, rows[first], topics[first], joined)
 
 
-def _by_row(destinations: Destinations, rows: Rows, topics: Rows, texts: pa.Array) -> tuple[Rows, pa.Array]:
-    """The rows, and of each its topics, each with its text."""
-    names = destinations.names.take(pa.array(topics))
-    delivered = pc.binary_join_element_wise(names, texts, AFTER_TOPIC)
+def _selections(operated: Operated, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
+    """Return the rows that queries with an operator accept, and for each its targets with the selections, each once."""
+    targets, codes = operated.target_of[queries], operated.selection_of[queries]
+    order = np.lexsort((codes, targets, rows))
+    rows, targets, codes = rows[order], targets[order], codes[order]
+    once = _changes(rows, targets, codes)
+    rows, targets, codes = rows[once], targets[once], codes[once]
+    first = _changes(rows, targets)
+    joined = pc.binary_join(_lists(first, operated.selections.take(pa.array(codes))), BETWEEN_IDS)
+    named = pc.binary_join_element_wise(operated.targets, "", AFTER_TARGET)
+    return _by_row(named, rows[first], targets[first], joined)
+
+
+def _together(one: tuple[Rows, pa.Array], other: tuple[Rows, pa.Array]) -> tuple[Rows, pa.Array]:
+    """Return the rows of either, ascending, and for each its texts joined, those of the first one before the others."""
+    rows = np.concatenate([one[0], other[0]])
+    order = np.argsort(rows, kind="stable")
+    rows = rows[order]
+    first = _changes(rows)
+    texts = pa.concat_arrays([one[1], other[1]]).take(pa.array(order))
+    return rows[first], pc.binary_join(_lists(first, texts), BETWEEN_TOPICS)
+
+
+def _by_row(names: pa.StringArray, rows: Rows, places: Rows, texts: pa.Array) -> tuple[Rows, pa.Array]:
+    """Return the rows, each once, and for each the names of its places with their texts."""
+    delivered = pc.binary_join_element_wise(names.take(pa.array(places)), texts, AFTER_TOPIC)
     first = _changes(rows)
     return rows[first], pc.binary_join(_lists(first, delivered), BETWEEN_TOPICS)
 
 
 def _changes(*columns: Rows) -> Rows:
     """Where one of sorted columns, none of whose values is -2, differs from the place before."""
-    return np.flatnonzero(_differs(*columns))
-
-
-def _differs(*columns: Rows) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = np.logical_or.reduce([np.diff(column, prepend=-2) != 0 for column in columns])
-    return found
+    return np.flatnonzero(np.logical_or.reduce([np.diff(column, prepend=-2) != 0 for column in columns]))
 
 
 def _lists(starts: Rows, values: pa.Array) -> pa.ListArray:

@@ -6,13 +6,13 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from broker.errors import BrokerError
 from broker.failure import one_line, root_cause, text_of
-from broker.operators.feeding import BUCKETS
+from broker.operators.feed_part import PARTS
 from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
@@ -42,9 +42,12 @@ STATE_OPTIONS = {
 
 
 class FeedReader(Protocol):
-    """What a second query makes of its stream's feed. ``name``: of what it makes, and of the folder of its state."""
+    """The part of a feed query that its kind has. ``name``: the tag of the kind, and the name of the folder of its
+    state; ``records_max``: records of the feed in one batch.
+    """
 
     name: str
+    records_max: int
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
         """What writes what comes of the records of a feed (FED_DDL), its checkpoint aside; ``tallies``: where its tasks
@@ -70,16 +73,20 @@ class FeedQuery:
         folder: Path,
         reader: FeedReader,
         *,
+        others: Collection[str],
         source: Mapping[str, str],
         prepare: Callable[[], None],
     ) -> None:
-        """``source``: options of Spark's Kafka source. ``prepare`` makes topics that are missing."""
+        """``others``: the Kafka keys of the other kinds' messages, which it does not read. ``source``: options of
+        Spark's Kafka source. ``prepare`` makes topics that are missing.
+        """
         self._stream = stream
         self._spark = spark
         self._topic = topic
         self._reader = reader
         self._name = reader.name
         self._folder = folder / reader.name
+        self._others = tuple(sorted(others))
         self._source = source
         self._prepare = prepare
         self._wanted = threading.Event()
@@ -179,6 +186,8 @@ class FeedQuery:
             self.problem = None
 
     def _started(self) -> StreamingQuery:
+        from pyspark.sql import functions as sf
+
         from broker.operators.feed_task import feed_accumulator
 
         # Settings of its own: what holds for its state is none of the job's.
@@ -186,7 +195,7 @@ class FeedQuery:
         own = {**STATE_OPTIONS, _TIME_ZONE: str(self._spark.conf.get(_TIME_ZONE))}
         for name, value in own.items():
             session.conf.set(name, value)
-        partitions = min(BUCKETS, self._spark.sparkContext.defaultParallelism)
+        partitions = min(PARTS, self._spark.sparkContext.defaultParallelism)
         session.conf.set("spark.sql.shuffle.partitions", str(partitions))
         self._tallies = self._tallies or feed_accumulator(self._spark.sparkContext)
         feed = (
@@ -194,10 +203,13 @@ class FeedQuery:
             .options(**self._source)
             .option("subscribe", self._topic)
             .option("startingOffsets", "earliest")
+            .option("maxOffsetsPerTrigger", self._reader.records_max)
             .option("kafka.isolation.level", "read_committed")
             .load()
         )
-        fed = feed.selectExpr("partition AS bucket", "offset", "value AS message")
+        # A message without a key is of form 1. One with a key that no kind has counts as unreadable.
+        key = sf.coalesce(sf.col("key").cast("string"), sf.lit(""))
+        fed = feed.filter(~key.isin(*self._others)).selectExpr("partition AS bucket", "offset", "value AS message")
         writer = self._reader.writer(fed, self._tallies)
         return (
             writer.queryName(f"asc-{self._name}-{self._stream}")

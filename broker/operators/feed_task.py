@@ -1,4 +1,4 @@
-"""What second queries have in common in Spark's Python workers: the messages of a feed by buckets, and what is told."""
+"""The part of every feed query that runs in Spark's Python workers: messages by part of the feed, and their counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyspark import Accumulator, SparkContext
 from pyspark.accumulators import AccumulatorParam
 
-from asc.operators.exclusions import Figures
+from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Kind
 
 if TYPE_CHECKING:
@@ -24,34 +24,36 @@ _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
 _ROWS = 10_000
-"""Of what is told, in one piece."""
+"""Outputs in one piece."""
 
 FED_DDL = "bucket INT, offset BIGINT, message BINARY"
-"""The records of a feed."""
+"""The records of a feed; ``bucket`` is the part, under the name that states in checkpoints have had since form 1."""
 
 PACKED_DDL = "bucket INT, messages ARRAY<BINARY>"
-"""What the function is given: of each bucket one row, with its messages in the order of the feed."""
+"""The arguments of the function: one row a part, with its messages in the order of the feed."""
 
 STATE_DDL = "bucket BINARY"
-"""What a bucket holds, as it says itself."""
+"""The state of a part, as bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedTally:
-    """What buckets told: the objects that each holds, and, summed up, observations, why records were none, events."""
+    """Counts of a kind: the objects that each part of the feed holds, and in all observations, exclusions by reason and
+    outputs by type.
+    """
 
-    objects: Mapping[int, int] = field(default_factory=dict)
+    held: Mapping[int, int] = field(default_factory=dict)
     observations: int = 0
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    events: Mapping[Kind, int] = field(default_factory=dict)
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    outputs: Mapping[Kind, int] = field(default_factory=dict)
 
     def merged(self, later: FeedTally) -> FeedTally:
-        """Both; of the objects of a bucket what was told later."""
+        """Return the sum of both; of what a part holds the later count."""
         return FeedTally(
-            {**self.objects, **later.objects},
+            {**self.held, **later.held},
             self.observations + later.observations,
-            Counter(self.left_out) + Counter(later.left_out),
-            Counter(self.events) + Counter(later.events),
+            Counter(self.excluded) + Counter(later.excluded),
+            Counter(self.outputs) + Counter(later.outputs),
         )
 
 
@@ -64,14 +66,14 @@ class _TallyParam(AccumulatorParam[FeedTally]):
 
 
 def feed_accumulator(context: SparkContext) -> Accumulator[FeedTally]:
-    """Where the tallies of the tasks arrive."""
+    """Return the accumulator of the counts of tasks."""
     return context.accumulator(FeedTally(), _TallyParam())
 
 
 def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The function of ``mapInArrow``: the records that a task has of a feed, FED_DDL, as PACKED_DDL.
 
-    A task reads a partition, so a bucket has one row. PySpark 4.0 takes the places of groups among several rows for
+    A task reads a partition, so a part has one row. PySpark 4.0 takes the places of groups among several rows for
     floats where there are more rows than groups (with pyarrow 26), and fails of it. Cost: what the task reads of a
     batch, once in memory.
     """
@@ -87,37 +89,39 @@ def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield from pa.table(columns, schema=schema).combine_chunks().to_batches()
 
 
-class Kept(Protocol[_T_co]):
-    """What is held of a bucket, from whose messages, in order, it tells something."""
+class PartState(Protocol[_T_co]):
+    """The state of one part of a feed: it reads messages in order, and returns outputs."""
 
-    figures: Figures
+    counts: FeedCounts
 
     @property
-    def objects(self) -> int:
-        """How many are held."""
+    def held(self) -> int:
+        """How many objects, observations or points it holds."""
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[_T_co]:
-        """What the next messages make known."""
+        """Yield the outputs of the next messages."""
 
     def to_bytes(self) -> bytes:
-        """What it holds, as its state."""
+        """Return the state as bytes."""
 
 
-def bucket_task(
-    tallies: Accumulator[FeedTally], kept: Callable[[bytes | None], Kept[_T]], frame: Callable[[list[_T]], pd.DataFrame]
+def part_task(
+    tallies: Accumulator[FeedTally],
+    state_of: Callable[[bytes | None], PartState[_T]],
+    frame: Callable[[list[_T]], pd.DataFrame],
 ) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
-    """The function of ``applyInPandasWithState``: a group is a bucket, its state what is ``kept`` of it (bytes, None at
-    first); what that tells leaves as ``frame`` makes it.
+    """Return the function of ``applyInPandasWithState``: a group is a part of the feed, ``state_of`` makes its state of
+    the bytes before (None at first), ``frame`` rows of the outputs.
     """
 
-    def told(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
+    def read(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
         messages = [message for each in frames for row in each["messages"] for message in row]
-        own = kept(bytes(state.get[0]) if state.exists else None)
-        found = own.read(messages)
-        while piece := list(islice(found, _ROWS)):
+        part = state_of(bytes(state.get[0]) if state.exists else None)
+        outputs = part.read(messages)
+        while piece := list(islice(outputs, _ROWS)):
             yield frame(piece)
-        state.update((own.to_bytes(),))
-        figures = own.figures
-        tallies.add(FeedTally({int(group[0]): own.objects}, figures.observations, figures.left_out, figures.events))
+        state.update((part.to_bytes(),))
+        counts = part.counts
+        tallies.add(FeedTally({int(group[0]): part.held}, counts.observations, counts.excluded, counts.outputs))
 
-    return told
+    return read

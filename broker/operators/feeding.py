@@ -1,4 +1,4 @@
-"""Feeding, in the job of a stream: records, as the tracks of its queries see them, go to the feed."""
+"""Feeding, in the job of a stream: records, reduced to the expressions of tracks, become observations in the feed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asc.operators.feed import NEAR_TRACK
+from asc.keys.byte_strings import quoted
+from asc.operators.feed import FORM
 from broker.formats.decoder import ERROR, RECORD
-from broker.matching.matches_text import AFTER_TOPIC, BEFORE_OPERATOR, BETWEEN_TOPICS
+from broker.matching.matches_text import AFTER_TARGET, AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
-from broker.operators.fed_destination import FedDestination, Track, target_of
-from broker.operators.near.condition import carried_sql
+from broker.operators.feed_destination import FeedDestination, Track
+from broker.operators.feed_part import PARTS, part_of
 from broker.operators.operator import Operator
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
-
-BUCKETS = 16
-"""Partitions of a feed: an object is in one, by a hash of its key. States are kept by them, so it is for ever."""
 
 _COLUMN = "__asc_track_"
 _OVERHEAD_BYTES = 200
@@ -26,12 +24,11 @@ _OVERHEAD_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Feeding(Operator):
-    """What queries with events, and near queries, of a plan have written: observations (:mod:`asc.operators.feed`).
+    """The projection of records to observations (:mod:`asc.operators.feed`), for the tracks of a plan.
 
-    For the tracks of events each record, accepted or not, for what leaves is seen by what does not accept it; for those
-    of near queries, what one of them accepts. ``tracks`` in the order of their names, none twice.
-    ``max_future_s``: how far past its record's timestamp a time may be. Cost: of a record, a JSON text of some 100
-    bytes a track.
+    A track that observes all has an observation of each decoded record, others of the records that one of their queries
+    accepts. ``tracks`` in the order of their names, none twice. ``max_future_s``: how far past its record's timestamp a
+    time may be. Cost: of a record, a JSON text of some 100 bytes a track.
     """
 
     feed_topic: str
@@ -39,12 +36,12 @@ class Feeding(Operator):
     max_future_s: float
 
     @staticmethod
-    def of(found: Sequence[FedDestination], max_future_s: float) -> Feeding | None:
-        """That of the destinations of a plan; None where there are none."""
-        if not found:
+    def of(destinations: Sequence[FeedDestination], feed_topic: str, max_future_s: float) -> Feeding | None:
+        """Return the feeding of the destinations of a plan; None where there are none."""
+        if not destinations:
             return None
-        tracks = {one.track.name: one.track for one in found}
-        return Feeding(found[0].feed_topic, tuple(tracks[name] for name in sorted(tracks)), max_future_s)
+        tracks = {each.track.name: each.track for each in destinations}
+        return Feeding(feed_topic, tuple(tracks[name] for name in sorted(tracks)), max_future_s)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,48 +49,64 @@ class Feeding(Operator):
         return tuple(f"{_COLUMN}{track.name}" for track in self.tracks)
 
     @property
+    def time_names(self) -> tuple[str, ...]:
+        """The names of the tracks' event times, each once."""
+        return tuple(self._first_with_time())
+
+    @property
     def columns(self) -> tuple[Column, ...]:
-        """A struct for each track: its name, the key, the time, whether that is too far ahead, the position, and what
-        else is carried.
+        """A struct for each track: its kind and name, the key, the time, whether that is in the future, the position,
+        and the carried values.
         """
         from pyspark.sql import functions as sf
 
-        ahead_us = round(self.max_future_s * 1_000_000)
+        return tuple(
+            sf.expr(self._struct(track)).alias(name) for track, name in zip(self.tracks, self.names, strict=True)
+        )
+
+    def _struct(self, track: Track) -> str:
+        future_us = round(self.max_future_s * 1_000_000)
         # A record without a timestamp has one before 1970.
         stamp = f"{RECORD}.timestamp"
-        found = []
-        for track, name in zip(self.tracks, self.names, strict=True):
-            time_us = f"CAST(({track.time_us}) AS BIGINT)"
-            is_ahead = f"coalesce({time_us} - {ahead_us}L > unix_micros({stamp}) AND unix_micros({stamp}) >= 0, false)"
-            position = f"array({', '.join(track.position)})" if track.position else "CAST(NULL AS ARRAY<DOUBLE>)"
-            text = f"""named_struct('t', '{track.name}', 'k', {track.key}, 'e', if({is_ahead}, NULL, {time_us}),
-                                    'a', {is_ahead}, 'x', {position}, 'v', {carried_sql(track.carried or ())})"""
-            # What has a lambda is kept out of the arguments of the function in Python, as in Transport.
-            apart = f"if(rand() + 1D > 0D, {text}, NULL)" if "->" in text else text
-            found.append(sf.expr(apart).alias(name))
-        return tuple(found)
+        time_us = f"CAST(({track.time_us}) AS BIGINT)"
+        is_future = f"coalesce({time_us} - {future_us}L > unix_micros({stamp}) AND unix_micros({stamp}) >= 0, false)"
+        position = f"array({', '.join(track.position)})" if track.position else "CAST(NULL AS ARRAY<DOUBLE>)"
+        text = f"""named_struct('op', '{track.op}', 't', '{track.name}', 'k', {track.key},
+                                'e', if({is_future}, NULL, {time_us}), 'f', if({is_future}, true, NULL),
+                                'x', {position}, 'c', {carried_sql(track.carried or ())})"""
+        # What has a lambda is kept out of the arguments of the function in Python, as in Transport.
+        return f"if(rand() + 1D > 0D, {text}, NULL)" if "->" in text else text
 
     def times(self) -> tuple[Column, ...]:
-        """What the tally needs to tell how far event time is: the source partition, and a time for each track."""
+        """The columns from which the tally finds the progress of event time: the source partition, and each time."""
         from pyspark.sql import functions as sf
 
         partition = sf.coalesce(sf.col(f"{RECORD}.partition"), sf.lit(0))
-        times = (f"if({ERROR} IS NULL, coalesce({name}.e, {_LEAST}), {_LEAST})" for name in self.names)
+        first = self._first_with_time().values()
+        times = (f"if({ERROR} IS NULL, coalesce({name}.e, {_LEAST}), {_LEAST})" for name in first)
         return (partition, *map(sf.expr, times))
 
+    def _first_with_time(self) -> dict[str, str]:
+        """Return the column of the first track that has each time, by the time's name."""
+        found: dict[str, str] = {}
+        for track, name in zip(self.tracks, self.names, strict=True):
+            found.setdefault(track.time_name, name)
+        return found
+
     def targets(self, deliveries: Column) -> Column:
-        """Those of a record with one for each track; where no query of it accepts the record, without ids."""
+        """The targets of a record, with one for each track that observes all; without selections where none accepts
+        the record.
+        """
         from pyspark.sql import functions as sf
 
-        seen = (track for track in self.tracks if track.carried is None)
-        own = [f"{target_of(self.feed_topic, track.name)}{AFTER_TOPIC}" for track in seen]
-        missing = (sf.when(sf.coalesce(sf.instr(deliveries, text), sf.lit(0)) == 0, sf.lit(text)) for text in own)
+        texts = [f"{target_of(track)}{AFTER_TOPIC}" for track in self.tracks if track.observes_all]
+        missing = (sf.when(sf.coalesce(sf.instr(deliveries, text), sf.lit(0)) == 0, sf.lit(text)) for text in texts)
         return sf.concat_ws(BETWEEN_TOPICS, deliveries, *missing)
 
     def takes(self) -> Column:
         from pyspark.sql import functions as sf
 
-        return sf.instr("target", BEFORE_OPERATOR) > 0
+        return sf.instr("target", AFTER_TARGET) > 0
 
     def topic(self) -> Column:
         from pyspark.sql import functions as sf
@@ -103,24 +116,28 @@ class Feeding(Operator):
     def partition(self) -> Column:
         from pyspark.sql import functions as sf
 
-        seen = self._seen()
-        # What is near is found among all objects of a track.
-        key = sf.when(~sf.startswith(seen.getField("t"), sf.lit(NEAR_TRACK)), seen.getField("k"))
-        return sf.pmod(sf.hash(seen.getField("t"), key), sf.lit(BUCKETS)).cast("int")
+        def part(track: Track, column: str) -> Column:
+            if not track.by_key:
+                return sf.lit(part_of(track.name))
+            return sf.pmod(sf.hash(sf.lit(track.name), sf.col(column).getField("k")), sf.lit(PARTS)).cast("int")
+
+        return self._of_target([part(*each) for each in zip(self.tracks, self.names, strict=True)])
 
     def key(self) -> Column:
         from pyspark.sql import functions as sf
 
-        return sf.lit(None).cast("binary")
+        return self._of_target([sf.lit(track.op).cast("binary") for track in self.tracks])
 
     def value(self) -> Column:
         from pyspark.sql import functions as sf
 
-        seen = self._seen()
-        fields = [seen.getField(name).alias(name) for name in ("t", "k", "e", "a", "x", "v")]
+        seen = self._of_target([sf.col(name) for name in self.names])
+        fields = [seen.getField(name).alias(name) for name in ("op", "t", "k", "e", "f", "x", "c")]
         place = [sf.col(f"{RECORD}.partition").alias("p"), sf.col(f"{RECORD}.offset").alias("o")]
-        ids = sf.substring_index("target", AFTER_TOPIC, -1).alias("q")
-        return sf.to_json(sf.struct(*fields, *place, ids)).cast("binary")
+        names = sf.substring_index("target", AFTER_TOPIC, -1)
+        none = sf.array().cast("array<string>")
+        selections = sf.when(names == "", none).otherwise(sf.split(names, BETWEEN_IDS)).alias("s")
+        return sf.to_json(sf.struct(sf.lit(FORM).alias("v"), *fields, *place, selections)).cast("binary")
 
     def headers(self) -> Column:
         from pyspark.sql import functions as sf
@@ -132,16 +149,26 @@ class Feeding(Operator):
 
         return (sf.octet_length("value") + _OVERHEAD_BYTES).cast("bigint")
 
-    def _seen(self) -> Column:
-        """The record as the track of the target sees it."""
+    def _of_target(self, columns: Sequence[Column]) -> Column:
+        """Return the column, of one for each track, of the track that the target names."""
         from pyspark.sql import functions as sf
 
-        *others, last = zip(self.tracks, self.names, strict=True)
-        found = sf.col(last[1])
-        for track, name in others:
-            is_own = sf.startswith(sf.col("target"), sf.lit(target_of(self.feed_topic, track.name)))
-            found = sf.when(is_own, sf.col(name)).otherwise(found)
+        *others, found = columns
+        for track, column in reversed(list(zip(self.tracks, others, strict=False))):
+            is_own = sf.startswith(sf.col("target"), sf.lit(target_of(track)))
+            found = sf.when(is_own, column).otherwise(found)
         return found
+
+
+def target_of(track: Track) -> str:
+    """Return the text that begins the targets of a track: no topic's name, for a character that none may have."""
+    return f"{track.name}{AFTER_TARGET}"
+
+
+def carried_sql(columns: Sequence[tuple[str, str]]) -> str:
+    """Return the carried values of an observation as Spark SQL: a JSON text of columns by name, NULL for none."""
+    fields = ", ".join(f"{quoted(name)}, {sql}" for name, sql in columns)
+    return f"to_json(named_struct({fields}))" if fields else "CAST(NULL AS STRING)"
 
 
 _LEAST = f"{NO_TIME + 1}L - 1L"

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from asc.errors import PredicateError
 from asc.keys.attribute import PAttribute
+from asc.operators.feed import QuerySettings
+from asc.plan.destination import Destination
 from asc.plan.plan import Plan, Query
 from asc.predicate.join import JoinPredicate
-from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Predicate
-from asc.predicate.parser import parse
-from asc.predicate.reader import SYNTAX_REMEDY
-from asc.predicate.syntax import shortened
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.errors import QueryError
 from broker.matching.plan_ids import member_id, members_in
-from broker.operators.events.definition import EventsOperator
-from broker.operators.fed_destination import FedDestination
-from broker.operators.near.condition import CarriedColumn
-from broker.operators.near.definition import NearOperator
-from broker.operators.query_operator import QueryOperator
+from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
+from broker.operators.feed_destination import FeedDestination, selection_of, selection_of_join
+from broker.operators.kinds import kind_of
 from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 from broker.stream.analyser import StreamAnalyser
@@ -77,16 +73,13 @@ class Members:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A query that was judged and may be served. ``predicate``: of a join what holds for all of its shapes
-    (:attr:`JoinPredicate.template`), whose ``members`` plans hold. ``expressions``: what its operator reads of a record
-    beside that, each as a predicate of the one p-attribute that it is, in the order of the operator's; after them
-    those of the columns that the condition of a near query reads (``carried``).
+    (:attr:`JoinPredicate.template`), whose ``members`` plans hold. ``expressions``: those of its operator, checked.
     """
 
     query: RegisteredQuery
     predicate: Predicate
     members: Members | None = None
-    expressions: tuple[Predicate, ...] = ()
-    carried: tuple[CarriedColumn, ...] = ()
+    expressions: OperatorExpressions = NO_EXPRESSIONS
 
     @staticmethod
     def of(
@@ -103,13 +96,8 @@ class Candidate:
         """
         if query.join is None:
             predicate = analyser.normalise(query.where, shapes, may_wait=may_wait)
-            carried = _carried(query.operator, analyser, patiently=patiently)
-            return Candidate(query, predicate, None, _expressions(query.operator, carried, analyser), carried)
-        if isinstance(query.operator, NearOperator):
-            raise QueryError("join with pairs of objects", query.id, "is not known: give a predicate without a layer")
-        if query.operator is not None and query.join.per_shape:
-            remedy = "has per_shape, and an event is of one shape: leave out per_shape"
-            raise QueryError("join with events", query.id, remedy)
+            return Candidate(query, predicate, None, _expressions(query, analyser, patiently=patiently))
+        _check_join(query)
         layer = query.join.layer
         join = analyser.join(query.where, layer, shapes, may_wait=may_wait)
         members = Members.of(join, shapes[layer].features)
@@ -121,7 +109,7 @@ class Candidate:
     @staticmethod
     def of_members(query: RegisteredQuery, analyser: StreamAnalyser, members: Members) -> Candidate:
         """A join with some of its members, or all."""
-        return Candidate(query, members.join.template, members, _expressions(query.operator, (), analyser))
+        return Candidate(query, members.join.template, members, _expressions(query, analyser))
 
     def over(self, shapes: Mapping[str, Layer]) -> Candidate:
         """Itself over the layers that stand by now."""
@@ -132,7 +120,8 @@ class Candidate:
     @property
     def read(self) -> tuple[PAttribute, ...]:
         """The p-attributes whose values it needs beside those of its members, each once."""
-        own = self.expressions if self.members is not None else (self.predicate, *self.expressions)
+        expressions = self.expressions.all
+        own = expressions if self.members is not None else (self.predicate, *expressions)
         return tuple(dict.fromkeys(a for each in own for a in each.read))
 
     @property
@@ -141,7 +130,7 @@ class Candidate:
         if self.members is not None:
             return list(dict.fromkeys((*self.members.computed, *(a for a in self.read if a.is_computed))))
         # Plain terms have none, and a bulk load has a million of them.
-        if self.predicate.forms is not None and not self.expressions:
+        if self.predicate.forms is not None and not self.expressions.all:
             return []
         return [attribute for attribute in self.read if attribute.is_computed]
 
@@ -150,23 +139,24 @@ class Candidate:
         """Whether Spark computes other expressions for some rows of its layer than for others."""
         return self.members is not None and not self.members.computed.keys() <= set(self.predicate.read)
 
-    def planned(self, feed_topic: str) -> list[Query]:
-        """What plans hold of it while it runs; ``feed_topic``: of its stream, for operators that read from that."""
-        query, operator = self.query, self.query.operator
-        destination = query.topic
-        if operator is not None:
-            destination = self.destination(feed_topic, operator).text()
+    def planned(self) -> list[Query]:
+        """Return what plans hold of it while it runs."""
+        query, own = self.query, self.destination
+        destination = None if own is None else own.in_plan()
         if self.members is not None:
             return members_of(query, self.members.predicates, destination)
-        return [Query(query.id, self.predicate, destination)]
+        return [Query(query.id, self.predicate, query.topic, destination)]
 
-    def destination(self, feed_topic: str, operator: QueryOperator) -> FedDestination:
-        """Where the matches of a query with an operator go."""
-        query = self.query
-        own = [expression.read[0] for expression in self.expressions[: len(operator.expressions())]]
-        if isinstance(operator, EventsOperator):
-            return operator.destination(feed_topic, query.id, query.topic, own=own, predicate=self.predicate)
-        return operator.destination(feed_topic, query.id, query.topic, own=own, carried=self.carried)
+    @property
+    def destination(self) -> FeedDestination | None:
+        """The operator that its matches go to, as plans have it; None for its topic."""
+        query, definition = self.query, self.query.operator
+        if definition is None:
+            return None
+        join = query.join
+        selection = selection_of(self.predicate) if join is None else selection_of_join(query.where, join.layer)
+        own = QuerySettings(query.id, query.topic, "", "", (selection,), {})
+        return kind_of(definition).destination(definition, own, self.predicate, self.expressions)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -178,11 +168,13 @@ class Candidate:
         return (*self.predicate.warnings, f"{len(refused):,} shapes of its layer are left out: {told}")
 
 
-def members_of(query: RegisteredQuery, predicates: Mapping[str, Predicate], destination: str) -> list[Query]:
+def members_of(
+    query: RegisteredQuery, predicates: Mapping[str, Predicate], destination: Destination | None
+) -> list[Query]:
     """Members of a join, by the shapes of their predicates, as plans hold them."""
     per_shape = query.join is not None and query.join.per_shape
     return [
-        Query(member_id(query.id, shape_id, per_shape=per_shape), predicate, destination)
+        Query(member_id(query.id, shape_id, per_shape=per_shape), predicate, query.topic, destination)
         for shape_id, predicate in predicates.items()
     ]
 
@@ -209,40 +201,21 @@ def of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError
     return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
 
 
-def _carried(operator: QueryOperator | None, analyser: StreamAnalyser, *, patiently: bool) -> tuple[CarriedColumn, ...]:
-    if not isinstance(operator, NearOperator) or operator.on is None:
-        return ()
-    return analyser.near_condition(operator.on, patiently=patiently).columns
+def _check_join(query: RegisteredQuery) -> None:
+    """Raise QueryError where the operator of a join cannot have one."""
+    definition, join = query.operator, query.join
+    if definition is None or join is None:
+        return
+    kind = kind_of(definition)
+    if not kind.allows_join:
+        raise QueryError(f"join with operator {kind.name}", query.id, "is not known: give a predicate without a layer")
+    if join.per_shape:
+        remedy = "delivers a record a shape, and an operator takes each shape by itself: leave out per_shape"
+        raise QueryError(f"join with operator {kind.name}", query.id, remedy)
 
 
-def _expressions(
-    operator: QueryOperator | None, carried: Sequence[CarriedColumn], analyser: StreamAnalyser
-) -> tuple[Predicate, ...]:
-    if operator is None:
-        return ()
-    # As predicates they go through all that keeps an expression from throwing or stalling.
-    own = [_read(name, given, text, analyser) for name, (given, text) in operator.expressions().items()]
-    return (*own, *(analyser.normalise(f"{column.text} IS NOT NULL") for column in carried))
-
-
-def _read(name: str, given: str, text: str, analyser: StreamAnalyser) -> Predicate:
-    is_predicate = name == "position"
-    try:
-        found = analyser.normalise(text if is_predicate else f"{text} IS NOT NULL")
-    except PredicateError as error:
-        raise QueryError(f"operator.{name}", given[:200], _told(error, given, text)) from None
-    if len(found.read) != 1 or not found.columns or is_predicate != bool(found.read[0].parts):
-        raise QueryError(f"operator.{name}", given[:200], "is the same for every record: name what differs")
-    return found
-
-
-def _told(error: PredicateError, given: str, text: str) -> str:
-    """What is wrong with an expression, in words of what was given and not of the text around it."""
-    if error.value == shortened(text):
-        return "is no TIMESTAMP: name one, or CAST it to one"
-    try:
-        parse(given, Limits(), "UTC")
-    except PredicateError as own:
-        error = own
-    remedy = error.remedy.replace(SYNTAX_REMEDY, "write an expression of Spark SQL")
-    return f"{error.subject} {str(error.value)!r}: {remedy}"
+def _expressions(query: RegisteredQuery, analyser: StreamAnalyser, *, patiently: bool = False) -> OperatorExpressions:
+    definition = query.operator
+    if definition is None:
+        return NO_EXPRESSIONS
+    return kind_of(definition).read(definition, analyser, patiently=patiently)

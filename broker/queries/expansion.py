@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -73,12 +73,9 @@ def moved_members(
     plans: Mapping[str, Plan],
     changed: Changed,
     again: Collection[str],
-    *,
-    feed_topic: Callable[[str], str],
 ) -> Moved:
     """What becomes of the joins that stand ``after`` some shapes changed, in plans of before, but for those that are
     judged ``again``: the members of these shapes are made anew, and no others, unless Spark would have to compute more.
-    ``feed_topic``: of a stream.
     """
     moved = Moved()
     for layer, ids in changed.shapes.items():
@@ -96,7 +93,7 @@ def moved_members(
             wanted = (member_id(query.id, shape_id, per_shape=per_shape) for shape_id in ids)
             moved.gone.setdefault(stream, []).extend(plan_id for plan_id in wanted if plan_id in plan)
             candidate = Candidate.of_members(query, analysers[stream], members)
-            moved.come.setdefault(stream, []).extend(candidate.planned(feed_topic(stream)))
+            moved.come.setdefault(stream, []).extend(candidate.planned())
     return moved
 
 

@@ -11,6 +11,8 @@ from broker.access.scope import Scope
 from broker.config.config import Config
 from broker.errors import QueryError
 from broker.kafka.cluster import KafkaCluster
+from broker.operators.feed_topic import refused_feed
+from broker.operators.kinds import kind_of
 from broker.queries.candidate import Candidate
 from broker.queries.change import Alter, Change, Put
 from broker.queries.loads import Load
@@ -18,7 +20,6 @@ from broker.queries.query import RegisteredQuery, check_id, check_labels
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import check_destination
 from broker.queries.standing import StandingQueries
-from broker.stream.feed_writer import refused_feed
 from broker.stream.stream import Stream
 
 
@@ -101,7 +102,7 @@ class Judge:
         stands = standing.queries.get(query.id)
         may_wait = stands is not None and (stands.where, stands.join) == (query.where, query.join)
         candidate = Candidate.of(query, stream.analyser, standing.shapes, may_wait=may_wait)
-        for predicate in (candidate.predicate, *candidate.expressions):
+        for predicate in (candidate.predicate, *candidate.expressions.all):
             scope.check_columns(predicate)
         return candidate
 
@@ -156,8 +157,9 @@ def fed_streams(candidates: Iterable[Candidate]) -> set[str]:
 
 
 def _is_fed(candidate: Candidate) -> bool:
-    """Whether what it accepts goes to its stream's feed."""
-    return candidate.query.operator is not None and not candidate.query.paused
+    """Whether its records go to its stream's feed."""
+    definition = candidate.query.operator
+    return definition is not None and kind_of(definition).handoff == "feed" and not candidate.query.paused
 
 
 @contextmanager

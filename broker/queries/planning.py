@@ -110,7 +110,7 @@ class Planning:
         """
         crowded = crowded_joins(after, self._config.limits.stream_join_shapes)
         again = {*changed.queries, *after.naming(changed.shapes), *before.unserved, *crowded}
-        moved = moved_members(self._analysers, after, plans, changed, again, feed_topic=self._config.feed_topic)
+        moved = moved_members(self._analysers, after, plans, changed, again)
         again |= moved.again
         gone = moved.gone
         for query_id in again:
@@ -141,16 +141,14 @@ class Planning:
         changed = now.queries.differences(then.queries) | now.unserved.differences(then.unserved)
         shapes = reshaped(then.layers, now.layers)
         changed |= now.naming(shapes)
-        moved = moved_members(
-            self._analysers, now, {stream: plan}, Changed((), shapes), changed, feed_topic=self._config.feed_topic
-        )
+        moved = moved_members(self._analysers, now, {stream: plan}, Changed((), shapes), changed)
         changed |= moved.again
         before = [then.get(query_id) for query_id in changed if then.planned_on(query_id) == stream]
         come = [now.get(query_id) for query_id in changed if now.planned_on(query_id) == stream]
         gone = [*moved.gone.get(stream, ()), *(plan_id for query in before for plan_id in planned_ids(plan, query))]
         queries = list(moved.come.get(stream, ()))
         for query in come:
-            queries += Candidate.of(query, self._analysers[stream], now.shapes).planned(self._config.feed_topic(stream))
+            queries += Candidate.of(query, self._analysers[stream], now.shapes).planned()
         return self._changed(self._changed(plan, (), gone, now.version), queries, (), now.version)
 
     @staticmethod
@@ -195,7 +193,7 @@ class Planning:
             own = {i: one for i, one in candidates.items() if one.query.stream == stream}
             analyser = self._analysers[stream]
             keys = list(own)
-            predicates = [(key, each) for key in keys for each in (own[key].predicate, *own[key].expressions)]
+            predicates = [(key, each) for key in keys for each in (own[key].predicate, *own[key].expressions.all)]
             misread = analyser.misread([each for _, each in predicates])
             refused.update((predicates[place][0], error) for place, error in misread.items())
             computed = dict.fromkeys(a for i, one in own.items() if i not in refused for a in one.computed)
@@ -221,8 +219,7 @@ class Planning:
 
         for candidate in candidates:
             query = candidate.query
-            feed_topic = self._config.feed_topic(query.stream)
-            own = [] if query.paused else candidate.over(standing.shapes).planned(feed_topic)
+            own = [] if query.paused else candidate.over(standing.shapes).planned()
             if own or not query.paused:
                 adds.setdefault(query.stream, []).extend(own)
             is_kept = standing.planned_on(query.id) == query.stream
@@ -344,7 +341,7 @@ class Planning:
         for candidate in candidates:
             query = candidate.query
             if query.id not in unserved:
-                planned = candidate.planned(self._config.feed_topic(query.stream))
+                planned = candidate.planned()
                 served.setdefault(query.stream, []).extend(planned)
         return served
 

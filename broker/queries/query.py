@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from broker.config.sections import TOPIC_FORM
 from broker.errors import QueryError
 from broker.failure import one_line
-from broker.operators.query_operator import QueryOperator, operator_of
+from broker.operators.definition import Definition
+from broker.operators.kinds import definition_of
 from broker.queries.join import Join
 
 _RECORD_FORM = 1
@@ -62,7 +63,7 @@ class RegisteredQuery:
     version: int = -1
     unreadable: str | None = None
     join: Join | None = None
-    operator: QueryOperator | None = None
+    operator: Definition | None = None
 
     def at(self, version: int) -> RegisteredQuery:
         """The same query with the version of its record."""
@@ -197,9 +198,9 @@ def _of_type(kind: type[_T], plain: Mapping[str, Any], name: str) -> _T:
     return value
 
 
-def _operator(plain: Mapping[str, Any]) -> QueryOperator | None:
+def _operator(plain: Mapping[str, Any]) -> Definition | None:
     given = plain.get("operator")
-    return None if given is None else operator_of(_of_type(dict, plain, "operator"))
+    return None if given is None else definition_of(_of_type(dict, plain, "operator"))
 
 
 def _labels(plain: Mapping[str, Any]) -> dict[str, str]:

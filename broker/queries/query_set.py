@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
 from itertools import chain, islice, takewhile
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from asc.predicate.named_shapes import named_shapes
 from asc.spatial.layer import Layer
 from broker.errors import UnknownQueryError
 from broker.layers.mark import LayerMark
 from broker.layers.stored_layer import StoredLayer
-from broker.operators.near.definition import NearOperator
 from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 
@@ -25,23 +24,20 @@ _ALL = ("", "")
 _NO_SHAPE = ""
 """No shape has this id."""
 
-Kind = Literal["join", "near"]
-"""Of queries that are listed by themselves."""
-
 _Label = tuple[str, str, str, str]
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class _Indexes:
-    """What is known of all queries of a set: those of each stream under each label by name, value and id; which are
-    joins and which near queries; when which expire; which name a shape, by layer, shape and id, joins over a layer
+    """What is known of all queries of a set: those of each stream under each label by name, value and id; those of each
+    operator; when which expire; which name a shape, by layer, shape and id, joins over a layer
     under no shape; how many there are of each stream, and by stream and topic of those that deliver to a topic that is
     watched.
     """
 
     labels: SortedMap[_Label, None]
-    kinds: SortedMap[tuple[Kind, str], None]
+    operators: SortedMap[tuple[str, str], None]
     expiring: SortedMap[tuple[datetime, str], None]
     naming: SortedMap[tuple[str, str, str], None]
     counts: Counter[str]
@@ -52,7 +48,7 @@ class _Indexes:
     ) -> _Indexes:
         return _Indexes(
             self.labels.changed(dict.fromkeys(_all(_filed, come)), list(_all(_filed, gone))),
-            self.kinds.changed(dict.fromkeys(_all(_kind, come)), list(_all(_kind, gone))),
+            self.operators.changed(dict.fromkeys(_all(_operator, come)), list(_all(_operator, gone))),
             self.expiring.changed(dict.fromkeys(_all(_due, come)), list(_all(_due, gone))),
             self.naming.changed(dict.fromkeys(_all(_naming, come)), list(_all(_naming, gone))),
             _counted(self.counts, (query.stream for query in gone), (query.stream for query in come)),
@@ -179,10 +175,10 @@ class QuerySet:
             found.append(query_id)
         return found
 
-    def of_kind(self, kind: Kind, after: str | None = None) -> Iterator[RegisteredQuery]:
-        """The joins, or the near queries, by id, after one."""
-        for (own, query_id), _ in self._indexes.kinds.items_from((kind, "" if after is None else after + "\0")):
-            if own != kind:
+    def with_operator(self, op: str, after: str | None = None) -> Iterator[RegisteredQuery]:
+        """Yield the queries with an operator of a kind, by id, after one."""
+        for (own, query_id), _ in self._indexes.operators.items_from((op, "" if after is None else after + "\0")):
+            if own != op:
                 return
             yield self.queries[query_id]
 
@@ -285,11 +281,9 @@ def _naming(query: RegisteredQuery) -> Iterator[tuple[str, str, str]]:
         yield (*name, query.id)
 
 
-def _kind(query: RegisteredQuery) -> Iterator[tuple[Kind, str]]:
-    if query.join is not None:
-        yield "join", query.id
-    if isinstance(query.operator, NearOperator):
-        yield "near", query.id
+def _operator(query: RegisteredQuery) -> Iterator[tuple[str, str]]:
+    if query.operator is not None:
+        yield query.operator.name, query.id
 
 
 def _due(query: RegisteredQuery) -> Iterator[tuple[datetime, str]]:

@@ -27,6 +27,7 @@ from broker.errors import (
 from broker.kafka.cluster import KafkaCluster
 from broker.layers.layers import News, check_layer
 from broker.layers.mark import LayerMark
+from broker.operators.feed_topic import make_feed
 from broker.plans.offsets import Offsets
 from broker.queries.arrivals import Arrival, Arrivals, companions, joined, part, unrefused
 from broker.queries.candidate import Candidate
@@ -39,7 +40,6 @@ from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet, unknown_query
 from broker.queries.registry import Registry
 from broker.queries.standing import StandingQueries
-from broker.stream.feed_writer import make_feed
 from broker.stream.stream import Stream
 from monitor.transfer import with_orders_from
 

@@ -26,7 +26,7 @@ from broker.config.config import Config
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
 from broker.layers.mark import LayerMark
-from broker.operators.query_operator import operator_of
+from broker.operators.kinds import definition_of
 from broker.plans.binding import write_durably
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
@@ -34,7 +34,7 @@ from broker.queries.query_set import QuerySet
 
 LOG = logging.getLogger("asc.snapshot")
 
-_FORM = 4
+_FORM = 5
 
 _READING = 3
 """To be raised by whatever changes what predicates or records of the registry mean: plans of an earlier reading are not
@@ -225,7 +225,7 @@ class Snapshots:
                         at,
                         unreadable,
                         None if join is None else Join.of(json.loads(join)),
-                        None if operator is None else operator_of(json.loads(operator)),
+                        None if operator is None else definition_of(json.loads(operator)),
                     )
                     if reason is not None:
                         unserved[query_id] = reason

@@ -28,7 +28,6 @@ from broker.formats.record_format import DATE_PATTERNS
 from broker.kafka.source_record import SourceRecord
 from broker.matching.expressions import Analysis, analyse, countable_errors
 from broker.matching.parsing import NOT_PARSED, differences, pieces
-from broker.operators.near.condition import NearCondition, pair_schema
 from broker.stream.record_values import RecordValues
 
 if TYPE_CHECKING:
@@ -54,9 +53,6 @@ _ASKED_AT_ONCE = 4
 
 _BEGUN_S = 10.0
 """How long a question waits for Spark to be done with those of others."""
-
-_CONDITIONS_MAX = 2_000
-"""Of near queries, texts that are remembered."""
 
 _CONFIRMED_MAX = 20_000
 """Forms of terms that Spark is known to parse as they are read here; then all are forgotten."""
@@ -97,8 +93,7 @@ class StreamAnalyser:
         self._lock = threading.Lock()
         self._accepted: dict[PAttribute, None] = {}
         self._empty = empty
-        self._of_pairs: StreamAnalyser | None = None
-        self._conditions: dict[str, NearCondition] = {}
+        self._over_others: dict[str, StreamAnalyser] = {}
         self._asking = ThreadPoolExecutor(_ASKED_AT_ONCE, thread_name_prefix="ask-spark")
         self._free = threading.BoundedSemaphore(_ASKED_AT_ONCE)
 
@@ -241,40 +236,35 @@ class StreamAnalyser:
                 self._empty = self._decoder.decode(self._records())
             return self._empty
 
-    def near_condition(self, text: str, *, patiently: bool = False) -> NearCondition:
-        """The condition of a near query, which Spark takes; QueryError where it does not, or it is none. One that
-        passed passes again without Spark. ``patiently``: one that stands, which Spark has the time for that it needs.
-        """
-        known = self._conditions.get(text)
-        if known is not None:
-            return known
-        pairs = self._pairs()
-        found = NearCondition.of(text, self._attributes, pairs.normalise)
-        misread = pairs.misread([found.predicate], patiently=patiently)
-        errors = [*misread.values(), *pairs.refusals(found.predicate.read, patiently=patiently).values()]
-        if errors:
-            raise QueryError("operator.on", text[:200], f"{errors[0].subject} {errors[0].value!r}: {errors[0].remedy}")
-        with self._lock:
-            if len(self._conditions) >= _CONDITIONS_MAX:
-                self._conditions.clear()
-            self._conditions[text] = found
-        return found
+    @property
+    def attributes(self) -> Schema:
+        """The attributes of a record."""
+        return self._attributes
 
-    def _pairs(self) -> StreamAnalyser:
-        """The analyser of predicates over two records."""
+    def over(self, schema: Schema) -> StreamAnalyser:
+        """Return the analyser of predicates over another schema, as that of two records, with the stream's settings.
+        One that was made is kept: the kinds of operators have few.
+        """
+        ddl = schema.ddl()
         with self._lock:
-            if self._of_pairs is None:
-                schema = pair_schema(self._attributes)
-                empty = self._spark.createDataFrame([], schema.ddl())
-                self._of_pairs = StreamAnalyser(
-                    *(self._spark, self._topic, self._decoder, schema, self._limits), empty=empty
-                )
-            return self._of_pairs
+            if ddl not in self._over_others:
+                empty = self._spark.createDataFrame([], ddl)
+                own = (self._spark, self._topic, self._decoder, schema, self._limits)
+                self._over_others[ddl] = StreamAnalyser(*own, empty=empty)
+            return self._over_others[ddl]
+
+    def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
+        """Raise QueryError where Spark reads a predicate in another way, or refuses an expression of it. ``patiently``:
+        as in :meth:`refusals`.
+        """
+        misread = self.misread([predicate], patiently=patiently)
+        for error in (*misread.values(), *self.refusals(predicate.read, patiently=patiently).values()):
+            raise error
 
     def close(self) -> None:
         """Ask Spark nothing any more."""
-        if self._of_pairs is not None:
-            self._of_pairs.close()
+        for other in self._over_others.values():
+            other.close()
         self._asking.shutdown(wait=False, cancel_futures=True)
 
     def _analysis(self, asked: list[PAttribute]) -> Analysis:

@@ -17,10 +17,12 @@ from broker.config.config import Config
 from broker.errors import SchemaRegistryError
 from broker.formats.decoder import Decoder, as_records
 from broker.kafka.cluster import KafkaCluster
-from broker.operators.fed_destination import FedDestination, destinations_in, is_operated
+from broker.operators.feed_destination import FeedDestination, destinations_in, routed_topics
+from broker.operators.feed_topic import make_feed
 from broker.operators.feeding import Feeding
 from broker.operators.outgoing import usual_limit
-from broker.stream.feed_writer import FeedWriter, make_feed
+from broker.stream.event_time import EventTime
+from broker.stream.feed_writer import FeedWriter
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 from broker.stream.prepared_frame import PreparedFrame
@@ -96,7 +98,8 @@ class BatchRunner:
         decoder: Decoder,
         monitor: StreamMonitor,
         phases: BatchPhases,
-        fed: Callable[[Sequence[FedDestination]], None] = lambda found: None,
+        event_time: EventTime,
+        fed: Callable[[Sequence[FeedDestination]], None] = lambda found: None,
     ) -> None:
         """``fed`` is called with the destinations of queries with an operator, where a batch has such, before it is
         written.
@@ -116,9 +119,10 @@ class BatchRunner:
         self._tallies: tuple[int, Any] | None = None
         self._limits: tuple[Plan, dict[str, int], tuple[int, dict[str, int]]] | None = None
         self._pipeline: tuple[_Made, Pipeline] | None = None
-        self._feed_writer = FeedWriter(name, config, cluster, folder)
+        self._event_time = event_time
+        self._feed_writer = FeedWriter(name, config, cluster)
         self._max_future_s = config.streams[name].max_future_s
-        self._feed: tuple[Plan, tuple[Feeding, Sequence[FedDestination]] | None] | None = None
+        self._feed: tuple[Plan, tuple[Feeding, Sequence[FeedDestination]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None
         self.waits_for: str | None = None
         """What a batch waits for before it is run, in one line; None while it waits for nothing."""
@@ -136,8 +140,11 @@ class BatchRunner:
             feed = self._feed_of(plan)
             outgoing = self._pipeline_of(records, shipped, tallying).outgoing(records)
         with self._phases.timed("run"):
-            if feed is not None or self._feed_writer.is_used:
-                self._feed_writer.begin(batch_id, () if feed is None else feed[1])
+            uses_feed = feed is not None or self._feed_writer.has_queries or self._event_time.has_times
+            tracks = {} if feed is None else {track.name: track.time_name for track in feed[0].tracks}
+            if uses_feed:
+                marks = self._event_time.before(batch_id, tracks)
+                self._feed_writer.begin(() if feed is None else feed[1], marks)
             if feed is not None:
                 self._fed(feed[1])
             self._write(outgoing)
@@ -145,8 +152,8 @@ class BatchRunner:
         # Of a batch that failed a task may come late, with counts of the plan before.
         if tally is not None and tally.plan != tallying.plan:
             tally = None
-        if feed is not None or self._feed_writer.is_used:
-            self._feed_writer.passed(batch_id, tally, () if feed is None else feed[0].tracks)
+        if uses_feed:
+            self._event_time.passed(batch_id, {} if tally is None else tally.newest, tracks)
         if tally is None:
             return None
         self._phases.note("match", tally.match_s)
@@ -246,11 +253,11 @@ class BatchRunner:
         self._pipeline = (now, pipeline)
         return pipeline
 
-    def _feed_of(self, plan: Plan) -> tuple[Feeding, Sequence[FedDestination]] | None:
+    def _feed_of(self, plan: Plan) -> tuple[Feeding, Sequence[FeedDestination]] | None:
         """The feeding of a plan and the destinations that it is of; None where the plan has none."""
         if self._feed is None or self._feed[0] is not plan:
             found = destinations_in(plan)
-            feeding = Feeding.of(found, self._max_future_s)
+            feeding = Feeding.of(found, self._feed_writer.topic, self._max_future_s)
             self._feed = (plan, None if feeding is None else (feeding, found))
         return self._feed[1]
 
@@ -265,8 +272,8 @@ class BatchRunner:
         accumulator = self._tallies[1]
         accumulator.value = None
         feed = self._feed_of(plan)
-        tracks = () if feed is None else tuple(track.name for track in feed[0].tracks)
-        return Tallying(accumulator, self._plans_shipped, sampling, counts_records=True, tracks=tracks)
+        times = () if feed is None else feed[0].time_names
+        return Tallying(accumulator, self._plans_shipped, sampling, counts_records=True, times=times)
 
     def _limits_of(self, plan: Plan) -> tuple[dict[str, int], tuple[int, dict[str, int]]]:
         """The largest record of each topic, and that of most.
@@ -274,7 +281,7 @@ class BatchRunner:
         Topics not seen since the last failure are made where they are missing.
         """
         if self._limits is None or self._limits[0] is not plan:
-            topics = {self._dead_letter_topic, *(t for t in plan.topics.unique().to_pylist() if not is_operated(t))}
+            topics = {self._dead_letter_topic, *routed_topics(plan)}
             feed = self._feed_writer.topic if self._feed_of(plan) is not None else None
             known = {} if self._limits is None else self._limits[1]
             unseen = topics - known.keys()

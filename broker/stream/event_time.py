@@ -1,4 +1,4 @@
-"""How far the event time of a stream has come, by track, as far as its batches told: durable from batch to batch."""
+"""The progress of event time of a stream, by time expression: durable from batch to batch."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from broker.plans.binding import write_durably
 
 LOG = logging.getLogger("asc.job")
 
+_FORM = 2
+
 Marks = Mapping[str, int]
-"""By track: microseconds since 1970."""
+"""By the name of a time expression: microseconds since 1970."""
 
 
 class EventTime:
     """The marks of a stream, which its records alone move.
 
     After a batch a mark is the least of the newest times of the partitions that the batch had records of, unless it was
-    later before. Invariant: the file says what the marks were before the last batch and after it, so that a batch which
-    is run again begins with those it began with. One thread writes. Cost: a synced file a batch. Source: spec, event
-    time.
+    later before. Invariant: the file has the marks before the last batch and after it, so that a batch that is run
+    again begins with the same marks. One thread writes. Cost: a synced file a batch. Source: spec of operators,
+    section 8.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,36 +32,59 @@ class EventTime:
         self._batch_id = -1
         self._before: Marks = {}
         self._after: Marks = {}
-        self._tracks: frozenset[str] = frozenset()
+        self._times: frozenset[str] = frozenset()
+        self._form = _FORM
         try:
             noted = json.loads(self._path.read_text("utf-8"))
+            form = noted.get("v", 1)
+            if form not in (1, _FORM):
+                raise ValueError(f"it is of form {form}, and {_FORM} is known")
+            self._form = form
             self._batch_id = int(noted["batch"])
             self._before, self._after = ({k: int(v) for k, v in noted[name].items()} for name in ("before", "after"))
-            self._tracks = frozenset(noted["tracks"])
+            self._times = frozenset(noted["times" if form == _FORM else "tracks"])
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             LOG.warning("%s cannot be read, event time begins anew: %s", self._path, error)
 
     @property
-    def has_tracks(self) -> bool:
-        """Whether the last batch had event queries."""
-        return bool(self._tracks)
+    def has_times(self) -> bool:
+        """Whether the last batch had queries that read an event time."""
+        return bool(self._times)
 
-    def before(self, batch_id: int) -> Marks:
-        """The marks that a batch begins with."""
-        return self._before if batch_id == self._batch_id else self._after
+    @property
+    def marks(self) -> Marks:
+        """The marks after the last batch."""
+        return self._after if self._form == _FORM else {}
 
-    def passed(self, batch_id: int, newest: Newest, tracks: Collection[str]) -> None:
-        """A batch is written, and had these newest times by track and partition. Tracks that no query has any more are
-        forgotten. Raises OSError.
+    def before(self, batch_id: int, tracks: Mapping[str, str]) -> Marks:
+        """Return the marks that a batch begins with, of the times of ``tracks`` (by the name of the track).
+
+        A file of form 1 has them by track; of tracks with one time the latest mark counts.
         """
-        before = self.before(batch_id)
-        after = {track: mark for track, mark in before.items() if track in tracks}
-        for track in tracks:
-            own = [time_us for (name, _), time_us in newest.items() if name == track]
+        marks = self._before if batch_id == self._batch_id else self._after
+        if self._form == _FORM:
+            times = set(tracks.values())
+            return {name: mark for name, mark in marks.items() if name in times}
+        found: dict[str, int] = {}
+        for track, mark in marks.items():
+            if track in tracks:
+                found[tracks[track]] = max(mark, found.get(tracks[track], mark))
+        return found
+
+    def passed(self, batch_id: int, newest: Newest, tracks: Mapping[str, str]) -> None:
+        """Note that a batch is written, and its newest times by time expression and partition. Times that no track has
+        any more are forgotten. Raises OSError.
+        """
+        before = self.before(batch_id, tracks)
+        times: Collection[str] = sorted(set(tracks.values()))
+        after = {name: mark for name, mark in before.items() if name in times}
+        for name in times:
+            own = [time_us for (time, _), time_us in newest.items() if time == name]
             if own:
-                after[track] = max(min(own), after.get(track, min(own)))
-        noted = {"batch": batch_id, "before": dict(before), "after": after, "tracks": sorted(tracks)}
+                after[name] = max(min(own), after.get(name, min(own)))
+        noted = {"v": _FORM, "batch": batch_id, "before": dict(before), "after": after, "times": times}
         write_durably(self._path, json.dumps(noted))
-        self._batch_id, self._before, self._after, self._tracks = batch_id, before, after, frozenset(tracks)
+        self._form, self._batch_id, self._before, self._after = _FORM, batch_id, before, after
+        self._times = frozenset(times)

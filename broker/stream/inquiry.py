@@ -12,6 +12,7 @@ from broker.errors import KafkaError
 from broker.failure import is_of_kafka, one_line
 from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
+from broker.operators.feed_destination import routed_topics
 from broker.plans.running_plan import RunningPlan, UnfinishedBatch
 from broker.stream.finding import Finding
 from broker.stream.suspects import ChildTrial, SuspectBatch, Trial, guilty, slow
@@ -103,7 +104,7 @@ class Inquiry:
         try:
             self._running.excuse()
             batch = self._running.unfinished()
-            topics = set() if batch is None else set(batch.plan.topics.unique().to_pylist())
+            topics = set() if batch is None else routed_topics(batch.plan)
             compacted = self._cluster.compacted(topics & self._cluster.topics())
         except Exception as another:
             LOG.warning("stream '%s': its destinations cannot be looked at: %s", self._stream, one_line(another))

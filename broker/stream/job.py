@@ -16,13 +16,14 @@ from broker.errors import BrokerError, SchemaRegistryError
 from broker.failure import one_line, root_cause, text_of
 from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
-from broker.operators.fed_destination import FedDestination
+from broker.operators.feed_destination import FeedDestination
 from broker.plans.binding import write_durably
 from broker.plans.offsets import Offsets
 from broker.plans.running_plan import BoundBatch, RunningPlan
 from broker.stream.batch_runner import BatchRunner
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
+from broker.stream.event_time import EventTime
 from broker.stream.figures import StreamFigures
 from broker.stream.finding import Finding
 from broker.stream.inquiry import Inquiry
@@ -90,7 +91,8 @@ class StreamJob:
         dead_letters: DeadLetters,
         figures: StreamFigures,
         phases: BatchPhases,
-        fed: Callable[[Sequence[FedDestination]], None] = lambda found: None,
+        event_time: EventTime,
+        fed: Callable[[Sequence[FeedDestination]], None] = lambda found: None,
     ) -> None:
         """``fed``: see :class:`BatchRunner`."""
         self.name = name
@@ -113,6 +115,7 @@ class StreamJob:
             decoder=decoder,
             monitor=monitor,
             phases=self._phases,
+            event_time=event_time,
             fed=fed,
         )
         self._batch_lock = threading.Lock()

@@ -43,14 +43,14 @@ class Lag:
         """Ask no more."""
         self._over.set()
 
-    def records(self) -> int | None:
-        """How many records are not done; None where Kafka has not said for a while how many there are. Marks of
-        transactions count, for they have offsets.
+    def records(self, done: Offsets | None = None) -> int | None:
+        """Return how many records are not done, by ``done`` where it is given; None where Kafka has not answered for a
+        while. Marks of transactions count, for they have offsets.
         """
         known = self._ends
         if known is None or time.monotonic() - known[0] > _KNOWN_FOR_S:
             return None
-        done = self.done
+        done = self.done if done is None else done
         return sum(max(0, end - done.get(partition, 0)) for partition, end in known[1].items())
 
     def _keep_asking(self) -> None:

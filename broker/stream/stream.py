@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from asc.operators.feed import NearQuery
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.source_record import Place, SourceRecord, record_at
-from broker.operators.events.reader import EventsReader
-from broker.operators.fed_destination import FedDestination, destinations_in
-from broker.operators.feed_query import FeedQuery, FeedReader
-from broker.operators.near.reader import NearReader
+from broker.operators.feed_destination import FeedDestination
+from broker.operators.feed_query import FeedQuery
+from broker.operators.feed_topic import make_feed
+from broker.operators.kind import StreamContext
+from broker.operators.kinds import OPERATORS
 from broker.plans.binding import BatchBindings
 from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
@@ -24,11 +23,12 @@ from broker.stream.analyser import StreamAnalyser
 from broker.stream.batch_runner import sink_options
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
-from broker.stream.feed_writer import make_feed
+from broker.stream.event_time import EventTime
 from broker.stream.figures import StreamFigures
 from broker.stream.finding import Finding
 from broker.stream.job import CONSUMER, StreamJob
 from broker.stream.lag import Lag
+from broker.stream.operator_status import OperatorStatus, PlanDestinations, operator_statuses
 from broker.stream.parked import ParkedQueries
 from broker.stream.phases import BatchPhases, DoneBatch
 from broker.stream.recent_records import RecentRecords
@@ -38,11 +38,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOG = logging.getLogger("asc.stream")
-
-_NEAR_RECORDS = 50_000
-"""Of the feed, in one batch of pairs: between two of them may be as many ticks as there are intervals, and what is done
-of a batch is lost where it ends.
-"""
 
 
 class Stream:
@@ -90,17 +85,20 @@ class Stream:
         self._phases = BatchPhases(told)
         self._feed_topic = config.feed_topic(name)
         self._feed_lag = Lag(f"{name}-feed", self._feed_topic, cluster.client, {})
+        self._event_time = EventTime(folder)
+        self._destinations = PlanDestinations()
+        context = StreamContext(name, sink_options(config, cluster), config.spark.max_records_per_batch, self.analyser)
         source = {**CONSUMER, **cluster.client.spark_options()}
-
-        def fed(reader: FeedReader, records: int) -> FeedQuery:
-            own = (name, spark, self._feed_topic, folder)
-            bounded = {**source, "maxOffsetsPerTrigger": str(records)}
-            return FeedQuery(*own, reader, source=bounded, prepare=self._prepare_feed)
-
-        sink, most = sink_options(config, cluster), config.spark.max_records_per_batch
-        self.events = fed(EventsReader(sink), most)
-        condition = partial(self.analyser.near_condition, patiently=True)
-        self.near = fed(NearReader(sink, condition), min(most, _NEAR_RECORDS))
+        self.feed_queries: Mapping[str, FeedQuery] = {
+            op: FeedQuery(
+                *(name, spark, self._feed_topic, folder, kind.reader(context)),
+                others=OPERATORS.keys() - {op},
+                source=source,
+                prepare=self._prepare_feed,
+            )
+            for op, kind in OPERATORS.items()
+        }
+        """The readers of its feed, by the tag of their kind."""
         self.job = StreamJob(
             name,
             config,
@@ -115,13 +113,15 @@ class Stream:
             dead_letters=self.dead_letters,
             figures=self.figures,
             phases=self._phases,
-            fed=self._begin_fed,
+            event_time=self._event_time,
+            fed=self._begin_feed_queries,
         )
 
     @property
     def problem(self) -> str | None:
-        """Why its job does not run, or its events or pairs are not made, in one line; None while they are."""
-        return self.job.problem or self.job.waits_for or self.events.problem or self.near.problem
+        """Why its job, or a reader of its feed, does not run, in one line; None while all of them do."""
+        of_feed = (query.problem for query in self.feed_queries.values())
+        return self.job.problem or self.job.waits_for or next(filter(None, of_feed), None)
 
     @property
     def finding(self) -> Finding | None:
@@ -158,8 +158,8 @@ class Stream:
         self.monitor.start()
         self.figures.lag.start()
         self.job.start()
-        self.events.start()
-        self.near.start()
+        for query in self.feed_queries.values():
+            query.start()
 
     def ask_to_stop(self) -> None:
         """Begin no further batch, and measure no further block."""
@@ -167,39 +167,34 @@ class Stream:
         self.monitor.ask_to_stop()
         self.figures.lag.ask_to_stop()
         self._feed_lag.ask_to_stop()
-        self.events.ask_to_stop()
-        self.near.ask_to_stop()
+        for query in self.feed_queries.values():
+            query.ask_to_stop()
 
-    @property
-    def fed(self) -> tuple[FeedQuery, ...]:
-        """What reads its feed: of events, and of pairs."""
-        return self.events, self.near
+    def operators(self) -> dict[str, OperatorStatus]:
+        """Return the status of each kind of operator that the stream uses."""
+        lags = {
+            op: self._feed_lag.records(query.done) if query.done else None for op, query in self.feed_queries.items()
+        }
+        destinations = self._destinations.of(self.running.plan)
+        lateness_us = round(self.config.lateness_s * 1_000_000)
+        return operator_statuses(destinations, self.feed_queries, lags, self._event_time.marks, lateness_us)
 
-    @property
-    def feed_lag(self) -> int | None:
-        """Records of the feed that are not done, by the slower of those that read it; None where that is not known."""
-        used = [query.done for query in self.fed if query.is_used]
-        if not used or not all(used):
-            return None
-        self._feed_lag.done = {partition: min(d.get(partition, 0) for d in used) for partition in set().union(*used)}
-        return self._feed_lag.records()
-
-    def _begin_fed(self, found: Sequence[FedDestination]) -> None:
-        """A batch has queries with an operator: what reads the feed for them is to run."""
-        for query in {self.near if isinstance(one.query, NearQuery) else self.events for one in found}:
-            query.begin()
+    def _begin_feed_queries(self, destinations: Sequence[FeedDestination]) -> None:
+        """Start the readers of the feed that the queries of a batch need."""
+        for op in {each.track.op for each in destinations}:
+            self.feed_queries[op].begin()
 
     def _prepare_feed(self) -> None:
         """Make the feed, and the topics that what comes of it goes to, where they are missing. Raises KafkaError."""
         self._feed_lag.start()
         make_feed(self._cluster, self._feed_topic)
-        self._cluster.ensure_topics({one.query.topic for one in destinations_in(self.running.plan)})
+        self._cluster.ensure_topics({each.query.topic for each in self._destinations.of(self.running.plan)})
 
     def stop(self) -> None:
         """Let the running batch end and be committed, then stop; harmless when called again."""
         self.job.stop()
-        self.events.stop()
-        self.near.stop()
+        for query in self.feed_queries.values():
+            query.stop()
         self.monitor.stop()
         self.analyser.close()
         self.recent.close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
+import re
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
@@ -11,12 +13,51 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from cli.bench import RESULTS, bench
+from cli.bench import RESULTS, bench, benchmark_names
 
 Run = Callable[..., Result]
 
+ROOT = Path(__file__).parents[2]
+PARTS = {"drifting": "is the second part of `asc bench monitor`"}
+"""Modules that can be run and are no benchmark of their own."""
 
-@pytest.mark.parametrize("name", sorted(bench.commands))
+
+def test_every_module_that_can_be_run_is_a_command() -> None:
+    modules = {path.stem for path in (ROOT / "bench").glob("*.py") if {"run", "table"} <= functions_of(path)}
+    assert modules == {*benchmark_names(), *PARTS}
+
+
+def functions_of(path: Path) -> set[str]:
+    return {node.name for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_page_lists_the_commands_in_their_order() -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    assert re.findall(r"^\| `asc bench (\w+)` \|", page, re.MULTILINE) == benchmark_names()
+
+
+def test_make_runs_all_of_them() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert re.findall(r"asc bench .*", makefile) == ["asc bench all"]
+
+
+def test_all_goes_on_after_a_failure_and_names_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.bench.benchmark_names", lambda: ["unknown", "match"])
+    ran = run("bench", "all", "--quick", "--output", tmp_path)
+    assert ran.exit_code == 1
+    first, second = ran.stdout.splitlines()
+    assert first.split()[:2] == ["unknown", "failed"]
+    assert "No such command 'unknown'".lower() in first.lower()
+    assert second.split()[:2] == ["match", "done"]
+    assert ran.stderr.splitlines() == [
+        "1 of 2: unknown ...",
+        "2 of 2: match ...",
+        f"error: benchmarks 'unknown': failed: see their logs in {tmp_path}",
+    ]
+    assert json.loads((tmp_path / "match.json").read_text("utf-8"))["quick"] is True
+
+
+@pytest.mark.parametrize("name", benchmark_names())
 def test_the_module_takes_what_the_command_gives(name: str) -> None:
     module = importlib.import_module(f"bench.{name}")
     options = {option.name for option in bench.commands[name].params} - {"as_json"}

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from asc.operators.exclusions import Figures, unobserved
-from asc.operators.feed import EventQuery, Kind, Message, Observation, Settings, Watermarks, parse
+from asc.operators.events.event_query import OP, EventQuery
+from asc.operators.exclusions import FeedCounts, exclusion_reason
+from asc.operators.feed import OF_SHAPE, FeedFormError, Kind, Message, Observation, Settings, Watermarks, parse
+from asc.operators.feed_form_1 import settings_of_form_1
 from asc.operators.times import FIRST_US, LAST_US, time_text
 
-_FORM = 1
+_FORM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,13 @@ class _Object:
 class _Track:
     """The objects of one track, by key, and the queries that watch them, at least one.
 
-    ``shortest_us``, ``longest_us``: of the times after which these take an object for lost. ``due_us``: no object's
-    time is up before.
+    ``time``: the name of its event time. ``watching``: the queries of each selection. ``shortest_us`` and
+    ``longest_us``: of the times after which these take an object for lost. ``due_us``: no object's time is up before.
     """
 
     queries: dict[str, EventQuery]
+    time: str = ""
+    watching: dict[str, list[str]] = field(default_factory=dict)
     objects: dict[str, _Object] = field(default_factory=dict)
     watermark_us: int = FIRST_US
     due_us: int = FIRST_US
@@ -70,10 +74,23 @@ class _Track:
     def watched_by(self, queries: dict[str, EventQuery]) -> None:
         """Have other queries watch; what those had open that are gone is forgotten."""
         self.queries, self.due_us = queries, FIRST_US
+        self.time = next(iter(queries.values())).time
+        self.watching = {}
+        for query in queries.values():
+            for selection in query.selections:
+                self.watching.setdefault(selection, []).append(query.id)
         self.shortest_us = min(query.lost_after_us for query in queries.values())
         self.longest_us = max(query.lost_after_us for query in queries.values())
         for known in self.objects.values():
             known.runs = {name: run for name, run in known.runs.items() if _query_of(name) in queries}
+
+    def names_of(self, selections: Iterable[str]) -> list[str]:
+        """Return the queries that selections accept a record for, with the shapes of joins, as ``query/shape``."""
+        found = []
+        for selected in selections:
+            selection, of_shape, shape = selected.partition(OF_SHAPE)
+            found += [f"{query_id}{of_shape}{shape}" for query_id in self.watching.get(selection, ())]
+        return found
 
     def due_of(self, known: _Object) -> int:
         """When something of an object is to be closed or forgotten."""
@@ -93,12 +110,12 @@ class Bucket:
     """
 
     def __init__(self) -> None:
-        self._settings = Settings("", True, 0, ())
+        self._settings = Settings(OP, "", True, 0, ())
         self._tracks: dict[str, _Track] = {}
-        self.figures = Figures()
+        self.counts = FeedCounts()
 
     @property
-    def objects(self) -> int:
+    def held(self) -> int:
         """How many objects are held."""
         return sum(len(track.objects) for track in self._tracks.values())
 
@@ -106,11 +123,11 @@ class Bucket:
         """The events of the next messages, by their texts; what is none is counted."""
         for text in texts:
             try:
-                message = parse(text)
+                messages = parse(text, OP)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                self.figures.left_out["unreadable"] += 1
+                self.counts.excluded["unreadable"] += 1
                 continue
-            yield from self.told([message])
+            yield from self.told(messages)
 
     def told(self, messages: Iterable[Message]) -> Iterator[Event]:
         """The events of the next messages, in their order."""
@@ -118,8 +135,9 @@ class Bucket:
             if isinstance(message, Observation):
                 yield from self._observed(message)
             elif isinstance(message, Watermarks):
-                for name, watermark_us in message.by_track.items():
-                    yield from self._passed(name, watermark_us)
+                for track in self._tracks.values():
+                    if track.time in message.by_time:
+                        yield from self._passed(track, message.by_time[track.time])
             else:
                 self._set(message)
 
@@ -131,7 +149,7 @@ class Bucket:
             return
         self._settings = settings
         queries: dict[str, dict[str, EventQuery]] = {}
-        for query in settings.queries:
+        for query in map(EventQuery.of, settings.queries):
             queries.setdefault(query.track, {})[query.id] = query
         before = self._tracks
         self._tracks = {name: before.get(name) or _Track(own) for name, own in queries.items()}
@@ -147,7 +165,7 @@ class Bucket:
         known = None if seen.key is None else track.objects.get(seen.key)
         reason = self._no_observation(seen, known)
         if reason is not None:
-            self.figures.left_out[reason] += 1
+            self.counts.excluded[reason] += 1
             return
         assert seen.key is not None
         assert seen.time_us is not None
@@ -156,24 +174,23 @@ class Bucket:
             known = track.objects[seen.key] = _Object(seen.partition, seen.offset, seen.time_us, position)
         track.due_us = min(track.due_us, seen.time_us + track.shortest_us)
         known.offset, known.newest_us, known.position = seen.offset, seen.time_us, position
-        self.figures.observations += 1
-        names = sorted({*known.runs, *seen.accepted}) if known.runs else seen.accepted
-        accepted = frozenset(seen.accepted)
+        self.counts.observations += 1
+        accepted = track.names_of(seen.selections)
+        inside = frozenset(accepted)
+        names = sorted({*known.runs, *accepted})
         for name in names:
-            query = track.queries.get(_query_of(name))
-            if query is None:
-                continue
-            kind, since_us = _stepped(known.runs, name, name in accepted, seen.time_us, query.dwell_us)
+            query = track.queries[_query_of(name)]
+            kind, since_us = _stepped(known.runs, name, name in inside, seen.time_us, query.dwell_us)
             if kind is not None and kind in query.kinds:
                 yield self._event(query, name, kind, key=seen.key, known=known, since_us=since_us)
 
     def _no_observation(self, seen: Observation, known: _Object | None) -> str | None:
         """Why a record is none; None where it is one."""
-        reason = unobserved(seen, is_planar=self._settings.is_planar)
+        reason = exclusion_reason(seen, is_planar=self._settings.is_planar)
         if reason is not None:
             return reason
         if known is None:
-            return "capacity" if self.objects >= self._settings.objects_max else None
+            return "capacity" if self.held >= self._settings.limit else None
         if known.partition != seen.partition:
             return "partition"
         if seen.offset <= known.offset:
@@ -182,10 +199,9 @@ class Bucket:
 
     # -- time
 
-    def _passed(self, name: str, watermark_us: int) -> Iterator[Event]:
-        """Event time has come so far: close what is open of objects that were not seen for too long, forget them."""
-        track = self._tracks.get(name)
-        if track is None or watermark_us <= track.watermark_us:
+    def _passed(self, track: _Track, watermark_us: int) -> Iterator[Event]:
+        """Close the open runs of objects that were not seen for too long before a watermark, and forget the objects."""
+        if watermark_us <= track.watermark_us:
             return
         track.watermark_us = watermark_us
         if watermark_us < track.due_us:
@@ -220,7 +236,7 @@ class Bucket:
             "position": list(known.position) or None,
             "source": source,
         }
-        self.figures.events[kind] += 1
+        self.counts.outputs[kind] += 1
         value = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
         return Event(query.topic, key, value, f"{name}:{kind}:{source}", query.id, source)
 
@@ -232,17 +248,20 @@ class Bucket:
             name: [track.watermark_us, {key: _plain_object(known) for key, known in track.objects.items()}]
             for name, track in self._tracks.items()
         }
-        plain = {"form": _FORM, "settings": json.loads(self._settings.text())["settings"], "tracks": tracks}
+        plain = {"form": _FORM, "settings": self._settings.plain(), "tracks": tracks}
         return json.dumps(plain, separators=(",", ":")).encode()
 
     @staticmethod
     def of_bytes(content: bytes) -> Bucket:
-        """The bucket that said so; ValueError where it is of another form."""
+        """Return the bucket of its bytes, of this form or the one before; FeedFormError for other forms."""
         plain: dict[str, Any] = json.loads(content)
-        if plain.get("form") != _FORM:
-            raise ValueError(f"the state of a bucket is of form {plain.get('form')}, and {_FORM} is known")
+        form, own = plain.get("form"), plain["settings"]
+        if form == 1:
+            own = settings_of_form_1(own, OP)
+        elif form != _FORM:
+            raise FeedFormError("form of the state of events", form, f"run the version that wrote it: {_FORM} is known")
         bucket = Bucket()
-        bucket._set(Settings.of_plain(plain["settings"]))
+        bucket._set(Settings.of_plain(OP, own))
         for name, (watermark_us, objects) in plain["tracks"].items():
             track = bucket._tracks[name]
             track.watermark_us = watermark_us

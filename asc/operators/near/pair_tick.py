@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from asc.operators.feed import Kind, NearQuery
+from asc.operators.feed import Kind
+from asc.operators.near.near_query import NearQuery
 from asc.operators.near.positions import Snapshot
 from asc.operators.near.proximity import millimetres_m
 

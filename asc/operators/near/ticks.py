@@ -9,8 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from asc.operators.exclusions import Figures, unobserved
-from asc.operators.feed import NEAR_TRACK, NearQuery, Observation, Settings, Watermarks, parse
+from asc.operators.exclusions import FeedCounts, exclusion_reason
+from asc.operators.feed import FeedFormError, Observation, Settings, Watermarks, parse
+from asc.operators.feed_form_1 import settings_of_form_1
+from asc.operators.near.near_query import OP, NearQuery
 from asc.operators.near.pair_tick import (
     PairEvent,
     PairTick,
@@ -26,13 +28,13 @@ from asc.operators.times import LAST_US, time_text
 PAIRS_MAX = 1_000_000
 """Pairs of one query at one tick: of a tick that has more nothing is told, but that it is left out."""
 
-_TRACKS_MAX = 1_000
+_TIMES_MAX = 1_000
 """Whose watermarks are remembered: the latest."""
 
 WIDEST_BYTES = 512
 """Of an object's key and what it carries together: all objects of a query are held as one state."""
 
-_FORM = 1
+_FORM = 2
 _NEVER_US = -(2**62)
 
 
@@ -70,15 +72,15 @@ class Ticks:
 
     def __init__(self, pairs_max: int = PAIRS_MAX) -> None:
         self._pairs_max = pairs_max
-        self._settings = Settings("", True, 0, ())
+        self._settings = Settings(OP, "", True, 0, ())
         self._watches: dict[str, _Watch] = {}
         self._by_track: dict[str, list[_Watch]] = {}
-        # Of tracks that nobody watches too: who comes anew tells nothing again of ticks that were told.
+        # By time expression, also of those without a query: a query that comes anew repeats no ticks.
         self._watermarks: dict[str, int] = {}
-        self.figures = Figures()
+        self.counts = FeedCounts()
 
     @property
-    def objects(self) -> int:
+    def held(self) -> int:
         """How many observations are held."""
         return sum(watch.positions.count for watch in self._watches.values())
 
@@ -87,19 +89,20 @@ class Ticks:
         seen: list[Observation] = []
         for text in texts:
             try:
-                message = parse(text)
+                messages = parse(text, OP)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                self.figures.left_out["unreadable"] += 1
+                self.counts.excluded["unreadable"] += 1
                 continue
-            if isinstance(message, Observation):
-                seen.append(message)
-                continue
-            self._take(seen)
-            seen = []
-            if isinstance(message, Settings):
-                self._set(message)
-            else:
-                yield from self._passed(message)
+            for message in messages:
+                if isinstance(message, Observation):
+                    seen.append(message)
+                    continue
+                self._take(seen)
+                seen = []
+                if isinstance(message, Settings):
+                    self._set(message)
+                else:
+                    yield from self._passed(message)
         self._take(seen)
 
     # -- settings
@@ -112,12 +115,12 @@ class Ticks:
             return
         self._settings = settings
         before, self._watches = self._watches, {}
-        for query in settings.near:
+        for query in map(NearQuery.of, settings.queries):
             known = before.get(query.id)
             if known is not None and (known.query.track, known.query.every_us) == (query.track, query.every_us):
                 watch = replace(known, query=query)
             else:
-                passed_us = _last_tick_us(self._watermarks.get(query.track, _NEVER_US), query)
+                passed_us = _last_tick_us(self._watermarks.get(query.time, _NEVER_US), query)
                 done_us = passed_us if known is None else max(passed_us, known.done_us)
                 watch = _Watch(query, Positions(query.every_us), done_us=done_us)
             if query.kinds == ("pair",):
@@ -133,37 +136,37 @@ class Ticks:
         """Hold the observations among records in their order."""
         rows: dict[str, list[tuple[Any, ...]]] = {}
         for one in seen:
-            watches = [watch for watch in self._by_track.get(one.track, ()) if watch.query.id in one.accepted]
+            accepted = frozenset(one.selections)
+            watches = [w for w in self._by_track.get(one.track, ()) if not accepted.isdisjoint(w.query.selections)]
             if not watches:
                 continue
-            reason = _unobserved(one)
+            reason = _exclusion_reason(one)
             if reason is not None:
-                self.figures.left_out[reason] += 1
+                self.counts.excluded[reason] += 1
                 continue
             row = (one.key, one.time_us, one.partition, one.offset, *one.position, one.carried)
             in_time = [watch for watch in watches if one.time_us is not None and not watch.is_late(one.time_us)]
-            self.figures.left_out["late"] += len(watches) - len(in_time)
+            self.counts.excluded["late"] += len(watches) - len(in_time)
             for watch in in_time:
                 rows.setdefault(watch.query.id, []).append(row)
         for query_id, found in rows.items():
             columns = [pa.array(c, f.type) for c, f in zip(zip(*found, strict=True), ROW_SCHEMA, strict=True)]
-            room = self._settings.near_objects_max
+            room = self._settings.limit
             taken = self._watches[query_id].positions.add(pa.table(columns, schema=ROW_SCHEMA), room)
-            self.figures.observations += taken
-            self.figures.left_out["capacity"] += len(found) - taken
-        self.figures.left_out = +self.figures.left_out
+            self.counts.observations += taken
+            self.counts.excluded["capacity"] += len(found) - taken
+        self.counts.excluded = +self.counts.excluded
 
     # -- time
 
     def _passed(self, watermarks: Watermarks) -> Iterator[PairEvent]:
-        for track, come_us in watermarks.by_track.items():
-            if track.startswith(NEAR_TRACK):
-                self._watermarks[track] = max(come_us, self._watermarks.get(track, come_us))
-        if len(self._watermarks) > _TRACKS_MAX:
-            latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TRACKS_MAX:]
+        for time, come_us in watermarks.by_time.items():
+            self._watermarks[time] = max(come_us, self._watermarks.get(time, come_us))
+        if len(self._watermarks) > _TIMES_MAX:
+            latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TIMES_MAX:]
             self._watermarks = dict(latest)
         for watch in self._watches.values():
-            watermark_us = watermarks.by_track.get(watch.query.track)
+            watermark_us = watermarks.by_time.get(watch.query.time)
             if watermark_us is not None:
                 yield from self._ticked(watch, watermark_us)
 
@@ -196,7 +199,7 @@ class Ticks:
         pairs = near_pairs(objects.x, objects.y, query.distance_m, self._pairs_max)
         if pairs is None:
             # What was near before is compared with the next tick that has fewer.
-            self.figures.left_out["too_many_pairs"] += 1
+            self.counts.excluded["too_many_pairs"] += 1
             return
         now = PairTick(objects, pairs, self._settings.source_topic)
         yield from self._told(query, time_text(at_us), watch.before, now)
@@ -230,21 +233,24 @@ class Ticks:
             parts.append(table_to_bytes(watch.positions.rows))
             if before is not None:
                 parts += [table_to_bytes(before.objects.rows), pairs_to_bytes(before.pairs)]
-        plain = {"form": _FORM, "settings": json.loads(self._settings.text())["settings"], "watches": watches}
+        plain = {"form": _FORM, "settings": self._settings.plain(), "watches": watches}
         plain["watermarks"] = dict(sorted(self._watermarks.items()))
         head = json.dumps(plain, separators=(",", ":")).encode()
         return b"".join(piece for part in (head, *parts) for piece in (len(part).to_bytes(8, "big"), part))
 
     @staticmethod
     def of_bytes(content: bytes, pairs_max: int = PAIRS_MAX) -> Ticks:
-        """The ticks that said so; ValueError where they are of another form."""
+        """Return the ticks of their bytes, of this form or the one before; FeedFormError for other forms."""
         parts = _parts(content)
         plain: dict[str, Any] = json.loads(next(parts))
-        if plain.get("form") != _FORM:
-            raise ValueError(f"the state of pairs is of form {plain.get('form')}, and {_FORM} is known")
+        form, own = plain.get("form"), plain["settings"]
+        if form == 1:
+            own = settings_of_form_1(own, OP)
+        elif form != _FORM:
+            raise FeedFormError("form of the state of pairs", form, f"run the version that wrote it: {_FORM} is known")
         ticks = Ticks(pairs_max)
         ticks._watermarks = plain.get("watermarks", {})
-        ticks._set(Settings.of_plain(plain["settings"]))
+        ticks._set(Settings.of_plain(OP, own))
         for query_id, folded, done_us, has_before in plain["watches"]:
             watch = ticks._watches[query_id]
             watch.positions = Positions(watch.query.every_us, table_of_bytes(next(parts)), folded)
@@ -255,11 +261,11 @@ class Ticks:
         return ticks
 
 
-def _unobserved(seen: Observation) -> str | None:
-    """Why a record is no observation of two objects; None where it is."""
+def _exclusion_reason(seen: Observation) -> str | None:
+    """Return why a record is excluded from pairs; None where it is not."""
     if len((seen.key or "").encode()) + len((seen.carried or "").encode()) > WIDEST_BYTES:
         return "too_large"
-    return unobserved(seen, is_planar=False) or (None if len(seen.position) == 2 else "position")
+    return exclusion_reason(seen, is_planar=False) or (None if len(seen.position) == 2 else "position")
 
 
 def _last_tick_us(watermark_us: int, query: NearQuery) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from asc.operators.feed import NEAR_TRACK
 from broker.interpreter import own_interpreter
 from broker.operators.feed_query import FeedReader
 from broker.operators.headers import event_headers
@@ -14,16 +13,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-IS_NEAR = f'startswith(CAST(message AS STRING), \'{{"t":"{NEAR_TRACK}\')'
-"""Whether a message is an observation for near queries."""
-
 
 class EventsReader(FeedReader):
-    """Writes events (:class:`asc.operators.events.bucket.Event`); ``sink``: options of Spark's Kafka sink."""
+    """Writes events (:class:`asc.operators.events.bucket.Event`). ``sink``: options of Spark's Kafka sink;
+    ``records_max``: of the feed in one batch.
+    """
 
     name = "events"
 
-    def __init__(self, sink: Mapping[str, str]) -> None:
+    def __init__(self, sink: Mapping[str, str], records_max: int) -> None:
+        self.records_max = records_max
         self._sink = sink
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
@@ -34,7 +33,7 @@ class EventsReader(FeedReader):
         from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed
 
         with own_interpreter(feed.sparkSession.sparkContext):
-            messages = feed.filter(f"NOT coalesce({IS_NEAR}, false)").mapInArrow(packed, PACKED_DDL)
+            messages = feed.mapInArrow(packed, PACKED_DDL)
             events = messages.groupBy("bucket").applyInPandasWithState(
                 events_task(tallies), EVENTS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout
             )

@@ -9,7 +9,7 @@ import pandas as pd
 from pyspark import Accumulator
 
 from asc.operators.events.bucket import Bucket, Event
-from broker.operators.feed_task import FeedTally, bucket_task
+from broker.operators.feed_task import FeedTally, part_task
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
@@ -20,8 +20,8 @@ EVENTS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STR
 def events_task(
     tallies: Accumulator[FeedTally],
 ) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
-    """The function of ``applyInPandasWithState``: a group is a bucket, its state what the bucket says (bytes)."""
-    return bucket_task(tallies, lambda state: Bucket() if state is None else Bucket.of_bytes(state), _frame)
+    """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state a :class:`Bucket`."""
+    return part_task(tallies, lambda state: Bucket() if state is None else Bucket.of_bytes(state), _frame)
 
 
 def _frame(events: list[Event]) -> pd.DataFrame:

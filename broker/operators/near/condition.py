@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from asc.errors import AscError
+from asc.keys.byte_strings import quoted
 from asc.predicate.normal_form import Predicate
 from asc.schema import Schema
 from asc.spark_types import backquoted, ddl_of_type, quoted_name
 from broker.errors import QueryError
+from broker.operators.expression import RecordAnalyser
 
 OBJECTS = ("a", "b")
 """What the two are called in conditions; ``a`` is the one with the smaller key."""
@@ -121,25 +123,29 @@ class NearCondition:
         return _struct(tree)
 
 
+def near_condition(text: str, analyser: RecordAnalyser, *, patiently: bool = False) -> NearCondition:
+    """Return the condition of a text over two records of a stream; QueryError where it is none, or Spark refuses it.
+    ``patiently``: Spark has all the time that it needs.
+    """
+    pairs = analyser.over(pair_schema(analyser.attributes))
+    found = NearCondition.of(text, analyser.attributes, pairs.normalise)
+    try:
+        pairs.check(found.predicate, patiently=patiently)
+    except QueryError as error:
+        remedy = f"{error.subject} {str(error.value)!r}: {error.remedy}"
+        raise QueryError("operator.on", text[:200], remedy) from None
+    return found
+
+
 def pair_schema(attributes: Schema) -> Schema:
     """What conditions are over: two tuples with a stream's attributes."""
     kind = pa.struct(list(attributes.arrow))
     return Schema.from_arrow(pa.schema([pa.field(name, kind) for name in OBJECTS])).with_crs(attributes.crs)
 
 
-def carried_sql(columns: Iterable[tuple[str, str]]) -> str:
-    """What observations carry, by name and as Spark SQL over the attributes, as Spark SQL: a text, NULL for nothing."""
-    fields = ", ".join(f"{_quoted(name)}, {sql}" for name, sql in columns)
-    return f"to_json(named_struct({fields}))" if fields else "CAST(NULL AS STRING)"
-
-
 def _struct(tree: Mapping[str, Any]) -> str:
-    parts = (f"{_quoted(name)}, {_struct(own) if isinstance(own, Mapping) else own}" for name, own in tree.items())
+    parts = (f"{quoted(name)}, {_struct(own) if isinstance(own, Mapping) else own}" for name, own in tree.items())
     return f"named_struct({', '.join(parts)})"
-
-
-def _quoted(name: str) -> str:
-    return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _is_scalar(kind: pa.DataType) -> bool:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import AscError
 from broker.interpreter import own_interpreter
-from broker.operators.events.reader import IS_NEAR
+from broker.operators.expression import RecordAnalyser
 from broker.operators.feed_query import FeedReader
 from broker.operators.headers import event_headers
-from broker.operators.near.condition import OBJECTS, NearCondition
+from broker.operators.near.condition import OBJECTS, NearCondition, near_condition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,7 +22,9 @@ LOG = logging.getLogger("asc.events")
 _INTERVAL = "1 second"
 """Between two batches: a tick is told when the watermark has passed it, which is some seconds late as it is."""
 
-_MESSAGE = 'startswith(CAST(message AS STRING), \'{"t":"\')'
+_CONDITIONS_MAX = 100
+"""Conditions that are kept, checked; a stream has few near queries."""
+
 _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
 
 
@@ -30,17 +32,18 @@ class NearReader(FeedReader):
     """Writes pairs (:class:`asc.operators.near.pair_tick.PairEvent`).
 
     A tick's pairs are found in Python; the condition is for Spark to judge, as it would in a filter over both objects,
-    in the batch that writes them. ``sink``: options of Spark's Kafka sink. ``condition``: the condition of a text that
-    came through the feed, checked as when it was registered, with all the time that takes; AscError where it is none.
+    in the batch that writes them. ``sink``: options of Spark's Kafka sink; ``records_max``: of the feed in one batch.
+    ``analyser``: checks a condition that came through the feed as when it was registered, with all the time that takes.
     Cost: what the pairs that may be told take in memory, or on disk, while a batch is written.
     """
 
     name = "near"
 
-    def __init__(self, sink: Mapping[str, str], condition: Callable[[str], NearCondition]) -> None:
+    def __init__(self, sink: Mapping[str, str], records_max: int, analyser: RecordAnalyser) -> None:
+        self.records_max = records_max
         self._sink = sink
-        self._condition = condition
-        self._refused: set[str] = set()
+        self._analyser = analyser
+        self._conditions: dict[str, NearCondition | None] = {}
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
         """To the topics of the queries."""
@@ -50,7 +53,7 @@ class NearReader(FeedReader):
         from broker.operators.near.task import PAIRS_DDL, near_task
 
         with own_interpreter(feed.sparkSession.sparkContext):
-            messages = feed.filter(f"{IS_NEAR} OR NOT {_MESSAGE}").mapInArrow(packed, PACKED_DDL)
+            messages = feed.mapInArrow(packed, PACKED_DDL)
             pairs = messages.groupBy("bucket").applyInPandasWithState(
                 near_task(tallies), PAIRS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout
             )
@@ -74,7 +77,7 @@ class NearReader(FeedReader):
             written.write.format("kafka").options(**self._sink).save()
             # Not by an Observation: of what goes to Kafka from a batch of a stream, Spark 4.0 never has one.
             counts = told.groupBy("kind").count().collect()
-            tallies.add(FeedTally(events={row[0]: row[1] for row in counts}))
+            tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
         finally:
             pairs.unpersist()
 
@@ -105,10 +108,16 @@ class NearReader(FeedReader):
         return pairs.filter(sf.col("condition").isNull() | (own & ~other))
 
     def _checked(self, text: str) -> NearCondition | None:
+        """Return the condition of a text; None, with a line in the log once, for one that is refused by now."""
+        if text not in self._conditions:
+            if len(self._conditions) >= _CONDITIONS_MAX:
+                self._conditions.clear()
+            self._conditions[text] = self._read(text)
+        return self._conditions[text]
+
+    def _read(self, text: str) -> NearCondition | None:
         try:
-            return self._condition(text)
+            return near_condition(text, self._analyser, patiently=True)
         except AscError as error:
-            if text not in self._refused:
-                self._refused.add(text)
-                LOG.error("the condition of a near query, and what it would tell, is left out: %s", error)
+            LOG.error("the condition of a near query is left out, with the pairs that it would accept: %s", error)
             return None

@@ -10,7 +10,7 @@ from pyspark import Accumulator
 
 from asc.operators.near.pair_tick import PairEvent
 from asc.operators.near.ticks import Ticks
-from broker.operators.feed_task import FeedTally, bucket_task
+from broker.operators.feed_task import FeedTally, part_task
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
@@ -25,8 +25,8 @@ PAIRS_DDL = (
 def near_task(
     tallies: Accumulator[FeedTally],
 ) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
-    """The function of ``applyInPandasWithState``: a group is a bucket, its state what its ticks say (bytes)."""
-    return bucket_task(tallies, lambda state: Ticks() if state is None else Ticks.of_bytes(state), _frame)
+    """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state a :class:`Ticks`."""
+    return part_task(tallies, lambda state: Ticks() if state is None else Ticks.of_bytes(state), _frame)
 
 
 _NAMES = [field.split()[0] for field in PAIRS_DDL.split(", ")]

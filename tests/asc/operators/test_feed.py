@@ -7,38 +7,55 @@ from typing import Any
 
 import pytest
 
-from asc.operators.feed import EventQuery, Message, Observation, Settings, Watermarks, parse
+from asc.operators.feed import FeedFormError, Message, Observation, QuerySettings, Settings, Watermarks, parse
 
+OP = "near"
 MESSAGES: list[Message] = [
     Settings(
+        OP,
         "flights",
         True,
         7,
-        (EventQuery("over", "t", "1f", ("enter", "lost"), 0, 5), EventQuery("b", "u", "1f", (), 1, 2)),
+        (
+            QuerySettings("close", "t", "5f", "e1", ("a41c",), {"distance_m": 5.5, "on": "a.x < b.\u00e9"}),
+            QuerySettings("b", "u", "5f", "e1", (), {}),
+        ),
     ),
-    Watermarks({"1f": -7, "2e": 8}),
-    Watermarks({"1f": -(2**63) - 10_000_000}),
-    Observation("1f", "4b1812", 1_000, (7.5, None), 3, 9, ("over/CHE", "over/FRA"), is_ahead=False),
-    Observation("1f", None, None, (), 0, 1, (), is_ahead=True),
-    Observation("1f", "é", -(2**63), (), 2**31 - 1, 2**63 - 1),
+    Watermarks({"e1": -7, "e2": 8}),
+    Watermarks({"e1": -(2**63) - 10_000_000}),
+    Observation(OP, "1f", "4b1812", 1_000, (7.5, None), 3, 9, ("a41c/CHE", "a41c/FRA"), carried='{"z":1}'),
+    Observation(OP, "1f", None, None, (), 0, 1, (), is_future=True),
+    Observation(OP, "1f", "\u00e9", -(2**63), (), 2**31 - 1, 2**63 - 1),
 ]
 
 
 @pytest.mark.parametrize("message", MESSAGES)
 def test_a_message_is_what_its_text_says(message: Message) -> None:
-    assert parse(message.text()) == message
+    assert parse(message.text(), OP) == (message,)
 
 
-def test_what_is_null_may_be_missing_as_spark_writes_it() -> None:
-    assert parse('{"t":"1f","a":false,"p":0,"o":5,"q":""}') == Observation("1f", None, None, (), 0, 5)
+def test_fields_that_are_null_may_be_missing_as_spark_writes_it() -> None:
+    assert parse('{"v":2,"op":"near","t":"1f","p":0,"o":5,"s":[]}', OP) == (
+        Observation(OP, "1f", None, None, (), 0, 5),
+    )
 
 
-_SEEN = {"t": "n1", "k": "k", "e": 1_000_000, "x": [8.0, 47.0], "p": 0, "o": 1, "q": "close"}
+def test_a_message_does_not_grow_with_the_queries_of_a_selection() -> None:
+    seen = Observation(OP, "5f1d0c6a9b21", "4067f2", 1527866408000000, (8.213, 47.031), 0, 1742, ("a41c9e0273d15b88",))
+    assert len(seen.text()) <= 200
+
+
+_SEEN = {"v": 2, "op": OP, "t": "n1", "k": "k", "e": 1_000_000, "x": [8.0, 47.0], "p": 0, "o": 1, "s": ["a41c"]}
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
+        {"op": "events"},
+        {"op": None},
+        {"v": "2"},
+        {"v": True},
+        {"v": 0},
         {"t": ["n1"]},
         {"k": 5},
         {"k": "\ud800"},
@@ -49,18 +66,25 @@ _SEEN = {"t": "n1", "k": "k", "e": 1_000_000, "x": [8.0, 47.0], "p": 0, "o": 1, 
         {"o": None},
         {"o": 10**30},
         {"o": True},
-        {"q": 5},
-        {"v": 5},
-        {"v": "\ud800"},
+        {"s": 5},
+        {"s": [5]},
+        {"s": [None]},
+        {"c": 5},
+        {"c": "\ud800"},
     ],
 )
-def test_what_no_record_has_is_no_message(wrong: dict[str, Any]) -> None:
-    assert isinstance(parse(json.dumps(_SEEN)), Observation)
+def test_a_value_that_no_record_has_makes_no_message(wrong: dict[str, Any]) -> None:
+    assert isinstance(parse(json.dumps(_SEEN), OP)[0], Observation)
     with pytest.raises((ValueError, KeyError, TypeError, AttributeError)):
-        parse(json.dumps({**_SEEN, **wrong}))
+        parse(json.dumps({**_SEEN, **wrong}), OP)
 
 
 @pytest.mark.parametrize("watermarks", [5, [1], {"n1": "x"}, {"n1": 1.5}, {"n1": 10**30}])
-def test_what_no_time_has_is_no_message(watermarks: object) -> None:
+def test_a_value_that_no_time_has_makes_no_message(watermarks: object) -> None:
     with pytest.raises((ValueError, TypeError, AttributeError)):
-        parse(json.dumps({"watermarks": watermarks}))
+        parse(json.dumps({"v": 2, "time": watermarks}), OP)
+
+
+def test_a_message_of_a_later_form_stops_its_reader() -> None:
+    with pytest.raises(FeedFormError, match="form of a feed message 3: a later version wrote it"):
+        parse(json.dumps({**_SEEN, "v": 3}), OP)

@@ -33,7 +33,7 @@ def test_strings_come_back(strings: list[str]) -> None:
 
 
 def summed(rest: bytes) -> bytes:
-    return b"ASCPLAN9" + crc32(rest).to_bytes(4, "little") + rest
+    return b"ASCPLN10" + crc32(rest).to_bytes(4, "little") + rest
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def summed(rest: bytes) -> bytes:
     [
         b"",
         b"nonsense",
-        b"ASCPLAN9",
-        b"ASCPLAN9" + b"\xff" * 30,
+        b"ASCPLN10",
+        b"ASCPLN10" + b"\xff" * 30,
         summed(b""),
         summed(b"\xff" * 40),
         summed(b"\x02\0\0\0{}"),

@@ -1,10 +1,12 @@
-"""``asc near``: registered, listed, and what it tells."""
+"""``asc near``: registered, listed, and what arrives."""
 
 from __future__ import annotations
 
 import json
+import time
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from conftest import Asc
 
 ONCE = ("--window", "30s", "--every", "10s")
-POSITION = ("--position", "ST_Point(delay / 10, 40)")
+POSITION = ("--position", "ST_Point(flight / 10, 40)")
+BEGIN_S = 1_700_000_000
+TIME = f"timestamp_seconds({BEGIN_S} + delay)"
 
 
 @pytest.mark.parametrize("distance", ["nan", "inf", "-inf"])
@@ -27,30 +31,62 @@ def test_a_distance_is_a_number(distance: str) -> None:
 
 @pytest.mark.kafka
 @pytest.mark.spark
-def test_what_is_near_is_told(asc: Asc, tmp_path: Path) -> None:
-    common = ("--stream", "flights", "--key", "flight", *POSITION, "--where", "dest = 'NEAR'")
-    times = ("--window", "1h", "--every", "1s", "--distance", 20_000)
-    wrong = asc("near", "add", "close", *common, *times)
+def test_the_topics_get_the_pairs_that_are_near(asc: Asc, tmp_path: Path) -> None:
+    common = ("--stream", "flights", "--key", "flight", "--time", TIME, *POSITION, "--where", "dest = 'NEAR'")
+    wrong = asc("near", "add", "close", *common, "--window", "1h", "--every", "1s", "--distance", 20_000)
     assert wrong.exit_code == 1
     assert "window_s" in wrong.stderr
-    times = ("--window", "30s", "--every", "1s", "--distance", 20_000)
+    times = ("--window", "3s", "--every", "1s", "--distance", 20_000)
     added = asc("near", "add", "close", *common, *times, "--label", "of=near")
     assert added.exit_code == 0, added.stderr
     assert added.stdout.startswith("registered close -> asc.close, version ")
     changes = asc("near", "add", "changes", *common, *times, "--on", "a.flight < b.flight", "--events", "near, apart")
     assert changes.exit_code == 0, changes.stderr
-    records = tmp_path / "rows.ndjson"
-    rows = [{"flight": n, "delay": delay, "dest": "NEAR"} for n, delay in ((1, 70), (2, 71), (3, 90))]
-    records.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     listed = {one["id"]: one for one in asc.json("near", "list")}
     assert listed["close"]["operator"]["distance_m"] == 20_000
     assert listed["changes"]["operator"]["events"] == ["near", "apart"]
     lines = asc("near", "list").stdout.splitlines()
     assert lines[0].split()[:3] == ["id", "stream", "key"]
-    assert "30 s / 1 s" in lines[-1]
+    assert "3 s / 1 s" in lines[-1]
     shown = asc("query", "show", "close").stdout
-    assert "near pair of flight at _timestamp, within 20000 m at ST_Point(delay / 10, 40), 30 s each 1 s" in shown
-    assert asc("publish", "--stream", "flights", records).exit_code == 0
+    assert f"near pair of flight at {TIME}, within 20000 m at ST_Point(flight / 10, 40), 3 s each 1 s" in shown
+
+    publish(asc, tmp_path, [(1, 0), (2, 0), (9, 0)])
+    pairs = received(asc, tmp_path, "asc.close", 3)
+    # Flights 1 and 2 are 8.5 km apart, flight 9 is 60 km away; what was seen at second 0 counts for three ticks.
+    assert [(pair["event"], pair["keys"], second_of(pair)) for pair in pairs] == [
+        ("pair", ["1", "2"], second) for second in (0, 1, 2)
+    ]
+    assert [pair["distance_m"] for pair in pairs] == pytest.approx([8_518] * 3, abs=5)
+    assert [(pair["event"], pair["keys"], second_of(pair)) for pair in received(asc, tmp_path, "asc.changes", 2)] == [
+        ("near", ["1", "2"], 0),
+        ("apart", ["1", "2"], 3),
+    ]
     for query_id in ("close", "changes"):
         assert asc("query", "remove", query_id).exit_code == 0
     assert asc.json("near", "list") == []
+
+
+def publish(asc: Asc, folder: Path, rows: list[tuple[int, int]]) -> None:
+    """Send flights, each with its second."""
+    file = folder / "rows.ndjson"
+    file.write_text("\n".join(json.dumps({"flight": n, "delay": s, "dest": "NEAR"}) for n, s in rows), "utf-8")
+    sent = asc("publish", "--stream", "flights", file)
+    assert sent.exit_code == 0, sent.stderr
+
+
+def received(asc: Asc, folder: Path, topic: str, count: int) -> list[dict[str, Any]]:
+    """Return what is in a topic, once there is so much: batches with later records make ticks final."""
+    end_s = time.monotonic() + 120
+    while True:
+        publish(asc, folder, [(50, 100)])
+        read = asc("subscribe", topic, "--exit", "--json")
+        values = [json.loads(json.loads(line)["value"]) for line in read.stdout.splitlines()]
+        if len(values) >= count:
+            return values
+        assert time.monotonic() < end_s, (values, read.stderr)
+        time.sleep(0.5)
+
+
+def second_of(pair: dict[str, Any]) -> float:
+    return datetime.fromisoformat(pair["time"].replace("Z", "+00:00")).timestamp() - BEGIN_S

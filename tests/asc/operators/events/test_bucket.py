@@ -13,18 +13,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.operators.events.bucket import Bucket, Event
+from asc.operators.events.event_query import KINDS, OP, EventQuery
 from asc.operators.exclusions import KEY_BYTES_MAX
-from asc.operators.feed import EventQuery, Message, Observation, Settings, Watermarks
+from asc.operators.feed import FeedFormError, Message, Observation, Settings, Watermarks
 
 SECOND = 1_000_000
-OVER = EventQuery("over", "overs", "t", ("enter", "exit", "lost"), 0, 300 * SECOND)
-SLOW = EventQuery("slow", "slows", "t", ("enter", "exit", "lost"), 30 * SECOND, 60 * SECOND)
-SETTINGS = Settings("flights", False, 1_000, (OVER, SLOW))
+OVER = EventQuery("over", "overs", "t", "ts", ("over",), KINDS, 0, 300 * SECOND)
+SLOW = EventQuery("slow", "slows", "t", "ts", ("slow",), KINDS, 30 * SECOND, 60 * SECOND)
+
+
+def standing(*queries: EventQuery, **more: Any) -> Settings:
+    return replace(Settings(OP, "flights", False, 1_000, tuple(query.settings() for query in queries)), **more)
+
+
+SETTINGS = standing(OVER, SLOW)
 
 
 def seen(key: str | None, offset: int, second: int | None, *accepted: str, **more: Any) -> Observation:
     time_us = None if second is None else second * SECOND
-    plain = Observation("t", key, time_us, (7.5, 47.0), 0, offset, accepted)
+    plain = Observation(OP, "t", key, time_us, (7.5, 47.0), 0, offset, accepted)
     return replace(plain, **more)
 
 
@@ -33,9 +40,9 @@ def events_of(messages: Sequence[Message], cuts: Sequence[int] = ()) -> tuple[li
     bucket, found = Bucket(), list[Event]()
     for low, high in zip([0, *cuts], [*cuts, len(messages)], strict=True):
         found += bucket.read([message.text() for message in messages[low:high]])
-        figures = bucket.figures
+        counts = bucket.counts
         bucket = Bucket.of_bytes(bucket.to_bytes())
-        bucket.figures = figures
+        bucket.counts = counts
     return found, bucket
 
 
@@ -99,7 +106,7 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
         (seen("k" * (KEY_BYTES_MAX + 1), 9, 11), "key"),
         (seen("a", 9, None), "time"),
         (seen("a", 9, 300_000_000_000), "time"),
-        (seen("a", 9, None, is_ahead=True), "future_timestamp"),
+        (seen("a", 9, None, is_future=True), "future_timestamp"),
         (seen("a", 9, 11, position=(7.5, None)), "position"),
         (seen("a", 9, 11, position=(7.5, float("inf"))), "position"),
         (seen("a", 9, 11, position=(7.5, 91.0)), "position"),
@@ -111,11 +118,11 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
     first = [SETTINGS, seen("a", 1, 10, "over"), seen("a", 2, 10, "over")]
     events, bucket = events_of([*first, *(each for each, _ in wrong), seen("a", 9, 12)])
     assert told(events) == [("over", "enter", 1), ("over", "exit", 9)]
-    assert bucket.figures.left_out == Counter(reason for _, reason in wrong)
-    assert bucket.figures.observations == 3
+    assert bucket.counts.excluded == Counter(reason for _, reason in wrong)
+    assert bucket.counts.observations == 3
     bucket = Bucket()
-    assert list(bucket.read([b"{", b"[]", b'{"t": "t"}', b"null"])) == []
-    assert bucket.figures.left_out == {"unreadable": 4}
+    assert list(bucket.read([b"{", b"[]", b'{"v":2,"op":"events","t":"t"}', b"null"])) == []
+    assert bucket.counts.excluded == {"unreadable": 4}
 
 
 def test_a_plane_has_other_positions_than_the_earth() -> None:
@@ -128,48 +135,48 @@ def test_what_is_not_seen_any_more_is_lost_and_forgotten() -> None:
     first = [SETTINGS, seen("a", 1, 0, "over", "slow"), seen("a", 2, 40, "over", "slow"), seen("b", 3, 40)]
 
     def after(*seconds: int) -> tuple[list[tuple[str, str, int]], int]:
-        events, bucket = events_of([*first, *(Watermarks({"t": s * SECOND}) for s in seconds)])
-        return told(events)[2:], bucket.objects
+        events, bucket = events_of([*first, *(Watermarks({"ts": s * SECOND}) for s in seconds)])
+        return told(events)[2:], bucket.held
 
     assert after(99) == ([], 2)
     assert after(100) == ([("slow", "lost", 2)], 2)
     assert after(100, 339) == ([("slow", "lost", 2)], 2)
     assert after(340) == ([("over", "lost", 2), ("slow", "lost", 2)], 0)
     assert after(100, 340) == ([("slow", "lost", 2), ("over", "lost", 2)], 0)
-    events, _ = events_of([*first, Watermarks({"t": 340 * SECOND}), seen("a", 4, 350, "over")])
+    events, _ = events_of([*first, Watermarks({"ts": 340 * SECOND}), seen("a", 4, 350, "over")])
     assert told(events)[-1] == ("over", "enter", 4)
 
 
 def test_a_query_that_is_gone_is_told_nothing_and_one_that_stands_goes_on() -> None:
-    other = replace(SLOW, id="over2")
+    other = replace(SLOW, id="over2", selections=("over2",))
     messages = [
         SETTINGS,
         seen("a", 1, 0, "over"),
-        Settings("flights", False, 1_000, (other,)),
+        standing(other),
         seen("a", 2, 1),
         SETTINGS,
         seen("a", 3, 2),
         seen("a", 4, 3, "over"),
-        Settings("flights", False, 1_000, (replace(OVER, topic="elsewhere"),)),
+        standing(replace(OVER, topic="elsewhere")),
         seen("a", 5, 4),
     ]
     events, _ = events_of(messages)
     assert told(events) == [("over", "enter", 1), ("over", "enter", 4), ("over", "exit", 5)]
     assert events[-1].topic == "elsewhere"
     # Without queries nothing is held.
-    assert events_of([*messages, Settings("flights", False, 1_000, ())])[1].objects == 0
+    assert events_of([*messages, standing()])[1].held == 0
 
 
 def test_no_more_objects_are_held_than_have_room() -> None:
-    few = replace(SETTINGS, objects_max=2)
+    few = replace(SETTINGS, limit=2)
     events, bucket = events_of([few, *(seen(key, i, i, "over") for i, key in enumerate("abcab"))])
     assert told(events) == [("over", "enter", 0), ("over", "enter", 1)]
-    assert (bucket.objects, bucket.figures.left_out) == (2, {"capacity": 1})
+    assert (bucket.held, bucket.counts.excluded) == (2, {"capacity": 1})
 
 
 def test_a_state_of_another_form_is_refused() -> None:
-    with pytest.raises(ValueError, match="form 99"):
-        Bucket.of_bytes(b'{"form": 99}')
+    with pytest.raises(FeedFormError, match="form of the state of events 99: run the version that wrote it"):
+        Bucket.of_bytes(b'{"form": 99, "settings": {}}')
 
 
 def plain_events(messages: Sequence[Observation], query: EventQuery, name: str) -> list[tuple[str, str, int]]:
@@ -187,9 +194,9 @@ def plain_events(messages: Sequence[Observation], query: EventQuery, name: str) 
     for own in objects.values():
         is_inside = False
         for at, one in enumerate(own):
-            is_accepted = name in one.accepted
+            is_accepted = name in one.selections
             start = at
-            while start > 0 and (name in own[start - 1].accepted) == is_accepted:
+            while start > 0 and (name in own[start - 1].selections) == is_accepted:
                 start -= 1
             if is_accepted != is_inside and (one.time_us or 0) - (own[start].time_us or 0) >= query.dwell_us:
                 is_inside = is_accepted
@@ -223,7 +230,7 @@ def test_any_cut_gives_the_events_of_plain_loops(
     by_name = {name: sorted(each for each in told(whole) if each[0] == name and each[1] != "lost") for name in NAMES}
     assert by_name == {name: plain_events(found, SLOW if name == "slow" else OVER, name) for name in NAMES}
     for place, second in sorted(watermarks, reverse=True):
-        messages.insert(min(1 + place, len(messages)), Watermarks({"t": second * SECOND}))
+        messages.insert(min(1 + place, len(messages)), Watermarks({"ts": second * SECOND}))
     whole, bucket = events_of(messages)
     parts, cut_bucket = events_of(messages, sorted(cut for cut in cuts if cut < len(messages)))
     assert parts == whole

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from asc.operators.feed import NearQuery
+from asc.operators.near.near_query import NearQuery
 from asc.operators.near.pair_tick import PairTick, pairs_of_bytes, pairs_to_bytes, table_of_bytes, table_to_bytes
 from asc.operators.near.positions import ROW_SCHEMA, Snapshot
 
-QUERY = NearQuery("close", "out", "n1", ("near", "apart"), 1_000.0, 30, 10, "a.z < b.z")
+QUERY = NearQuery("close", "out", "n1", "ts", ("s",), ("near", "apart"), 1_000.0, 30, 10, "a.z < b.z")
 
 
 def tick(keys: str, *pairs: tuple[int, int]) -> PairTick:

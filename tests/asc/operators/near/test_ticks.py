@@ -12,31 +12,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.operators.feed import Message, NearQuery, Observation, Settings, Watermarks
+from asc.operators.feed import FeedFormError, Message, Observation, Settings, Watermarks
+from asc.operators.near.near_query import OP, NearQuery
 from asc.operators.near.pair_tick import PairEvent
 from asc.operators.near.positions import Positions
 from asc.operators.near.ticks import Ticks
 from asc.spatial.shape import distance_sphere_m
 
 SECOND = 1_000_000
-NEAR = NearQuery("close", "closes", "n1", ("pair",), 1_000.0, 30 * SECOND, 10 * SECOND)
+NEAR = NearQuery("close", "closes", "n1", "ts", ("close",), ("pair",), 1_000.0, 30 * SECOND, 10 * SECOND)
 CHANGES = replace(NEAR, kinds=("near", "apart"))
 DEGREE_M = 111_195
 
 
-def standing(*queries: NearQuery, room: int = 1_000) -> Settings:
-    return Settings("flights", False, 1, (), queries, room)
+def standing(*queries: NearQuery, limit: int = 1_000) -> Settings:
+    return Settings(OP, "flights", False, limit, tuple(query.settings() for query in queries))
 
 
 def seen(key: str | None, offset: int, second: float | None, metres: float = 0, **more: Any) -> Observation:
     """An object so many metres north of a place."""
     time_us = None if second is None else round(second * SECOND)
-    plain = Observation("n1", key, time_us, (7.5, 47 + metres / DEGREE_M), 0, offset, ("close",))
+    plain = Observation(OP, "n1", key, time_us, (7.5, 47 + metres / DEGREE_M), 0, offset, ("close",))
     return replace(plain, **more)
 
 
 def passed(second: float) -> Watermarks:
-    return Watermarks({"n1": round(second * SECOND)})
+    return Watermarks({"ts": round(second * SECOND)})
 
 
 def told_by(messages: Sequence[Message], cuts: Sequence[int] = (), pairs_max: int = 1_000) -> list[PairEvent]:
@@ -50,9 +51,9 @@ def ticks_of(
     ticks, found = Ticks(pairs_max), list[PairEvent]()
     for low, high in zip([0, *cuts], [*cuts, len(messages)], strict=True):
         found += ticks.read([message.text() for message in messages[low:high]])
-        figures = ticks.figures
+        counts = ticks.counts
         ticks = Ticks.of_bytes(ticks.to_bytes(), pairs_max)
-        ticks.figures = figures
+        ticks.counts = counts
     return found, ticks
 
 
@@ -160,7 +161,7 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
     wrong = [
         (seen(None, 9, 5), "key"),
         (seen("c", 9, None), "time"),
-        (seen("c", 9, None, is_ahead=True), "future_timestamp"),
+        (seen("c", 9, None, is_future=True), "future_timestamp"),
         (seen("c", 9, 5, position=(7.5, None)), "position"),
         (seen("c", 9, 5, position=(7.5, 91.0)), "position"),
         (seen("c", 9, 15, carried="x" * 512), "too_large"),
@@ -173,12 +174,12 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
         (seen("c", 9, -10.5), "late"),
     ]
     first = [standing(NEAR), seen("a", 1, 1), seen("b", 2, 1), passed(11)]
-    others = [seen("c", 3, 15, accepted=()), seen("c", 4, 15, track="n2")]
+    others = [seen("c", 3, 15, selections=()), seen("c", 4, 15, track="n2")]
     events, ticks = ticks_of([*first, *(each for each, _ in wrong), *others, passed(21)])
     assert named(events) == [("pair", "10", "a", "b"), ("pair", "20", "a", "b")]
     counted = {reason: sum(1 for _, other in wrong if other == reason) for _, reason in wrong}
-    assert ticks.figures.left_out == counted
-    assert ticks.figures.observations == 2
+    assert ticks.counts.excluded == counted
+    assert ticks.counts.observations == 2
     # What is after the last final tick is in time, though the watermark is past it.
     assert named(told_by([*first, passed(15), seen("c", 3, 12), passed(21)]))[-1] == ("pair", "20", "b", "c")
 
@@ -195,27 +196,27 @@ def test_what_is_late_for_some_ticks_counts_in_those_that_are_not_final() -> Non
     # In no tick at all, which no tick that is final makes late.
     brief = replace(NEAR, window_us=3 * SECOND)
     _, ticks = ticks_of([standing(brief), seen("a", 1, 12), passed(21), seen("b", 2, 22), seen("c", 3, 20)])
-    assert ticks.figures.left_out == {"late": 1}
+    assert ticks.counts.excluded == {"late": 1}
 
 
-def test_a_tick_with_too_many_pairs_is_left_out_and_the_next_is_compared_with_the_one_before() -> None:
+def test_a_tick_with_too_many_pairs_is_excluded_and_the_next_is_compared_with_the_one_before() -> None:
     crowd = [seen(f"c{i}", 10 + i, 12) for i in range(4)]
     gone = [seen(f"c{i}", 20 + i, 22, 5_000 * (i + 1)) for i in range(4)]
     messages = [standing(CHANGES), seen("a", 1, 1), seen("b", 2, 1), passed(11), *crowd, passed(21), *gone, passed(31)]
     events, ticks = ticks_of(messages, pairs_max=14)
     assert named(events) == [("near", "10", "a", "b")]
-    assert ticks.figures.left_out == {"too_many_pairs": 1}
+    assert ticks.counts.excluded == {"too_many_pairs": 1}
     # Six objects have fifteen pairs.
     assert len(told_by(messages, pairs_max=15)) == 1 + 14 + 14
 
 
 def test_queries_that_come_change_and_go() -> None:
-    other = replace(NEAR, id="far", topic="fars", distance_m=20_000.0)
+    other = replace(NEAR, id="far", selections=("far",), topic="fars", distance_m=20_000.0)
     both = ("close", "far")
     messages: list[Message] = [
         standing(NEAR, other),
-        seen("a", 1, 1, accepted=both),
-        seen("b", 2, 1, 5_000, accepted=both),
+        seen("a", 1, 1, selections=both),
+        seen("b", 2, 1, 5_000, selections=both),
         passed(11),
         standing(NEAR),
         passed(21),
@@ -230,7 +231,7 @@ def test_queries_that_come_change_and_go() -> None:
     found = [(event.query, event.topic, *named([event])[0][1:]) for event in events]
     # What is gone knows nothing when it comes again; what looks farther goes on with what it has.
     assert found == [("far", "fars", "10", "a", "b"), ("close", "closes", "40", "a", "b")]
-    assert ticks.objects == 2
+    assert ticks.held == 2
     # Other ticks begin after those that were final.
     slower = replace(NEAR, every_us=20 * SECOND, window_us=60 * SECOND, distance_m=9_000.0)
     more = [*messages[:4], standing(slower), seen("a", 3, 5, 0), seen("b", 4, 15), seen("a", 5, 15), passed(21)]
@@ -238,14 +239,14 @@ def test_queries_that_come_change_and_go() -> None:
 
 
 def test_no_more_is_held_than_has_room_whatever_the_cut() -> None:
-    messages: list[Message] = [standing(NEAR, room=3)]
+    messages: list[Message] = [standing(NEAR, limit=3)]
     messages += [seen(key, i, 1 + i) for i, key in enumerate("abcadeb")]
     messages += [passed(11)]
     for cuts in ((), (3,), (2, 5, 6)):
         events, ticks = ticks_of(messages, cuts)
         assert len(events) == 3
-        assert ticks.figures.left_out == {"capacity": 2}, cuts
-        assert ticks.figures.observations == 5
+        assert ticks.counts.excluded == {"capacity": 2}, cuts
+        assert ticks.counts.observations == 5
 
 
 def test_a_query_that_comes_again_tells_nothing_of_ticks_that_were_told() -> None:
@@ -255,11 +256,11 @@ def test_a_query_that_comes_again_tells_nothing_of_ticks_that_were_told() -> Non
     for cuts in ((), (4, 5, 6)):
         found, ticks = ticks_of(again, cuts)
         assert named(found) == [("pair", second, "a", "b") for second in ("10", "20", "30")]
-        assert ticks.figures.left_out == {"late": 2}
+        assert ticks.counts.excluded == {"late": 2}
     # One of another id, on the same track.
-    other = replace(NEAR, id="other")
-    late = [seen(key, 9, 0, accepted=("other",)) for key in "cd"]
-    assert ticks_of([*first, standing(NEAR, other), *late, passed(41)])[1].figures.left_out == {"late": 2}
+    other = replace(NEAR, id="other", selections=("other",))
+    late = [seen(key, 9, 0, selections=("other",)) for key in "cd"]
+    assert ticks_of([*first, standing(NEAR, other), *late, passed(41)])[1].counts.excluded == {"late": 2}
 
 
 def test_of_a_tick_that_is_told_only_the_objects_of_its_pairs_are_held() -> None:
@@ -285,7 +286,7 @@ def test_the_last_tick_of_the_last_year_has_no_text_and_tells_nothing() -> None:
         messages = [standing(query), seen("a", 1, end_s - 11), seen("b", 2, end_s - 11), seen("a", 3, end_s - 5)]
         events, ticks = ticks_of([*messages, passed(end_s + 100)])
         assert [each.kind for each in events] == [query.kinds[0]]
-        assert ticks.objects == 0
+        assert ticks.held == 0
 
 
 def test_who_is_alone_is_looked_at_once_however_many_ticks_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,14 +306,14 @@ def test_who_is_alone_is_looked_at_once_however_many_ticks_pass(monkeypatch: pyt
 
 
 def test_a_state_of_another_form_is_refused() -> None:
-    content = Ticks().to_bytes().replace(b'"form":1', b'"form":9')
-    with pytest.raises(ValueError, match="form 9"):
+    content = Ticks().to_bytes().replace(b'"form":2', b'"form":9')
+    with pytest.raises(FeedFormError, match="form of the state of pairs 9: run the version that wrote it"):
         Ticks.of_bytes(content)
     ticks = Ticks()
-    wrong = [b"{", b"[]", b'{"t": "n1"}', b"null", b'{"watermarks": 5}', b'{"watermarks": {"n1": "x"}}']
+    wrong = [b"{", b"[]", b'{"v":2,"op":"near","t":"n1"}', b"null", b'{"v":2,"time":5}', b'{"v":2,"time":{"ts":"x"}}']
     surrogate = seen("?", 1, 1).text().replace("?", "\\ud800")
     assert list(ticks.read([standing(NEAR).text(), *wrong, surrogate, passed(11).text()])) == []
-    assert ticks.figures.left_out == {"unreadable": 7}
+    assert ticks.counts.excluded == {"unreadable": 7}
 
 
 def by_plain_loops(messages: Sequence[Message], query: NearQuery) -> list[tuple[str, str, str, str]]:
@@ -324,7 +325,7 @@ def by_plain_loops(messages: Sequence[Message], query: NearQuery) -> list[tuple[
             if message.time_us is not None and message.time_us > done_us + min(0, query.every_us - query.window_us):
                 known.append(message)
         elif isinstance(message, Watermarks):
-            last_us = (message.by_track["n1"] - 1) // query.every_us * query.every_us
+            last_us = (message.by_time["ts"] - 1) // query.every_us * query.every_us
             first_us = max(done_us + query.every_us, -200 * SECOND)
             for tick_us in range(first_us, last_us + 1, query.every_us):
                 near = near_at(tick_us, known, query)
@@ -385,4 +386,4 @@ def test_pairs_are_those_of_plain_loops_in_any_cut(
     events, ticks = ticks_of(own, sorted(min(cut, len(own)) for cut in cuts))
     assert named(events) == by_plain_loops(messages, query)
     # The last of each object is forgotten once no tick needs it.
-    assert ticks.objects == 0
+    assert ticks.held == 0

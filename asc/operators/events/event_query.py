@@ -1,0 +1,49 @@
+"""Event queries: the parameters of enter, exit and lost, as a feed has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from asc.operators.feed import Kind, QuerySettings
+
+OP = "events"
+"""The tag of the kind."""
+
+KINDS: tuple[Kind, ...] = ("enter", "exit", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuery:
+    """A standing query for events.
+
+    ``kinds``: the events that it asks for. ``dwell_us``: how long an object is inside or outside before it has entered
+    or left; ``lost_after_us``: after how long without an observation it is lost (microseconds of event time). ``track``
+    names the expressions of its objects, ``time`` the one of their event time; ``selections`` those whose records it
+    accepts.
+    """
+
+    id: str
+    topic: str
+    track: str
+    time: str
+    selections: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    dwell_us: int
+    lost_after_us: int
+
+    def settings(self) -> QuerySettings:
+        """Return the query as a feed has it.
+
+        >>> query = EventQuery("over", "asc.over", "t", "e", ("s",), ("enter",), 0, 9)
+        >>> EventQuery.of(query.settings()) == query
+        True
+        """
+        definition = {"events": list(self.kinds), "dwell_us": self.dwell_us, "lost_after_us": self.lost_after_us}
+        return QuerySettings(self.id, self.topic, self.track, self.time, self.selections, definition)
+
+    @staticmethod
+    def of(settings: QuerySettings) -> EventQuery:
+        """Return the query of its settings."""
+        own = settings.definition
+        names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
+        return EventQuery(*names, tuple(own["events"]), own["dwell_us"], own["lost_after_us"])

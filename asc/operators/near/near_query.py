@@ -1,0 +1,58 @@
+"""Near queries: the parameters of pairs within a distance, as a feed has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from asc.operators.feed import Kind, QuerySettings
+
+OP = "near"
+"""The tag of the kind."""
+
+KINDS: tuple[Kind, ...] = ("pair", "near", "apart")
+"""The types of output: two objects are near at a tick; they are near and were not; they were near and are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearQuery:
+    """A standing query for the pairs of its objects that are within ``distance_m`` metres of each other.
+
+    It compares, at each tick (every multiple of ``every_us``), the last position of each object in the ``window_us``
+    before. ``kinds``: the outputs that it asks for. ``condition``: a predicate over the two objects, by the values that
+    observations carry; None for none. ``track`` names the expressions of its objects, ``time`` the one of their event
+    time; ``selections`` those whose records it accepts.
+    """
+
+    id: str
+    topic: str
+    track: str
+    time: str
+    selections: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    distance_m: float
+    window_us: int
+    every_us: int
+    condition: str | None = None
+
+    def settings(self) -> QuerySettings:
+        """Return the query as a feed has it.
+
+        >>> query = NearQuery("close", "asc.close", "t", "e", ("s",), ("pair",), 9.0, 30, 10)
+        >>> NearQuery.of(query.settings()) == query
+        True
+        """
+        definition = {
+            "distance_m": self.distance_m,
+            "window_us": self.window_us,
+            "every_us": self.every_us,
+            "on": self.condition,
+            "events": list(self.kinds),
+        }
+        return QuerySettings(self.id, self.topic, self.track, self.time, self.selections, definition)
+
+    @staticmethod
+    def of(settings: QuerySettings) -> NearQuery:
+        """Return the query of its settings."""
+        own = settings.definition
+        names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
+        return NearQuery(*names, tuple(own["events"]), own["distance_m"], own["window_us"], own["every_us"], own["on"])

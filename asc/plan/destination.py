@@ -1,0 +1,112 @@
+"""Destinations: the operators that matches go to in place of a topic, as a table of a plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.frozen import frozen_int32
+from asc.plan.conjuncts import Integers
+
+_Places = npt.NDArray[np.signedinteger[Any]]
+
+NO_DESTINATION = -1
+"""In a table's ``of_query``: the matches of the query go to its topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """The operator of a query in a plan.
+
+    ``name``: the id of the registered query. ``op``: the tag of the operator's kind. ``target``: the name under which
+    matches leave the workers, and ``selection`` the name that stands there for the queries which accept the same
+    records. ``form``: the form of ``definition``, which is all that the operator needs to know of the query, as the
+    text of a JSON object. The engine reads none of them.
+    """
+
+    name: str
+    op: str
+    form: int
+    target: str
+    selection: str
+    definition: str
+
+    def text(self) -> str:
+        """Return the destination as JSON.
+
+        >>> own = Destination("close", "near", 2, "5f1d", "a41c", "{}")
+        >>> Destination.of_text(own.text()) == own
+        True
+        """
+        return json.dumps(astuple(self), ensure_ascii=False, separators=(",", ":"))
+
+    @staticmethod
+    def of_text(text: str) -> Destination:
+        """Return the destination of its JSON; ValueError, TypeError for other texts."""
+        return Destination(*json.loads(text))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DestinationTable:
+    """The destinations of a plan, and which of them each query has.
+
+    ``entries``: each once; some may be of queries that are gone. ``of_query`` int32[queries]: the place of the
+    destination of each ordinal in ``entries``, NO_DESTINATION for none. Invariant: immutable; a change appends entries,
+    so that pages of them stay the same. Cost: 4 bytes a query, and the texts.
+    """
+
+    entries: tuple[Destination, ...]
+    of_query: Integers
+
+    @staticmethod
+    def of(destinations: Sequence[Destination | None]) -> DestinationTable:
+        """Return the table of queries in the order of their ordinals."""
+        none = np.empty(0, dtype=np.int32)
+        return DestinationTable((), none).with_queries(none, destinations)
+
+    def with_queries(self, kept: _Places, added: Sequence[Destination | None]) -> DestinationTable:
+        """Return the table of the ordinals kept, and of queries added after them."""
+        known = {own: place for place, own in enumerate(self.entries)}
+        places = [NO_DESTINATION if own is None else known.setdefault(own, len(known)) for own in added]
+        of_query = np.append(self.of_query[kept], np.array(places, dtype=np.int32))
+        return DestinationTable(tuple(known), frozen_int32(of_query))
+
+    def taken(self, order: _Places) -> DestinationTable:
+        """Return the table of queries in another order."""
+        return DestinationTable(self.entries, frozen_int32(self.of_query[order].astype(np.int32)))
+
+    def compact(self) -> DestinationTable:
+        """Return the table without entries that no query has."""
+        used = self.used_places()
+        if len(used) == len(self.entries):
+            return self
+        renumbered = np.full(len(self.entries) + 1, NO_DESTINATION, dtype=np.int32)
+        renumbered[used] = np.arange(len(used))
+        entries = tuple(self.entries[place] for place in used)
+        return DestinationTable(entries, frozen_int32(renumbered[self.of_query]))
+
+    def used_places(self) -> list[int]:
+        """Return the places of the entries that some query has, ascending."""
+        if not self.entries:
+            return []
+        places = np.unique(self.of_query)
+        found: list[int] = places[places != NO_DESTINATION].tolist()
+        return found
+
+    def used(self) -> list[Destination]:
+        """Return the entries that some query has, each once."""
+        return [self.entries[place] for place in self.used_places()]
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.of_query.nbytes) + sum(len(own.definition) for own in self.entries)
+
+    def texts(self, low: int, high: int) -> pa.StringArray:
+        """Return some of the entries as JSON."""
+        return pa.array([own.text() for own in self.entries[low:high]], pa.string())

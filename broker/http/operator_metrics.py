@@ -1,0 +1,99 @@
+"""The metrics of the operators of streams, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from broker.http.metric_form import MetricForm, filled
+from broker.stream.operator_status import OperatorStatus
+from broker.stream.stream import Stream
+
+_BY_OPERATOR = ("stream", "operator")
+_Values = Callable[[OperatorStatus], Mapping[tuple[str, ...], float | None]]
+
+_FORMS: tuple[tuple[MetricForm, _Values], ...] = (
+    (
+        MetricForm("asc_operator_queries", "gauge", "Queries in the running plan", _BY_OPERATOR),
+        lambda status: {(): status.queries},
+    ),
+    (
+        MetricForm(
+            "asc_operator_held", "gauge", "Objects, observations or points that the states of a kind hold", _BY_OPERATOR
+        ),
+        lambda status: {(): status.held},
+    ),
+    (
+        MetricForm(
+            "asc_operator_lag_records",
+            "gauge",
+            "Records of the stream's feed that are not done; absent while that is not known",
+            _BY_OPERATOR,
+        ),
+        lambda status: {(): status.lag_records},
+    ),
+    (
+        MetricForm(
+            "asc_operator_observations_total",
+            "counter",
+            "Records that were an observation, once for each track or query that holds them",
+            _BY_OPERATOR,
+        ),
+        lambda status: {(): status.observations},
+    ),
+    (
+        MetricForm(
+            "asc_operator_failures_total",
+            "counter",
+            "Times that the reader of the feed ended with an error and was started again",
+            _BY_OPERATOR,
+        ),
+        lambda status: {(): status.failures},
+    ),
+    (
+        MetricForm("asc_operator_outputs_total", "counter", "Outputs, by their type", (*_BY_OPERATOR, "type")),
+        lambda status: {(kind,): count for kind, count in sorted(status.outputs.items())},
+    ),
+    (
+        MetricForm(
+            "asc_operator_excluded_total",
+            "counter",
+            "Records that were no observation, by the reason",
+            (*_BY_OPERATOR, "reason"),
+        ),
+        lambda status: {(reason,): count for reason, count in sorted(status.excluded.items())},
+    ),
+    (
+        MetricForm(
+            "asc_operator_watermark_seconds",
+            "gauge",
+            "Watermark in seconds since 1970, by the time expression",
+            (*_BY_OPERATOR, "time"),
+        ),
+        lambda status: {(time,): us / 1_000_000 for time, us in sorted(status.watermarks_us.items())},
+    ),
+)
+
+OPERATOR_METRICS = tuple(form for form, _ in _FORMS)
+
+
+class OperatorMetrics(Collector):
+    """Collector of the operators' metrics: it reads the status of streams as it is."""
+
+    def __init__(self, streams: Mapping[str, Stream]) -> None:
+        self._streams = streams
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all of :data:`OPERATOR_METRICS`, whether there are samples or not."""
+        statuses = {name: stream.operators() for name, stream in self._streams.items()}
+        for form, values in _FORMS:
+            samples = (
+                ((name, op, *labels), float(value))
+                for name, by_op in statuses.items()
+                for op, status in by_op.items()
+                for labels, value in values(status).items()
+                if value is not None
+            )
+            yield filled(form, samples)

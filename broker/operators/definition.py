@@ -1,0 +1,34 @@
+"""Definitions: the checked parameters of the operator of one query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from broker.operators.expression import Expression
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Definition(Protocol):
+    """The parameters of an operator, as records of the registry and the API have them.
+
+    Invariant: immutable and hashable, and ``parse(plain(d)) == d``.
+    """
+
+    name: ClassVar[str]
+    """The tag of its kind."""
+
+    @classmethod
+    def parse(cls, plain: Mapping[str, Any]) -> Self:
+        """Return the definition of a JSON object, defaults left out or not; QueryError names field, value, remedy."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return the definition as a JSON object, with its name."""
+
+    def expressions(self) -> Sequence[Expression]:
+        """Return the expressions over a record, in the order in which the kind reads them."""
+
+    def summary(self) -> str:
+        """Return the definition in one line, for command line, API and console."""

@@ -1,0 +1,72 @@
+"""The kind ``events``: enter, exit and lost of the objects that a query accepts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from asc.operators.events.event_query import OP, EventQuery
+from asc.operators.feed import QuerySettings
+from asc.predicate.normal_form import Predicate
+from broker.config.sections import LimitsConfig
+from broker.operators.events.definition import EventsDefinition
+from broker.operators.expression import OperatorExpressions, RecordAnalyser
+from broker.operators.feed_destination import FeedDestination, Track, hashed
+from broker.operators.feed_part import PARTS
+from broker.operators.kind import StreamContext, read_fields
+
+if TYPE_CHECKING:
+    from broker.operators.feed_query import FeedReader
+
+
+@dataclass(frozen=True, slots=True)
+class EventsKind:
+    """Enter, exit and lost. A track has an observation of each record, for an object leaves by one that is not
+    accepted; its part goes by the object.
+    """
+
+    name: str = OP
+    noun: str = "event query"
+    held_noun: str = "objects"
+    definition: type[EventsDefinition] = EventsDefinition
+    handoff: Literal["feed"] = "feed"
+    limits: tuple[str, ...] = ("stream_event_queries", "stream_objects")
+    allows_join: bool = True
+
+    def read(
+        self, definition: EventsDefinition, analyser: RecordAnalyser, *, patiently: bool = False
+    ) -> OperatorExpressions:
+        """Return its key and its time, checked."""
+        return OperatorExpressions(read_fields(definition, analyser))
+
+    def destination(
+        self,
+        definition: EventsDefinition,
+        query: QuerySettings,
+        predicate: Predicate,
+        expressions: OperatorExpressions,
+    ) -> FeedDestination:
+        """Return the destination; the position of its objects is the first one that the predicate reads."""
+        key, time_us = (own.read[0].sql for own in expressions.fields)
+        positions = [attribute for attribute in predicate.read if attribute.parts]
+        position = positions[0].part_texts if positions else ()
+        name = hashed([key, time_us, *position])
+        track = Track(name, self.name, key, time_us, position, None, observes_all=True, by_key=True)
+        dwell_us, lost_after_us = (round(s * 1_000_000) for s in (definition.dwell_s, definition.lost_after_s))
+        own = EventQuery(
+            query.id, query.topic, name, track.time_name, query.selections, definition.kinds, dwell_us, lost_after_us
+        )
+        return FeedDestination(track, own.settings())
+
+    def held_limit(self, limits: LimitsConfig, queries: int) -> int:
+        """Return how many objects a part may hold."""
+        return max(1, limits.stream_objects // PARTS)
+
+    def reader(self, stream: StreamContext) -> FeedReader:
+        """Return the reader of observations of events."""
+        from broker.operators.events.reader import EventsReader
+
+        return EventsReader(stream.sink, stream.records_max)
+
+
+EVENTS = EventsKind()

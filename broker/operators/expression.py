@@ -1,0 +1,115 @@
+"""Expressions of operators over a record: their SQL, and the role by which they are checked and computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from asc.errors import PredicateError
+from asc.predicate.limits import Limits
+from asc.predicate.normal_form import Predicate
+from asc.predicate.parser import parse
+from asc.predicate.reader import SYNTAX_REMEDY
+from asc.predicate.syntax import shortened
+from asc.schema import Schema
+from broker.errors import QueryError
+
+Role = Literal["key", "time", "value", "position"]
+"""The use of an expression: the text that identifies an object, a TIMESTAMP, any scalar, or a point."""
+
+_COMPUTED: Mapping[Role, str] = {
+    "key": "CAST(({sql}) AS STRING)",
+    "time": "unix_micros({sql})",
+    "value": "{sql}",
+}
+
+_SHOWN_CHARS = 200
+
+
+class RecordAnalyser(Protocol):
+    """The meaning of predicates over the records of a stream, as far as operators ask for it."""
+
+    @property
+    def attributes(self) -> Schema:
+        """The attributes of a record."""
+
+    def normalise(self, where: str) -> Predicate:
+        """Return the normal form of a predicate; PredicateError where it is none."""
+
+    def over(self, schema: Schema) -> RecordAnalyser:
+        """Return the analyser of predicates over another schema, for the same Spark."""
+
+    def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
+        """Raise QueryError where Spark refuses a predicate, or reads it in another way; ``patiently``: however long
+        that takes.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression of an operator. ``name``: its field in the definition; ``sql``: as the user gave it.
+
+    >>> Expression("time", "ts", "time").computed
+    'unix_micros(ts)'
+    """
+
+    name: str
+    sql: str
+    role: Role
+
+    @property
+    def computed(self) -> str:
+        """The SQL that Spark computes for its role; of a position a predicate that reads it."""
+        if self.role == "position":
+            return f"ST_DistanceSphere(ST_Point(0, 0), {self.sql}) <= 1"
+        return _COMPUTED[self.role].format(sql=self.sql)
+
+    def read(self, analyser: RecordAnalyser) -> Predicate:
+        """Return the expression as a predicate of the one p-attribute that it is; QueryError where it is refused.
+
+        As a predicate it goes through all that keeps an expression from throwing or stalling.
+        """
+        is_position = self.role == "position"
+        text = self.computed if is_position else f"{self.computed} IS NOT NULL"
+        try:
+            found = analyser.normalise(text)
+        except PredicateError as error:
+            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], self._remedy(error, text)) from None
+        if len(found.read) != 1 or not found.columns or is_position != bool(found.read[0].parts):
+            remedy = "is the same for every record: name columns that differ"
+            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
+        return found
+
+    def _remedy(self, error: PredicateError, text: str) -> str:
+        """Return the remedy in words of the user's text, and not of the text around it."""
+        if error.value == shortened(text):
+            return "is no TIMESTAMP: name one, or CAST it to one"
+        try:
+            parse(self.sql, Limits(), "UTC")
+        except PredicateError as own:
+            error = own
+        remedy = error.remedy.replace(SYNTAX_REMEDY, "write an expression of Spark SQL")
+        return f"{error.subject} {str(error.value)!r}: {remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorExpressions:
+    """The expressions of one operator, checked.
+
+    ``fields``: those of its definition, each as a predicate of the one p-attribute that it is, in their order;
+    ``carried``: columns that a condition reads besides, by name, as observations carry them (Spark SQL), and
+    ``carried_reads``: each of them as such a predicate.
+    """
+
+    fields: tuple[Predicate, ...] = ()
+    carried: tuple[tuple[str, str], ...] | None = None
+    carried_reads: tuple[Predicate, ...] = ()
+
+    @property
+    def all(self) -> tuple[Predicate, ...]:
+        """Every expression that Spark computes for the operator."""
+        return (*self.fields, *self.carried_reads)
+
+
+NO_EXPRESSIONS = OperatorExpressions()

@@ -1,0 +1,121 @@
+"""Destinations of the handoff ``feed``: the track, the selection and the parameters of a query, in a plan."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from asc.operators.feed import QuerySettings
+from asc.plan.destination import NO_DESTINATION, Destination
+from asc.plan.plan import Plan
+from asc.predicate.normal_form import Conjunct, Predicate
+
+FORM = 2
+"""Of the definitions in plans. Plans of form 1 are compiled anew from the registry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The expressions that a kind reads of a record: queries with equal expressions share a track.
+
+    ``op``: the tag of the kind. ``key`` (text), ``time_us`` (microseconds), ``position`` (doubles, none where the kind
+    reads no position) and ``carried`` (what conditions read, by name; None where the kind has none) are Spark SQL.
+    ``observes_all``: the track has an observation of each decoded record, accepted or not. ``by_key``: the part of the
+    feed goes by the key of the object; otherwise all observations of the track are in one part. ``name``: a hash, which
+    differs between tracks of all kinds.
+    """
+
+    name: str
+    op: str
+    key: str
+    time_us: str
+    position: tuple[str, ...]
+    carried: tuple[tuple[str, str], ...] | None
+    observes_all: bool
+    by_key: bool
+
+    @property
+    def time_name(self) -> str:
+        """The name of its time expression: tracks with an equal one share its watermark."""
+        return hashed([self.time_us])
+
+    def plain(self) -> list[Any]:
+        """Return the track as JSON has it."""
+        carried = None if self.carried is None else [list(pair) for pair in self.carried]
+        position = list(self.position)
+        return [self.name, self.op, self.key, self.time_us, position, carried, self.observes_all, self.by_key]
+
+    @staticmethod
+    def of_plain(plain: Sequence[Any]) -> Track:
+        """Return the track of its JSON."""
+        name, op, key, time_us, position, carried, observes_all, by_key = plain
+        own = None if carried is None else tuple((column, sql) for column, sql in carried)
+        return Track(name, op, key, time_us, tuple(position), own, observes_all, by_key)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedDestination:
+    """A query of a kind with the handoff ``feed``, in a plan.
+
+    It has all that the kind needs to know of the query, so that a replayed batch uses the definitions of its plan.
+    """
+
+    track: Track
+    query: QuerySettings
+
+    @property
+    def selection(self) -> str:
+        """The name of the records that the query accepts; of a join that of all its shapes together."""
+        return self.query.selections[0]
+
+    def in_plan(self) -> Destination:
+        """Return the destination as plans have it."""
+        plain = {"track": self.track.plain(), "query": self.query.plain()}
+        names = (self.track.name, self.selection)
+        return Destination(self.query.id, self.track.op, FORM, *names, json.dumps(plain, separators=(",", ":")))
+
+    @staticmethod
+    def of(destination: Destination) -> FeedDestination:
+        """Return the query of a plan's destination."""
+        plain = json.loads(destination.definition)
+        return FeedDestination(Track.of_plain(plain["track"]), QuerySettings.of_plain(plain["query"]))
+
+
+def destinations_in(plan: Plan) -> list[FeedDestination]:
+    """Return the queries of a plan whose records go to the feed, each once, however many shapes a join has."""
+    return [FeedDestination.of(own) for own in plan.destinations.used()]
+
+
+def routed_topics(plan: Plan) -> set[str]:
+    """Return the topics that the job of the stream writes to: those of queries without an operator."""
+    routed = np.unique(plan.topic_of[plan.destinations.of_query == NO_DESTINATION])
+    return set(plan.topic_names.take(routed).to_pylist())
+
+
+def selection_of(predicate: Predicate) -> str:
+    """Return the name of the records that a predicate accepts: predicates with one normal form share it."""
+    conjuncts = sorted(map(_conjunct_text, predicate.conjuncts))
+    return hashed(["where", predicate.match_all, conjuncts], digest_bytes=8)
+
+
+def selection_of_join(where: str, layer: str) -> str:
+    """Return the name of the records that a join accepts, for all of its shapes; joins with one text share it."""
+    return hashed(["join", where, layer], digest_bytes=8)
+
+
+def _conjunct_text(conjunct: Conjunct) -> list[str]:
+    found = []
+    for attribute, constraint in conjunct:
+        pattern = None if attribute.like is None else attribute.like.key
+        found.append(repr((attribute.sql, str(attribute.type), pattern, constraint.intervals, constraint.null)))
+    return sorted(found)
+
+
+def hashed(plain: Sequence[Any], digest_bytes: int = 6) -> str:
+    """Return the hash of JSON values, in hexadecimal digits."""
+    return hashlib.blake2b(json.dumps(plain).encode(), digest_size=digest_bytes).hexdigest()

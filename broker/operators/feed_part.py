@@ -1,0 +1,40 @@
+"""Parts of a feed: its partitions, each with a state of its own."""
+
+from __future__ import annotations
+
+PARTS = 16
+"""Partitions of a feed. States are kept by them, so the number never changes."""
+
+_SEED = 42
+_MASK = 0xFFFFFFFF
+
+
+def part_of(track: str) -> int:
+    """Return the part of a track whose observations are all in one: Spark's ``pmod(hash(track, NULL), 16)``.
+
+    Spark's hash is MurmurHash3 for 32 bits, which takes the bytes of a text that fill no word one by one, as signed
+    numbers. NULL leaves a hash as it is.
+
+    >>> part_of("5f1d0c6a9b21")
+    10
+    """
+    content = track.encode()
+    aligned = len(content) - len(content) % 4
+    state = _SEED
+    for low in range(0, aligned, 4):
+        state = _mixed(state, int.from_bytes(content[low : low + 4], "little"))
+    for byte in content[aligned:]:
+        state = _mixed(state, byte - 256 if byte > 127 else byte)
+    state ^= len(content)
+    state = (state ^ state >> 16) * 0x85EBCA6B & _MASK
+    state = (state ^ state >> 13) * 0xC2B2AE35 & _MASK
+    return (state ^ state >> 16) % PARTS
+
+
+def _mixed(state: int, word: int) -> int:
+    word = _rotated(word * 0xCC9E2D51 & _MASK, 15) * 0x1B873593 & _MASK
+    return (_rotated(state ^ word, 13) * 5 + 0xE6546B64) & _MASK
+
+
+def _rotated(word: int, bits: int) -> int:
+    return (word << bits | word >> 32 - bits) & _MASK

@@ -1,0 +1,35 @@
+"""The topic of a feed: made where it is missing, and refused where it cannot be one."""
+
+from __future__ import annotations
+
+from asc.errors import AscError
+from broker.errors import TopicError
+from broker.kafka.cluster import KafkaCluster
+from broker.operators.feed_part import PARTS
+
+_SETTINGS = {"retention.ms": str(86_400_000)}
+"""Of a feed that is made: a day, in which its readers read it."""
+
+
+def make_feed(cluster: KafkaCluster, topic: str) -> None:
+    """Make a feed where it is missing; KafkaError where it cannot be, or has too few partitions."""
+    cluster.ensure_topics([topic], _SETTINGS, partitions=PARTS)
+    _check_partitions(cluster, topic)
+
+
+def refused_feed(cluster: KafkaCluster, topic: str) -> AscError | None:
+    """Why a feed cannot be made, or cannot be one; None where it can. KafkaError where Kafka does not answer."""
+    refused, missing = cluster.destinations([topic], "feed")
+    if refused or missing:
+        return refused.get(topic)
+    try:
+        _check_partitions(cluster, topic)
+    except TopicError as error:
+        return error
+    return None
+
+
+def _check_partitions(cluster: KafkaCluster, topic: str) -> None:
+    there = len(cluster.partitions(topic))
+    if there < PARTS:
+        raise TopicError("feed", topic, f"has {there} partitions, and {PARTS} are needed: give it so many")

@@ -1,0 +1,89 @@
+"""Kinds of operators: the protocol by which all shared code knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+from asc.operators.feed import QuerySettings
+from asc.predicate.normal_form import Predicate
+from broker.config.sections import LimitsConfig
+from broker.operators.definition import Definition
+from broker.operators.expression import OperatorExpressions, RecordAnalyser
+from broker.operators.feed_destination import FeedDestination
+
+if TYPE_CHECKING:
+    from broker.operators.feed_query import FeedReader
+
+
+D = TypeVar("D", bound=Definition)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamContext:
+    """A stream, as far as the readers of its feed need it.
+
+    ``sink``: options of Spark's Kafka sink. ``records_max``: the records of one batch, as the configuration bounds
+    them. ``analyser``: of predicates over the stream's records.
+    """
+
+    name: str
+    sink: Mapping[str, str]
+    records_max: int
+    analyser: RecordAnalyser
+
+
+class OperatorKind(Protocol[D]):
+    """A kind of operator: its name, its limits, and its parts.
+
+    ``name``: the tag in records, plans, messages and metrics. ``noun``: one query of the kind, in messages to users.
+    ``held_noun``: what its states hold, in the plural. ``definition``: the class of its parameters. ``handoff``: the
+    path of records to it. ``limits``: keys of ``[limits]``; the first one bounds the queries of a stream.
+    ``allows_join``: whether a join may have it.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def noun(self) -> str: ...
+
+    @property
+    def held_noun(self) -> str: ...
+
+    @property
+    def definition(self) -> type[D]: ...
+
+    @property
+    def handoff(self) -> Literal["feed"]: ...
+
+    @property
+    def limits(self) -> tuple[str, ...]: ...
+
+    @property
+    def allows_join(self) -> bool: ...
+
+    def read(self, definition: D, analyser: RecordAnalyser, *, patiently: bool = False) -> OperatorExpressions:
+        """Return the expressions of a definition, checked; QueryError where one is refused. ``patiently``: Spark has
+        all the time that it needs for what it is asked.
+        """
+
+    def destination(
+        self, definition: D, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
+    ) -> FeedDestination:
+        """Return the destination of a query in plans.
+
+        ``query`` has the id, topic and selection of the query; the kind adds its track and its parameters.
+        """
+
+    def held_limit(self, limits: LimitsConfig, queries: int) -> int:
+        """Return how many objects or observations one holder may hold, with so many queries of the kind."""
+
+    def reader(self, stream: StreamContext) -> FeedReader:
+        """Return the reader of the kind's messages in the feed of a stream."""
+
+
+def read_fields(definition: Definition, analyser: RecordAnalyser) -> tuple[Predicate, ...]:
+    """Return the expressions of a definition, checked, in their order; QueryError where one is refused."""
+    return tuple(expression.read(analyser) for expression in definition.expressions())

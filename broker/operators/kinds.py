@@ -1,0 +1,45 @@
+"""The one table of the kinds of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from broker.errors import QueryError
+from broker.operators.definition import Definition
+from broker.operators.events.kind import EVENTS
+from broker.operators.kind import OperatorKind
+from broker.operators.near.kind import NEAR
+from broker.operators.operator_fields import shown
+
+ROUTE = "route"
+"""The tag of a query without an operator: each accepted record goes to its topic."""
+
+OPERATORS: Mapping[str, OperatorKind[Any]] = {EVENTS.name: EVENTS, NEAR.name: NEAR}
+"""The kinds by their tags, in the order in which they are shown."""
+
+
+def definition_of(plain: Mapping[str, Any]) -> Definition | None:
+    """Return the definition of the ``operator`` of a query, as records and the API have it; None for ``route``.
+    QueryError where it is none.
+
+    >>> definition_of({"name": "events", "key": "icao24"}).summary()
+    'enter, exit, lost of icao24, lost after 3600 s'
+    >>> definition_of({"name": "route"})
+    """
+    name = plain.get("name")
+    if name == ROUTE:
+        unknown = next((field for field in plain if field != "name"), None)
+        if unknown is not None:
+            raise QueryError("field operator", shown(unknown), f"is not known: {ROUTE} has no parameters")
+        return None
+    kind = OPERATORS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise QueryError("operator", shown(name), f"is not known: known are {', '.join((ROUTE, *OPERATORS))}")
+    definition: Definition = kind.definition.parse(plain)
+    return definition
+
+
+def kind_of(definition: Definition) -> OperatorKind[Any]:
+    """Return the kind of a definition."""
+    return OPERATORS[definition.name]

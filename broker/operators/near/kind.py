@@ -1,0 +1,80 @@
+"""The kind ``near``: pairs of the objects that a query accepts, within a distance of each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from asc.operators.feed import QuerySettings
+from asc.operators.near.near_query import OP, NearQuery
+from asc.predicate.normal_form import Predicate
+from broker.config.sections import LimitsConfig
+from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
+from broker.operators.feed_destination import FeedDestination, Track, hashed
+from broker.operators.kind import StreamContext, read_fields
+from broker.operators.near.condition import near_condition
+from broker.operators.near.definition import NearDefinition
+
+if TYPE_CHECKING:
+    from broker.operators.feed_query import FeedReader
+
+_TRACK_PREFIX = "n"
+"""Of the names of tracks, since form 1; nothing reads it."""
+
+_RECORDS_MAX = 50_000
+"""Of the feed, in one batch: it may have as many ticks as observations, and a batch that fails repeats all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearKind:
+    """Pairs. A track has the records that its queries accept, all in one part: each object may be near any other."""
+
+    name: str = OP
+    noun: str = "near query"
+    held_noun: str = "observations"
+    definition: type[NearDefinition] = NearDefinition
+    handoff: Literal["feed"] = "feed"
+    limits: tuple[str, ...] = ("stream_near_queries", "stream_objects")
+    allows_join: bool = False
+
+    def read(
+        self, definition: NearDefinition, analyser: RecordAnalyser, *, patiently: bool = False
+    ) -> OperatorExpressions:
+        """Return its key, time and position, and the columns that its condition reads, checked."""
+        fields = read_fields(definition, analyser)
+        if definition.on is None:
+            return OperatorExpressions(fields, ())
+        columns = near_condition(definition.on, analyser, patiently=patiently).columns
+        carried = tuple((column.name, column.sent) for column in columns)
+        reads = tuple(Expression("on", column.text, "value").read(analyser) for column in columns)
+        return OperatorExpressions(fields, carried, reads)
+
+    def destination(
+        self, definition: NearDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
+    ) -> FeedDestination:
+        """Return the destination."""
+        key, time_us, position = (own.read[0] for own in expressions.fields)
+        carried = expressions.carried or ()
+        name = _TRACK_PREFIX + hashed([key.sql, time_us.sql, *position.part_texts, carried])
+        track = Track(
+            *(name, self.name, key.sql, time_us.sql, position.part_texts, carried), observes_all=False, by_key=False
+        )
+        window_us, every_us = (round(s * 1_000_000) for s in (definition.window_s, definition.every_s))
+        own = NearQuery(
+            *(query.id, query.topic, name, track.time_name, query.selections, definition.kinds),
+            *(definition.distance_m, window_us, every_us, definition.on),
+        )
+        return FeedDestination(track, own.settings())
+
+    def held_limit(self, limits: LimitsConfig, queries: int) -> int:
+        """Return how many observations a query may hold: all of one query are in one part of the feed."""
+        return max(1, limits.stream_objects // 2 // max(1, queries))
+
+    def reader(self, stream: StreamContext) -> FeedReader:
+        """Return the reader of observations of pairs."""
+        from broker.operators.near.reader import NearReader
+
+        return NearReader(stream.sink, min(stream.records_max, _RECORDS_MAX), stream.analyser)
+
+
+NEAR = NearKind()

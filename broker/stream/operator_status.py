@@ -1,0 +1,81 @@
+"""Status of the operators of a stream, by kind: what they hold, put out, exclude and wait for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from asc.operators.feed import Kind
+from asc.plan.plan import Plan
+from broker.operators.feed_destination import FeedDestination, destinations_in
+from broker.operators.feed_query import FeedQuery
+from broker.stream.event_time import Marks
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorStatus:
+    """The operators of one kind of a stream, since the daemon started.
+
+    ``queries``: in the running plan. ``held``: objects, observations or points in the states, as far as parts of the
+    feed had messages. ``outputs`` by type, ``excluded`` observations by reason. ``watermarks_us``: microseconds since
+    1970 by time expression. ``lag_records``: of the feed, not done; None where that is not known. ``failures``: how
+    often the reader of the feed ended with an error; ``problem``: why it does not run, None while it does.
+    """
+
+    queries: int
+    held: int
+    observations: int
+    outputs: Mapping[Kind, int]
+    excluded: Mapping[str, int]
+    watermarks_us: Mapping[str, int]
+    lag_records: int | None
+    failures: int
+    problem: str | None
+
+
+class PlanDestinations:
+    """The destinations of the plan that runs, read once a plan."""
+
+    def __init__(self) -> None:
+        self._read: tuple[Plan, Sequence[FeedDestination]] | None = None
+
+    def of(self, plan: Plan) -> Sequence[FeedDestination]:
+        """Return those of a plan. Cost: some microseconds a query where it is another plan than before."""
+        read = self._read
+        if read is None or read[0] is not plan:
+            self._read = read = (plan, destinations_in(plan))
+        return read[1]
+
+
+def operator_statuses(
+    destinations: Sequence[FeedDestination],
+    feed_queries: Mapping[str, FeedQuery],
+    lags: Mapping[str, int | None],
+    marks: Marks,
+    lateness_us: int,
+) -> dict[str, OperatorStatus]:
+    """Return the status of each kind that is used: the plan has a query of it, or its reader was started."""
+    queries = Counter(each.track.op for each in destinations)
+    times: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for each in destinations:
+        mark = marks.get(each.track.time_name)
+        if mark is not None:
+            times[each.track.op][each.track.time_us] = mark - lateness_us
+    found = {}
+    for op, query in feed_queries.items():
+        tally = query.tally
+        if tally is None and not queries[op]:
+            continue
+        found[op] = OperatorStatus(
+            queries[op],
+            0 if tally is None else sum(tally.held.values()),
+            0 if tally is None else tally.observations,
+            {} if tally is None else dict(tally.outputs),
+            {} if tally is None else dict(tally.excluded),
+            dict(times[op]),
+            lags[op],
+            query.failures,
+            query.problem,
+        )
+    return found
