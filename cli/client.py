@@ -228,10 +228,10 @@ class Client:
 
     def explain(self, query_id: str, values: Json | None, *, whole: bool = False) -> Json:
         """The constructs a query uses, or what becomes of a tuple; both and its way with ``whole``."""
-        return self.request("POST", f"{query_path(query_id)}/explain", json={"tuple": values, "whole": whole})
+        return self.request("POST", f"{query_path(query_id)}/explain", json={"tuple": values, "with_sequence": whole})
 
     def trace(self, *, values: Json | None, source: str | None, **asked: Any) -> Json:
-        """What becomes of a tuple, or of a record of a source topic: ``stream``, ``query``, ``blocks``, or none."""
+        """What becomes of a tuple, or of a record of a source topic: ``stream``, ``query``, ``max_blocks``, or none."""
         record = {"tuple": values} if source is None else {"source": source}
         body = {**record, **{name: value for name, value in asked.items() if value is not None}}
         return self.request("POST", "/v1/trace", json=body)

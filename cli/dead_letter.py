@@ -106,7 +106,9 @@ def show(*, client: Client, place: str, stream: str | None, as_json: bool) -> No
     with _letters(client.kafka(), found, None, _checked([place])) as letters:
         message = next(letters, None)
     if message is None:
-        raise CommandError("dead letter", place, f"is not in '{found['dead_letter']}': see 'asc dead-letter list'")
+        raise CommandError(
+            "dead letter", place, f"is not in '{found['dead_letter_topic']}': see 'asc dead-letter list'"
+        )
     shown = record_json(delivery_of(message))
     headers = [{"name": name, **text_member("value", value)} for name, value in message.headers or ()]
     if as_json:
@@ -197,7 +199,7 @@ def _letters(
     kafka: KafkaClient, stream: Json, reason: str | None, places: frozenset[Place] = frozenset()
 ) -> Iterator[Iterator[Any]]:
     """The dead letters of a stream that there are by now, those of some places, or whose reason has a text in it."""
-    topic = str(stream["dead_letter"])
+    topic = str(stream["dead_letter_topic"])
     if places:
         with contextlib.closing(kafka.records_at(topic, places)) as letters:
             yield letters

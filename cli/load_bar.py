@@ -22,10 +22,10 @@ _EACH_S = 0.5
 
 _NEXT = {
     None: "reading",
-    "read": "judging",
-    "judged": "compiling",
+    "read": "validating",
+    "validated": "compiling",
     "compiled": "writing",
-    "written to the registry": "putting in place",
+    "written": "putting in place",
 }
 """What is done, to what comes next."""
 
@@ -81,6 +81,6 @@ def follow(client: Client, bar: tqdm[None], over: threading.Event) -> None:
 
 def _show(bar: tqdm[None], load: Json) -> None:
     bar.total = load["queries"]
-    bar.set_description(_NEXT.get(load["done"], load["done"]), refresh=False)
-    bar.n = load["read"] if load["done"] is None else load["queries"]
+    bar.set_description(_NEXT.get(load["last_step"], load["last_step"]), refresh=False)
+    bar.n = load["read"] if load["last_step"] is None else load["queries"]
     bar.refresh()

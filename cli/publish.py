@@ -96,7 +96,7 @@ def publish(
             key,
             advance=lambda done: bar.update(done - bar.n),
             on_columns=_judge(file, schema, warned=own_format != "ndjson", force=force),
-            on_odd_line=_judge_line(file, found["dead_letter"], force=force),
+            on_odd_line=_judge_line(file, found["dead_letter_topic"], force=force),
         )
         count, interrupted = _sent(kafka, found["topic"], _from(batches, skip), skip, bar)
     if as_json:

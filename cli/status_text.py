@@ -11,7 +11,7 @@ from typing import Any
 from broker.visible_text import visible
 from cli.output import counted, cut, table_text
 
-_EVENTS_SHOWN = 3
+_REARRANGEMENTS_SHOWN = 3
 _SHOWN = 4
 _REASONS_SHOWN = 5
 
@@ -84,7 +84,11 @@ def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     """Records, mean cost, rearrangements; an off monitor counts but rearranges nothing."""
     tuples = monitor.get("tuples", 0)
     cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
-    return tuples, cost, sum(monitor.get("rearrangements", {}).values()) if monitor.get("enabled", True) else "off"
+    return (
+        tuples,
+        cost,
+        sum(monitor.get("rearrangement_counts", {}).values()) if monitor.get("enabled", True) else "off",
+    )
 
 
 def _details(stream: Mapping[str, Any]) -> Iterator[str]:
@@ -115,7 +119,7 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     if phases := plan.get("phases"):
         told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
         yield f"{name}: ms of a batch by phase: {told}"
-    for event in ((plan.get("monitor") or {}).get("events") or [])[-_EVENTS_SHOWN:]:
+    for event in ((plan.get("monitor") or {}).get("rearrangements") or [])[-_REARRANGEMENTS_SHOWN:]:
         yield _told(event)
 
 

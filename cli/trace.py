@@ -142,6 +142,6 @@ def trace(
         values=None if tuple_text is None else parse_tuple(tuple_text),
         source=source,
         query=query_id,
-        blocks=blocks,
+        max_blocks=blocks,
     )
     tell_trace(answer, page=page, as_json=as_json, way=page is None)

@@ -48,10 +48,10 @@ def trace_lines(answer: Json, *, way: bool, width: int | None) -> Iterator[str]:
     if trace and (way or not verdict):
         yield from _summary(trace)
     if trace and way:
-        for block in trace["told"]:
+        for block in trace["blocks_shown"]:
             yield ""
             yield from _block(block, trace["blocks"], width)
-        more = trace["blocks"] - len(trace["told"])
+        more = trace["blocks"] - len(trace["blocks_shown"])
         if more:
             yield f"{counted(more, 'more block')} not told"
 
@@ -83,10 +83,10 @@ def _summary(trace: Json) -> Iterator[str]:
 
 def _block(block: Json, blocks: int, width: int | None) -> Iterator[str]:
     yield (
-        f"block {block['number']} (of {blocks:,}, from 0 on): {block['begun']:,} of "
+        f"block {block['number']} (of {blocks:,}, from 0 on): {block['initial_conjuncts']:,} of "
         f"{counted(block['conjuncts'], 'conjunct')} to begin with, "
         f"{counted(len(block['visits']), 'construct')} visited, "
-        f"accepted by {counted(block['accepting'], 'query')}"
+        f"accepted by {counted(block['matching_queries'], 'query')}"
     )
     yield from _wrapped(f"sequence: {' -> '.join(block['sequence'])}", width)
     rows = _rows(block)
@@ -97,23 +97,23 @@ def _block(block: Json, blocks: int, width: int | None) -> Iterator[str]:
         yield from _wrapped(f"{_BY_ARROW} a micro-arrow led there, not the sequence", width)
     remaining = block["remaining"]
     if block["visits"] and remaining["queries"]:
-        more = remaining["queries"] - len(remaining["listed"])
-        ids = ", ".join(remaining["listed"]) + (f" and {more:,} more" if more else "")
+        more = remaining["queries"] - len(remaining["query_ids"])
+        ids = ", ".join(remaining["query_ids"]) + (f" and {more:,} more" if more else "")
         yield from _wrapped(f"after the last construct remain: {ids}", width)
 
 
 def _rows(block: Json) -> list[list[str]]:
     rows = []
     if block["patterns"]["conjuncts"]:
-        left = f"{block['conjuncts']:,} -> {block['begun']:,}"
+        left = f"{block['conjuncts']:,} -> {block['initial_conjuncts']:,}"
         rows.append(["", "its patterns", "", left, _losses(block["patterns"])])
     for step, visit in enumerate(block["visits"], 1):
         left = f"{visit['before']:,} -> {visit['after']:,}"
         by = _BY_ARROW if visit["by_arrow"] else ""
-        rows.append([f"{step}{by}", visit["value"], _region(visit), left, _losses(visit["fell"])])
+        rows.append([f"{step}{by}", visit["value"], _region(visit), left, _losses(visit["eliminated"])])
     if block["verification"]["conjuncts"]:
-        before = block["holding"] + block["verification"]["conjuncts"]
-        left = f"{before:,} -> {block['holding']:,}"
+        before = block["satisfied_conjuncts"] + block["verification"]["conjuncts"]
+        left = f"{before:,} -> {block['satisfied_conjuncts']:,}"
         rows.append(["", "exact constraints", "", left, _losses(block["verification"])])
     return rows
 
@@ -149,6 +149,6 @@ def _wrapped(line: str, width: int | None) -> list[str]:
 def _losses(losses: Json) -> str:
     if not losses["conjuncts"]:
         return ""
-    told = [f"{one['query']}: {one['term']}" for one in losses["listed"][:_TOLD_AT_A_STEP]]
+    told = [f"{one['query']}: {one['term']}" for one in losses["examples"][:_TOLD_AT_A_STEP]]
     more = losses["conjuncts"] - len(told)
     return "; ".join([*told, *([f"{more:,} more" if told else f"{more:,}"] if more else [])])

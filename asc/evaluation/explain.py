@@ -57,7 +57,7 @@ def explain(
         return Explanation("\n".join(verdict_lines(verdict)), verdict.accepted)
     trace = traced(plan, values, query_id=query_id, blocks=1, listed=0)
     verdict = trace.verdict or _judged(plan, query_id, values)
-    way = [] if verdict.block is None else _way(verdict, trace.told[0])
+    way = [] if verdict.block is None else _way(verdict, trace.blocks_shown[0])
     text = "\n".join([*verdict_lines(verdict), *_lines(plan, query_id), *way])
     return _placed(plan, query_id, Explanation(text, verdict.accepted))
 
@@ -148,12 +148,12 @@ def _blocks(plan: Plan) -> int:
 
 def _way(verdict: Verdict, block: BlockTrace) -> Iterator[str]:
     conjuncts = dict(enumerate(verdict.conjuncts, 1))
-    yield f"the tuple's way: {_counted(block.begun, 'conjunct')} to begin with"
-    without = _listed(number for number, one in conjuncts.items() if one.fell_by == "patterns")
+    yield f"the tuple's way: {_counted(block.initial_conjuncts, 'conjunct')} to begin with"
+    without = _listed(number for number, one in conjuncts.items() if one.eliminated_by == "patterns")
     if without:
         yield f"  without conjunct {without}, by the patterns that it matches"
     for position, visit in enumerate(block.visits, 1):
-        ended = _listed(number for number, one in conjuncts.items() if one.fell_at == position)
+        ended = _listed(number for number, one in conjuncts.items() if one.eliminated_at == position)
         told = f"; ends conjunct {ended}" if ended else ""
         yield f"  {position}. {visit.value}, region {visit.region_text}: {visit.after} left{told}"
     cost = f"{_counted(len(block.visits), 'construct')} evaluated"
@@ -161,7 +161,7 @@ def _way(verdict: Verdict, block: BlockTrace) -> Iterator[str]:
         if conjunct.holds:
             yield f"accepted by conjunct {number}; {cost}"
             return
-        if conjunct.fell_by == "verification":
+        if conjunct.eliminated_by == "verification":
             cost += f"; conjunct {number} ended by verifying {_failing(conjunct)}"
     yield f"not accepted; {cost}{'; the tuple is dropped by this block' if block.dropped else ''}"
 

@@ -24,7 +24,7 @@ _NO_LOSSES = Losses(0, 0, ())
 @dataclass(frozen=True, eq=False)
 class ListedWay:
     """The way through one listed block, counted after the others: the conjuncts listed for the tuple's value, which are
-    those that ask for it, or of the shapes in the cells around it, and of these the ``holding`` ones.
+    those that ask for it, or of the shapes in the cells around it, and of these the ``satisfied`` ones.
     """
 
     plan: Plan
@@ -33,7 +33,7 @@ class ListedWay:
     keys: Keys
     living: Bits
     near: Bits
-    holding: Bits
+    satisfied: Bits
 
     @staticmethod
     def of(plan: Plan, number: int, columns: Sequence[Column], keys: Keys) -> ListedWay:
@@ -43,8 +43,8 @@ class ListedWay:
         tuples = ListedTuples.of(block, own_columns(block, [columns[slots[own]] for own in block.attributes]), 0, 1)
         living = np.flatnonzero(plan.ranks[block.table.owner] >= 0)
         near = np.intersect1d(_listed(tuples), living)
-        holding = np.unique(tuples.conjuncts(plan.ranks) & CONJUNCT)
-        return ListedWay(plan, number, block, keys, living, near, holding)
+        satisfied = np.unique(tuples.conjuncts(plan.ranks) & CONJUNCT)
+        return ListedWay(plan, number, block, keys, living, near, satisfied)
 
     @property
     def evaluated(self) -> int:
@@ -57,9 +57,9 @@ class ListedWay:
         return not len(self.near)
 
     @property
-    def accepting(self) -> npt.NDArray[np.int32]:
+    def matching(self) -> npt.NDArray[np.int32]:
         """The handles of the queries that accept the tuple."""
-        handles: npt.NDArray[np.int32] = np.unique(self.block.table.owner[self.holding])
+        handles: npt.NDArray[np.int32] = np.unique(self.block.table.owner[self.satisfied])
         return handles
 
     def told(self, focus: int, listed: int) -> BlockTrace:
@@ -77,23 +77,23 @@ class ListedWay:
             by_arrow=False,
             before=len(self.living),
             after=len(self.near),
-            fell=self._losses(np.setdiff1d(self.living, self.near), self.near, focus, listed),
+            eliminated=self._losses(np.setdiff1d(self.living, self.near), self.near, focus, listed),
         )
         return BlockTrace(
             number=self.number,
             conjuncts=len(self.living),
             sequence=(name,),
-            begun=len(self.living),
+            initial_conjuncts=len(self.living),
             patterns=_NO_LOSSES,
             visits=(visit,),
             remaining=Remaining.of(self.plan, self.block.table.owner[self.near], focus, listed),
-            verification=self._losses(np.setdiff1d(self.near, self.holding), self.holding, focus, listed),
-            holding=len(self.holding),
-            accepting=len(self.accepting),
+            verification=self._losses(np.setdiff1d(self.near, self.satisfied), self.satisfied, focus, listed),
+            satisfied_conjuncts=len(self.satisfied),
+            matching_queries=len(self.matching),
             dropped=self.dropped,
         )
 
-    def fell(self, conjunct: JudgedConjunct, place: int) -> JudgedConjunct:
+    def eliminated(self, conjunct: JudgedConjunct, place: int) -> JudgedConjunct:
         """A conjunct of the verdict with what ruled it out."""
         if conjunct.holds:
             return conjunct

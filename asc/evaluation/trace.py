@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TEXT_CHARS = 300
 """Of the text of a value, a constraint or a region; longer ones are cut."""
 
-FellBy = Literal["patterns", "construct", "verification"]
+EliminatedBy = Literal["patterns", "construct", "verification"]
 """What rules a conjunct out: the patterns that the tuple matches or not, a region, or the exact constraints."""
 
 
@@ -32,14 +32,14 @@ class Term:
 class JudgedConjunct:
     """A conjunct of a query: whether all of its ``terms`` hold.
 
-    Where the way through the block was looked at and it does not hold: what ruled it out, and ``fell_at`` which of the
-    constructs visited, from 1 on, where it was one.
+    Where the way through the block was looked at and it does not hold, ``eliminated_by`` says what ruled it out, and
+    ``eliminated_at`` which of the constructs visited, from 1 on, where it was one.
     """
 
     holds: bool
     terms: tuple[Term, ...]
-    fell_by: FellBy | None = None
-    fell_at: int | None = None
+    eliminated_by: EliminatedBy | None = None
+    eliminated_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class Fallen:
 class Losses:
     """The conjuncts ruled out at one place, and the queries that have none left after it.
 
-    ``listed``: some of the conjuncts, those of queries that have none left first; all of them where they are few.
+    ``examples``: some of the conjuncts, those of queries that have none left first; all of them where they are few.
     """
 
     conjuncts: int
     queries: int
-    listed: tuple[Fallen, ...]
+    examples: tuple[Fallen, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +97,18 @@ class Visit:
     by_arrow: bool
     before: int
     after: int
-    fell: Losses
+    eliminated: Losses
 
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
     """The queries that have a conjunct in a GRB: how many, and the first of them by id, the one asked about before all.
 
-    ``listed``: their ids; all of them where they are few.
+    ``query_ids``: their ids; all of them where they are few.
     """
 
     queries: int
-    listed: tuple[str, ...]
+    query_ids: tuple[str, ...]
 
     @staticmethod
     def of(plan: Plan, owners: npt.NDArray[np.int32], focus: int, most: int) -> Remaining:
@@ -123,22 +123,23 @@ class Remaining:
 class BlockTrace:
     """The way through one block, numbered from 0.
 
-    ``sequence``: the p-attributes of its constructs in the macro-sequence. ``begun``: the conjuncts that the tuple
-    began with, after ``patterns`` ruled out others. ``remaining``: the queries that the last construct left.
-    ``verification``: what the regions left and the exact constraints ruled out. ``holding``: the conjuncts that hold in
-    the end, and ``accepting`` the queries of these. ``dropped``: no conjunct was left in the GRB.
+    ``sequence``: the p-attributes of its constructs in the macro-sequence. ``initial_conjuncts``: how many conjuncts
+    the tuple began with, after ``patterns`` ruled out others. ``remaining``: the queries that the last construct left.
+    ``verification``: what the regions left and the exact constraints ruled out. ``satisfied_conjuncts``: how many
+    conjuncts hold in the end, and ``matching_queries`` how many queries have one. ``dropped``: no conjunct was left in
+    the GRB.
     """
 
     number: int
     conjuncts: int
     sequence: tuple[str, ...]
-    begun: int
+    initial_conjuncts: int
     patterns: Losses
     visits: tuple[Visit, ...]
     remaining: Remaining
     verification: Losses
-    holding: int
-    accepting: int
+    satisfied_conjuncts: int
+    matching_queries: int
     dropped: bool
 
 
@@ -148,7 +149,7 @@ class Trace:
 
     ``accepted``: the first ids, sorted, of the ``accepted_count`` queries that accept it, ``match_all`` of which accept
     every tuple. ``evaluated``: the constructs visited, over all ``blocks``; ``dropped_blocks``: those that left nothing
-    in the GRB. ``told``: some blocks in detail. ``verdict``: of the query that was asked about.
+    in the GRB. ``blocks_shown``: some blocks in detail. ``verdict``: of the query that was asked about.
 
     Invariant: what is listed is bounded as the call asked, whatever the plan; what is counted is exact.
     """
@@ -162,7 +163,7 @@ class Trace:
     evaluated: int
     blocks: int
     dropped_blocks: int
-    told: tuple[BlockTrace, ...]
+    blocks_shown: tuple[BlockTrace, ...]
     verdict: Verdict | None
 
 

@@ -67,7 +67,7 @@ class _Tuple:
         beginnings.look(columns, 0, 1)
         return _Tuple(plan, keys, labels, regions[:, 0].tolist(), nulls, beginnings, columns)
 
-    def begun(self, block: Block) -> Words:
+    def initial(self, block: Block) -> Words:
         """The GRB that it begins a block with."""
         self.beginnings.of(block, 0, 1)
         row = int(self.beginnings.begins[0])
@@ -90,13 +90,13 @@ class _Way:
 
     number: int
     block: Block
-    begun: Words
+    initial: Words
     steps: tuple[_Step, ...]
-    holding: Bits
+    satisfied: Bits
 
     @property
     def left(self) -> Words:
-        return self.steps[-1].grb if self.steps else self.begun
+        return self.steps[-1].grb if self.steps else self.initial
 
     @property
     def evaluated(self) -> int:
@@ -107,9 +107,9 @@ class _Way:
         return not self.left.any()
 
     @cached_property
-    def accepting(self) -> npt.NDArray[np.int32]:
+    def matching(self) -> npt.NDArray[np.int32]:
         """The handles of the queries that accept the tuple."""
-        handles: npt.NDArray[np.int32] = np.unique(self.block.table.owner[self.holding])
+        handles: npt.NDArray[np.int32] = np.unique(self.block.table.owner[self.satisfied])
         return handles
 
 
@@ -137,7 +137,7 @@ def traced(
     ways: list[_Way | ListedWay] = [_walked(own, number) for number in range(len(plan.blocks))]
     ways += [ListedWay.of(plan, len(plan.blocks) + place, own.columns, own.keys) for place in range(len(plan.listed))]
     told = _chosen(ways, None if verdict is None else verdict.block, blocks)
-    handles = np.concatenate([plan.match_all_handles, *(way.accepting for way in ways)])
+    handles = np.concatenate([plan.match_all_handles, *(way.matching for way in ways)])
     ordinals = np.sort(plan.ranks[handles])
     focus = -1 if query_id is None else plan.handle(query_id)
     if verdict is not None and verdict.block is not None:
@@ -152,7 +152,7 @@ def traced(
         evaluated=sum(way.evaluated for way in ways),
         blocks=len(ways),
         dropped_blocks=sum(way.dropped for way in ways),
-        told=tuple(_told(own, way, focus, listed) for way in told),
+        blocks_shown=tuple(_told(own, way, focus, listed) for way in told),
         verdict=verdict,
     )
 
@@ -161,8 +161,8 @@ def _walked(own: _Tuple, number: int) -> _Way:
     """Sections 3.2, 4.3 and 5.1, over the rows of the block."""
     block = own.plan.blocks[number]
     slots, bases, arrows = block.slots.tolist(), block.bases.tolist(), block.arrows
-    begun = own.begun(block)
-    grb, steps, visited = begun, [], [False] * len(slots)
+    initial = own.initial(block)
+    grb, steps, visited = initial, [], [False] * len(slots)
     in_sequence, target = iter(block.sequence.tolist()), -1
     while grb.any():
         by_arrow = target >= 0 and not visited[target]
@@ -176,7 +176,7 @@ def _walked(own: _Tuple, number: int) -> _Way:
         grb = grb & block.matrix[row]
         steps.append(_Step(target, region, grb, by_arrow))
         target = int(arrows[row]) if len(arrows) else -1
-    return _Way(number, block, begun, tuple(steps), _verified(own, block, _bits(grb)))
+    return _Way(number, block, initial, tuple(steps), _verified(own, block, _bits(grb)))
 
 
 def _verified(own: _Tuple, block: Block, bits: Bits) -> Bits:
@@ -200,7 +200,7 @@ def _verified(own: _Tuple, block: Block, bits: Bits) -> Bits:
 
 def _chosen(ways: Sequence[_Way | ListedWay], first: int | None, most: int) -> list[_Way | ListedWay]:
     def rank(way: _Way | ListedWay) -> tuple[bool, bool, int]:
-        return way.number != first, not len(way.holding), way.number
+        return way.number != first, not len(way.satisfied), way.number
 
     return sorted(sorted(ways, key=rank)[:most], key=lambda way: (way.number != first, way.number))
 
@@ -211,7 +211,7 @@ def _told(own: _Tuple, way: _Way | ListedWay, focus: int, listed: int) -> BlockT
     plan, block = own.plan, way.block
     names = [plan.p_attributes[slot] for slot in block.slots.tolist()]
     losses = _Losing(own, way, focus, listed)
-    visits, before = [], way.begun
+    visits, before = [], way.initial
     for step in way.steps:
         attribute = names[step.construct]
         slot = int(block.slots[step.construct])
@@ -227,23 +227,23 @@ def _told(own: _Tuple, way: _Way | ListedWay, focus: int, listed: int) -> BlockT
                 by_arrow=step.by_arrow,
                 before=_ones(before),
                 after=_ones(step.grb),
-                fell=losses.between(before, step.grb, attribute),
+                eliminated=losses.between(before, step.grb, attribute),
             )
         )
         before = step.grb
     held = np.zeros(block.capacity, dtype=np.bool_)
-    held[way.holding] = True
+    held[way.satisfied] = True
     return BlockTrace(
         number=way.number,
         conjuncts=block.conjunct_count,
         sequence=tuple(shortened(str(names[construct])) for construct in block.sequence.tolist()),
-        begun=_ones(way.begun),
-        patterns=losses.between(block.live, way.begun, None),
+        initial_conjuncts=_ones(way.initial),
+        patterns=losses.between(block.live, way.initial, None),
         visits=tuple(visits),
         remaining=Remaining.of(plan, block.table.owner[_bits(way.left)], focus, listed),
         verification=losses.between(way.left, _packed(held), None),
-        holding=len(way.holding),
-        accepting=len(way.accepting),
+        satisfied_conjuncts=len(way.satisfied),
+        matching_queries=len(way.matching),
         dropped=way.dropped,
     )
 
@@ -291,19 +291,21 @@ def _with_way(verdict: Verdict, way: _Way | ListedWay, handle: int) -> Verdict:
     """The verdict with what ruled out each of its conjuncts."""
     bits = np.flatnonzero(way.block.table.owner == handle).tolist()
     told = zip(verdict.conjuncts, bits, strict=True)
-    fell = (way.fell(one, bit) if isinstance(way, ListedWay) else _fell(one, way, bit) for one, bit in told)
-    return replace(verdict, conjuncts=tuple(fell))
+    eliminated = (
+        way.eliminated(one, bit) if isinstance(way, ListedWay) else _eliminated(one, way, bit) for one, bit in told
+    )
+    return replace(verdict, conjuncts=tuple(eliminated))
 
 
-def _fell(conjunct: JudgedConjunct, way: _Way, bit: int) -> JudgedConjunct:
+def _eliminated(conjunct: JudgedConjunct, way: _Way, bit: int) -> JudgedConjunct:
     if conjunct.holds:
         return conjunct
-    if not _has(way.begun, bit):
-        return replace(conjunct, fell_by="patterns")
+    if not _has(way.initial, bit):
+        return replace(conjunct, eliminated_by="patterns")
     for place, step in enumerate(way.steps, 1):
         if not _has(step.grb, bit):
-            return replace(conjunct, fell_by="construct", fell_at=place)
-    return replace(conjunct, fell_by="verification")
+            return replace(conjunct, eliminated_by="construct", eliminated_at=place)
+    return replace(conjunct, eliminated_by="verification")
 
 
 def _has(grb: Words, bit: int) -> bool:

@@ -21,16 +21,16 @@ ARROWS_TOLD = 500
 class RegionLayout:
     """A region of a construct: its place among all of them, from 0 on, NULL's after the last, and its values as SQL.
 
-    ``satisfied``: the conjuncts of the block that it does not rule out (the ones of its qrb); ``own``: those of them
-    that constrain the p-attribute (qrb and qub). ``leads_to``: the constructs that could still rule out a conjunct
-    after it (the ones of its cab). ``arrow``: the construct that its micro-arrow leads to, or None.
+    ``satisfied``: the conjuncts of the block that it does not rule out (the ones of its qrb); ``constrained``: those
+    of them that constrain the p-attribute (qrb and qub). ``next_constructs``: the constructs that could still rule out
+    a conjunct after it (the ones of its cab). ``arrow``: the construct that its micro-arrow leads to, or None.
     """
 
     region: int
     text: str
     satisfied: int
-    own: int
-    leads_to: int
+    constrained: int
+    next_constructs: int
     arrow: int | None
 
 
@@ -146,8 +146,8 @@ def _regions(plan: Plan, number: int, construct: int, places: list[int]) -> list
                 region=place,
                 text=region_text(plan, slot, place),
                 satisfied=int(np.bitwise_count(left).sum()),
-                own=int(np.bitwise_count(left & qubs[construct]).sum()),
-                leads_to=int(np.count_nonzero(leads)),
+                constrained=int(np.bitwise_count(left & qubs[construct]).sum()),
+                next_constructs=int(np.count_nonzero(leads)),
                 arrow=arrow if arrow >= 0 else None,
             )
         )

@@ -122,7 +122,7 @@ class StreamMonitor:
         self.totals = Totals()
         self.last: LastBatch | None = None
         """Of the last batch with records, by block."""
-        self.events: tuple[Rearrangement, ...] = ()
+        self.rearrangements: tuple[Rearrangement, ...] = ()
 
     # -- what the job and the daemon call
 
@@ -181,7 +181,7 @@ class StreamMonitor:
         return self._waiting.unfinished_tasks > 0
 
     def view(self) -> dict[str, Any]:
-        """Settings, totals, blocks and the last events as plain values."""
+        """Settings, totals, blocks and the last rearrangements as plain values."""
         totals, figures = self.totals, [state.figures for state in self._states]
         return {
             "enabled": self._settings.enabled,
@@ -191,10 +191,10 @@ class StreamMonitor:
             "accepted": totals.accepted,
             "evaluated": totals.evaluated,
             "sampled": totals.sampled,
-            "rearrangements": dict(totals.rearrangements),
+            "rearrangement_counts": dict(totals.rearrangements),
             "monitor_s": totals.monitor_s,
             "blocks": [own and {"dropping_ratio": own.dropping_ratio, "cost": own.cost} for own in figures],
-            "events": [event.plain() for event in self.events],
+            "rearrangements": [event.plain() for event in self.rearrangements],
         }
 
     def measured(self, block: Block) -> dict[str, Any] | None:
@@ -312,7 +312,7 @@ class StreamMonitor:
             # The dropping ratio does not depend on the order, so that of all the period's tuples holds for the new one.
             one.state.put_in_place(None if cost is None else Figures(one.cause.now.dropping_ratio, cost), one.measured)
         events = [self._event(plan, one, sample_tuples) for one in found]
-        self.events = (*self.events, *events)[-_EVENTS_KEPT:]
+        self.rearrangements = (*self.rearrangements, *events)[-_EVENTS_KEPT:]
         with self._lock:
             by_trigger = Counter(self.totals.rearrangements) + Counter(
                 event.trigger for event in events if event.kind != "kept"

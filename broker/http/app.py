@@ -282,9 +282,9 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
     @router.post("/{query_id:path}/explain")
     def explain(query_id: str, body: ExplainBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """The constructs a query uses and their place in the sequence; of a tuple, whether the query accepts it and
-        which of its terms hold, with ``whole`` also its way through the sequence.
+        which of its terms hold, with ``with_sequence`` also its way through the sequence.
         """
-        return explained(permitted, query_id, body.tuple, whole=body.whole)
+        return explained(permitted, query_id, body.tuple, whole=body.with_sequence)
 
     return router
 

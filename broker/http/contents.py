@@ -11,7 +11,7 @@ _SHOWN_BYTES = 16_384
 
 def shown_record(record: Any) -> dict[str, Any]:
     """A record of Kafka's client: where it is, when it came, its key and value as text, or in base64 under another name
-    where they are not UTF-8. Of what is long the first part, with ``cut`` true.
+    where they are not UTF-8. Of what is long the first part, with ``truncated`` true.
     """
     is_cut = any(len(each or b"") > _SHOWN_BYTES for each in (record.key, record.value))
     return {
@@ -20,7 +20,7 @@ def shown_record(record: Any) -> dict[str, Any]:
         "timestamp_ms": record.timestamp,
         **_text("key", record.key),
         **_text("value", record.value),
-        "cut": is_cut,
+        "truncated": is_cut,
     }
 
 

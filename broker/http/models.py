@@ -168,27 +168,28 @@ class TrialBody(Body):
 
 
 class ExplainBody(Body):
-    """A tuple to judge, as the JSON object a record would hold, or none; ``whole``: with its way through the sequence,
-    past the constructs of all other queries.
+    """A tuple to judge, as the JSON object a record would hold, or none; ``with_sequence``: with its way through
+    the sequence, past the constructs of all other queries.
     """
 
     tuple: dict[str, Any] | None = None
-    whole: StrictBool = False
+    with_sequence: StrictBool = False
 
 
 class TraceBody(Body):
     """What to follow through a stream's plan: a ``tuple``, as the JSON object a record would hold, or the record that
     ``source`` names, as ``<topic>-<partition>-<offset>``; and the id of a ``query`` to say of it why.
 
-    ``blocks``: of how many at most the way is told in detail; ``listed``: how many ids at most at each place.
+    ``max_blocks``: of how many blocks at most the way is shown in detail; ``max_ids``: how many ids at most at each
+    place.
     """
 
     stream: Text | None = None
     tuple: dict[str, Any] | None = None
     source: Text | None = None
     query: Text | None = None
-    blocks: StrictInt = Field(default=8, ge=0, le=16)
-    listed: StrictInt = Field(default=10, ge=0, le=50)
+    max_blocks: StrictInt = Field(default=8, ge=0, le=16)
+    max_ids: StrictInt = Field(default=10, ge=0, le=50)
 
 
 class QueryModel(Body):

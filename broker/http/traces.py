@@ -143,7 +143,7 @@ def _followed(
     if not is_whole:
         keys = {one: one.key_of(value) for one, value in zip(plan.p_attributes, in_order, strict=True)}
         return {"verdict": plain(judged(plan, str(plan_id), keys))}
-    found = dict(plain(traced(plan, in_order, query_id=plan_id, blocks=body.blocks, listed=body.listed)))
+    found = dict(plain(traced(plan, in_order, query_id=plan_id, blocks=body.max_blocks, listed=body.max_ids)))
     return {"verdict": found.pop("verdict"), "trace": found}
 
 
@@ -180,13 +180,13 @@ def _shown(record: SourceRecord) -> dict[str, Any]:
 
 
 def _part(content: bytes | None) -> dict[str, Any]:
-    """Bytes as text, or in base64 where they are not UTF-8; ``cut`` where there are more."""
+    """Bytes as text, or in base64 where they are not UTF-8; ``truncated`` where there are more."""
     if content is None:
-        return {"text": None, "cut": False}
+        return {"text": None, "truncated": False}
     shown, is_cut = content[:_SHOWN_BYTES], len(content) > _SHOWN_BYTES
     try:
         content.decode()
     except UnicodeDecodeError:
-        return {"base64": base64.b64encode(shown).decode(), "cut": is_cut}
+        return {"base64": base64.b64encode(shown).decode(), "truncated": is_cut}
     # A character may be cut in two.
-    return {"text": shown.decode("utf-8", "ignore"), "cut": is_cut}
+    return {"text": shown.decode("utf-8", "ignore"), "truncated": is_cut}

@@ -100,7 +100,7 @@ def _described_stream(name: str, stream: Stream, queries: int, not_served: int) 
         "schema": stream.fields.ddl(),
         "options": dict(stream.config.options),
         "time_zone": stream.time_zone,
-        "dead_letter": stream.dead_letter_topic,
+        "dead_letter_topic": stream.dead_letter_topic,
         "queries": queries,
         "not_served": not_served,
     }
@@ -145,7 +145,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
             }
             for block in plan.blocks
         ],
-        "listed": [
+        "listed_by_position": [
             {
                 "position": str(block.listed),
                 "conjuncts": len(block),
@@ -155,7 +155,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
             for block in plan.listed
             if block.by_shapes
         ],
-        "listed_values": [
+        "listed_by_value": [
             {
                 "attribute": str(block.listed),
                 "conjuncts": len(block),
@@ -201,7 +201,7 @@ def explained(
 
     query, shape_id = permitted.planned(query_id)
     if tuple_ is None or whole:
-        permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without whole")
+        permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without with_sequence")
     plan = permitted.plan_of(query)
     values = None
     waited = [] if shape_id is not None else permitted.pending_shapes(query)

@@ -107,7 +107,7 @@ def _record(answer: Json) -> Markup | None:
 
 def _part(part: Json) -> str:
     text = part.get("text") if "base64" not in part else f"base64 {part['base64']}"
-    return "NULL" if text is None else f"{text}{' …' if part['cut'] else ''}"
+    return "NULL" if text is None else f"{text}{' …' if part['truncated'] else ''}"
 
 
 def _terms(verdict: Json | None, trace: Json | None) -> Markup | None:
@@ -117,11 +117,11 @@ def _terms(verdict: Json | None, trace: Json | None) -> Markup | None:
     rows: list[Markup] = []
     for number, conjunct in enumerate(verdict["conjuncts"], 1):
         if several:
-            said = f"conjunct {number} {'holds' if conjunct['holds'] else 'fails'}{_fell(conjunct, trace)}"
+            said = f"conjunct {number} {'holds' if conjunct['holds'] else 'fails'}{_eliminated(conjunct, trace)}"
             rows.append(element("tr", None, element("th", {"scope": "rowgroup", "colspan": 3}, said)))
         rows += [_term(term) for term in conjunct["terms"]]
-    fell = "" if several else _fell(verdict["conjuncts"][0], trace)
-    caption = f"Each term of the predicate's normal form, and what the record has{fell}."
+    eliminated = "" if several else _eliminated(verdict["conjuncts"][0], trace)
+    caption = f"Each term of the predicate's normal form, and what the record has{eliminated}."
     return joined(
         element("h2", None, f"The terms of {verdict['query']}"),
         _table(caption, [("Verdict", None), ("Term", None), ("Value", None)], rows),
@@ -139,13 +139,13 @@ def _term(term: Json) -> Markup:
     )
 
 
-def _fell(conjunct: Json, trace: Json | None) -> str:
-    if conjunct["fell_by"] == "patterns":
+def _eliminated(conjunct: Json, trace: Json | None) -> str:
+    if conjunct["eliminated_by"] == "patterns":
         return "; ruled out by the patterns that the record matches, before the first construct"
-    if conjunct["fell_by"] == "verification":
+    if conjunct["eliminated_by"] == "verification":
         return "; no region ruled it out, its exact constraints did"
-    if conjunct["fell_by"] == "construct" and trace:
-        return f"; ruled out at step {conjunct['fell_at']} of block {trace['told'][0]['number']}"
+    if conjunct["eliminated_by"] == "construct" and trace:
+        return f"; ruled out at step {conjunct['eliminated_at']} of block {trace['blocks_shown'][0]['number']}"
     return ""
 
 
@@ -163,28 +163,28 @@ def _ids(listed: Sequence[str], count: int) -> Markup:
 
 
 def _way(trace: Json | None) -> Markup | None:
-    if not trace or not trace["told"]:
+    if not trace or not trace["blocks_shown"]:
         return None
     legend = (
         "Each step visits the construct of one attribute. The bar is its regions in the order of their values, NULL at "
         "the end; the marked one is where the record's value lies. Next to it, what is left of the candidates (GRB), "
         "on a logarithmic scale: the whole bar before the step, the strong part of it after."
     )
-    more = trace["blocks"] - len(trace["told"])
+    more = trace["blocks"] - len(trace["blocks_shown"])
     untold = element("p", {"class": "soft"}, f"{_counted(more, 'block')} more not told in detail.") if more else None
-    blocks = (_block(block, trace["blocks"]) for block in trace["told"])
+    blocks = (_block(block, trace["blocks"]) for block in trace["blocks_shown"])
     return joined(
         element("h2", None, "The way along the sequence"), element("p", {"class": "soft"}, legend), *blocks, untold
     )
 
 
 def _block(block: Json, blocks: int) -> Markup:
-    begun = f"{block['begun']:,} of {_counted(block['conjuncts'], 'conjunct')} to begin with"
+    begun = f"{block['initial_conjuncts']:,} of {_counted(block['conjuncts'], 'conjunct')} to begin with"
     sequence = " → ".join(block["sequence"])
     columns = [("Step", "number"), ("Value", None), ("Regions", None), ("Left", None), ("Ruled out", None)]
     rows = [*_patterns(block), *(_visit(place, visit, block) for place, visit in enumerate(block["visits"], 1))]
     rows += _verification(block)
-    end = f"accepted by {_counted(block['accepting'], 'query', 'queries')}"
+    end = f"accepted by {_counted(block['matching_queries'], 'query', 'queries')}"
     caption = f"{begun}; {end}{'; the block is left with nothing' if block['dropped'] else ''}."
     return joined(
         element("h3", None, f"Block {block['number']} (of {blocks:,}, from 0 on)"),
@@ -198,7 +198,7 @@ def _remaining(block: Json) -> Markup | None:
     remaining = block["remaining"]
     if not (block["visits"] and remaining["queries"]):
         return None
-    ids = _ids(remaining["listed"], remaining["queries"])
+    ids = _ids(remaining["query_ids"], remaining["queries"])
     return joined(element("p", None, "After the last construct remain:"), ids)
 
 
@@ -222,7 +222,7 @@ def _visit(place: int, visit: Json, block: Json) -> Markup:
             None if visit["is_null"] else element("code", None, visit["region_text"]),
         ),
         _left(visit["before"], visit["after"], block["conjuncts"]),
-        element("td", None, *_losses(visit["fell"])),
+        element("td", None, *_losses(visit["eliminated"])),
     )
 
 
@@ -234,14 +234,16 @@ def _left(before: int, after: int, most: int) -> Markup:
 def _patterns(block: Json) -> Iterator[Markup]:
     if block["patterns"]["conjuncts"]:
         said = "by the patterns that it matches"
-        yield _other(said, block["conjuncts"], block["begun"], losses=block["patterns"], most=block["conjuncts"])
+        yield _other(
+            said, block["conjuncts"], block["initial_conjuncts"], losses=block["patterns"], most=block["conjuncts"]
+        )
 
 
 def _verification(block: Json) -> Iterator[Markup]:
     if block["verification"]["conjuncts"]:
-        before = block["holding"] + block["verification"]["conjuncts"]
+        before = block["satisfied_conjuncts"] + block["verification"]["conjuncts"]
         said = "by the exact constraints, where regions leave it open"
-        yield _other(said, before, block["holding"], losses=block["verification"], most=block["conjuncts"])
+        yield _other(said, before, block["satisfied_conjuncts"], losses=block["verification"], most=block["conjuncts"])
 
 
 def _other(said: str, before: int, after: int, *, most: int, losses: Json) -> Markup:
@@ -263,7 +265,7 @@ def _losses(losses: Json) -> Iterator[Markup]:
     yield element("p", None, f"{conjuncts}; {queries} with none left")
     listed = [
         element("li", None, element("code", None, one["query"]), " fails ", element("code", None, one["term"]))
-        for one in losses["listed"]
+        for one in losses["examples"]
     ]
     more = losses["conjuncts"] - len(listed)
     if more:

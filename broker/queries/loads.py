@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 LOG = logging.getLogger("asc.registration")
 
-Step = Literal["read", "judged", "compiled", "written to the registry"]
-STEPS: tuple[Step, ...] = ("read", "judged", "compiled", "written to the registry")
+Step = Literal["read", "validated", "compiled", "written"]
+STEPS: tuple[Step, ...] = ("read", "validated", "compiled", "written")
 
 _TOLD = 20_000
 """Queries changed at once that take seconds."""
@@ -22,33 +22,33 @@ _TOLD = 20_000
 class Load:
     """A change of so many queries under way; written by the thread that makes it alone.
 
-    ``by``: the name of whose change it is. ``read``: the queries whose predicates are; ``done``: the last of the STEPS
-    that all of them have behind them.
+    ``by``: the name of whose change it is. ``read``: the queries whose predicates are; ``last_step``: the last
+    of the STEPS that all of them have behind them.
     """
 
     queries: int
     read: int = 0
-    done: Step | None = None
+    last_step: Step | None = None
     by: str = ""
 
     def begin(self) -> None:
         """From the first step on, for what was judged did not stand any more."""
-        self.read, self.done = 0, None
+        self.read, self.last_step = 0, None
 
-    def told(self, done: Step, queries: int | None = None) -> None:
+    def told(self, step: Step, queries: int | None = None) -> None:
         """A step is done, by all or by so many queries: to be seen, and where it took long in the log."""
-        self.done = done
+        self.last_step = step
         count = self.queries if queries is None else queries
         if count >= _TOLD:
-            LOG.info("bulk load: %d queries are %s", count, done)
+            LOG.info("bulk load: %d queries are %s", count, step)
 
     def shown(self) -> dict[str, Any]:
         """As JSON.
 
         >>> Load(100_000, read=30_000).shown()
-        {'queries': 100000, 'read': 30000, 'done': None}
+        {'queries': 100000, 'read': 30000, 'last_step': None}
         """
-        return {"queries": self.queries, "read": self.read, "done": self.done}
+        return {"queries": self.queries, "read": self.read, "last_step": self.last_step}
 
 
 class Loads:

@@ -232,7 +232,7 @@ class Registrar:
                 load.begin()
                 standing = self.standing
                 candidates, refused = self._judge.judged(changes, standing, load, scope)
-                load.told("judged")
+                load.told("validated")
                 arrival = Arrival(changes, candidates, refused, standing, load, scope, keep_going)
                 self._arrivals.add(arrival)
                 with self._lock:
@@ -255,7 +255,7 @@ class Registrar:
         scope.check_change()
         with self.loads.begun(len(changes), scope.name) as load:
             candidates, refused = self._judge.judged(changes, self.standing, load, scope)
-            load.told("judged")
+            load.told("validated")
             with self._lock:
                 now = self.standing
                 removes = self._refuse_by_what_stands(changes, refused, scope)
@@ -398,7 +398,7 @@ class Registrar:
         changed = [candidate.query for candidate in candidates.values()]
         load.told("compiled", len(changed))
         versions = self._written(changed, gone) if changed or gone else {}
-        load.told("written to the registry", len(versions))
+        load.told("written", len(versions))
         try:
             version = max(versions.values(), default=before.version)
             written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}

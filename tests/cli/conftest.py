@@ -121,7 +121,7 @@ def schema_file(tmp_path: Path) -> Path:
 
 STREAM = {
     **{"name": "s", "topic": "s", "format": "json", "schema": "n INT", "queries": 0},
-    "dead_letter": "s.dead-letter",
+    "dead_letter_topic": "s.dead-letter",
 }
 STREAMS = {"streams": [STREAM], "kafka": {"bootstrap_servers": "127.0.0.1:9"}}
 

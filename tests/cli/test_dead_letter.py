@@ -140,7 +140,7 @@ def test_what_has_not_all_of_the_record_is_not_sent_again(asc: Asc, kafka: Embed
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
     reason = b"record for topic late takes 2000000 bytes with its headers, over the limit of 1048576"
     headers = [("asc-error", reason), ("asc-source", b"s-0-7")]
-    at = producer.send(found["dead_letter"], key=b"k", headers=headers).get(timeout=30)
+    at = producer.send(found["dead_letter_topic"], key=b"k", headers=headers).get(timeout=30)
     producer.close()
     place = f"{at.partition}-{at.offset}"
     result = asc("dead-letter", "replay", place, "--stream", "flights")

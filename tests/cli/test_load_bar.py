@@ -69,13 +69,13 @@ def test_each_step_is_shown_as_the_daemon_tells_it() -> None:
     states = list(drawn(answers))
     assert states[1].startswith("reading:  25%")
     words = [state.split(":")[0] for state in states]
-    assert words == ["sending", "reading", "judging", "compiling", "writing", "putting in place"]
+    assert words == ["sending", "reading", "validating", "compiling", "writing", "putting in place"]
 
 
 def test_a_daemon_that_is_slow_is_asked_again_and_one_that_does_not_know_is_not() -> None:
-    own = [{"queries": QUERIES, "read": 9, "done": None}]
+    own = [{"queries": QUERIES, "read": 9, "last_step": None}]
     silent, unknown = NoAnswerError("daemon", "", "does not answer"), ServerError(404, {})
-    words = [state.split(":")[0] for state in drawn([silent, [], own, unknown, [{**own[0], "done": "judged"}]])]
+    words = [state.split(":")[0] for state in drawn([silent, [], own, unknown, [{**own[0], "last_step": "validated"}]])]
     assert words == ["sending", "reading", "registering"]
 
 

@@ -26,7 +26,7 @@ PLAN: dict[str, Any] = {
     },
     "delivered": {"total": 6_000, "most": [{"query": "late", "records": 5_000}, {"query": "oslo", "records": 1_000}]},
     "dead_letters": {"total": 1_234, "reasons": REASONS},
-    "monitor": {"tuples": 5_000, "evaluated": 5_000, "rearrangements": {"cost": 2}, "events": [EVENT]},
+    "monitor": {"tuples": 5_000, "evaluated": 5_000, "rearrangement_counts": {"cost": 2}, "rearrangements": [EVENT]},
     "phases": {"bind": 0.002, "run": 0.1504},
     "evaluation_errors": 1_300,
     "conjuncts": 9,

@@ -46,7 +46,7 @@ def test_a_dead_letter_shows_what_is_wrong_with_it(asc: Asc, tmp_path: Path) -> 
     bad = tmp_path / "bad.ndjson"
     bad.write_text('{"flight": "x"}\n', encoding="utf-8")
     assert asc("publish", "--stream", "flights", bad).stdout == "1 record published to cli-flights\n"
-    dead = next(s["dead_letter"] for s in asc.json("status")["streams"] if s["name"] == "flights")
+    dead = next(s["dead_letter_topic"] for s in asc.json("status")["streams"] if s["name"] == "flights")
     reason = "value is not a JSON record of the stream's schema: column 'flight' holds no INT"
     # Other modules share the daemon, and may have dead letters before this one, of which some are no text.
     place = next(n for n in count(1) if asc.received(dead, n)[-1].get("value") == '{"flight": "x"}')

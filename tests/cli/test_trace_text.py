@@ -114,8 +114,8 @@ def test_nobody_remains_of_a_block_that_is_left() -> None:
 def test_a_block_fits_the_terminal(width: int) -> None:
     wheres = WHERES | {f"a-query-of-a-long-name-{number}": "delay > 1" for number in range(20)}
     answer = answer_of("late", 45, "x" * 500, None, wheres)
-    answer["trace"]["told"][0]["visits"][0]["by_arrow"] = True
-    answer["trace"]["told"][0]["sequence"] = [f"attribute_{number}" for number in range(40)]
+    answer["trace"]["blocks_shown"][0]["visits"][0]["by_arrow"] = True
+    answer["trace"]["blocks_shown"][0]["sequence"] = [f"attribute_{number}" for number in range(40)]
     lines = list(trace_lines(answer, way=True, width=width))
     block = lines[next(i for i, line in enumerate(lines) if line.startswith("sequence: ")) :]
     assert len(block) > 10
@@ -138,7 +138,7 @@ def test_what_a_terminal_would_obey_is_not_printed() -> None:
 
 def test_blocks_that_are_not_told() -> None:
     answer = answer_of(None, 45, "Oslo")
-    answer["trace"] |= {"told": (), "blocks": 60}
+    answer["trace"] |= {"blocks_shown": (), "blocks": 60}
     assert list(trace_lines(answer, way=True, width=None))[-1] == "60 more blocks not told"
 
 

@@ -105,7 +105,7 @@ def _regions(construct: Construct) -> list[str]:
 def _way(plan: Plan, name: str, values: Mapping[str, int]) -> str:
     """The regions of a tuple's values along the sequence, and the GRB after each."""
     in_order = [pa.scalar(values[str(attribute)], pa.int32()) for attribute in plan.p_attributes]
-    (block,) = traced(plan, in_order).told
+    (block,) = traced(plan, in_order).blocks_shown
     constructs = {str(one.attribute): one for one in plan.constructs(0)}
     drawn: list[Markup] = []
     left = bitarray(len(_names(plan)), endian="little")

@@ -23,13 +23,14 @@ def test_a_trace_tells_what_was_listed_and_which_term_failed() -> None:
         assert list(trace.accepted) == found[row]
         assert trace.verdict is not None
         assert trace.verdict.accepted == (query_id in found[row])
-        told = trace.told[0]
+        told = trace.blocks_shown[0]
         assert told.number >= len(plan.blocks)
         (visit,) = told.visits
-        assert visit.before - visit.after == visit.fell.conjuncts
-        assert told.visits[0].after - told.holding == told.verification.conjuncts
+        assert visit.before - visit.after == visit.eliminated.conjuncts
+        assert told.visits[0].after - told.satisfied_conjuncts == told.verification.conjuncts
         assert all(
-            conjunct.holds or conjunct.fell_by in ("construct", "verification") for conjunct in trace.verdict.conjuncts
+            conjunct.holds or conjunct.eliminated_by in ("construct", "verification")
+            for conjunct in trace.verdict.conjuncts
         )
         text = explain(plan, query_id, values, whole=True).text
         assert "listed under it" in text

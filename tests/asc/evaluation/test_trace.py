@@ -18,8 +18,8 @@ def test_a_verdict_as_json() -> None:
             {
                 "holds": False,
                 "terms": [{"constraint": "delay > 30", "value": "delay = 5", "holds": False}],
-                "fell_by": "construct",
-                "fell_at": 2,
+                "eliminated_by": "construct",
+                "eliminated_at": 2,
             }
         ],
         "block": 0,

@@ -99,7 +99,7 @@ def test_a_trace_accepts_what_the_kernels_and_the_reference_accept(
         keys = [attribute.key_of(value) for attribute, value in zip(one.p_attributes, values, strict=True)]
         assert list(trace.accepted) == accepted_by(one, keys)
         assert (trace.evaluated, trace.dropped_blocks) == (matched.evaluated, matched.block_dropped.sum())
-        for told in trace.told:
+        for told in trace.blocks_shown:
             agrees_with_the_reference(one, told, keys)
         json.dumps(plain(trace), allow_nan=False)
 
@@ -108,23 +108,23 @@ def agrees_with_the_reference(plan: Plan, told: BlockTrace, keys: list[Any]) -> 
     way = evaluate_block(plan, told.number, keys)
     block = plan.blocks[told.number]
     names = [str(plan.p_attributes[slot]) for slot in block.slots.tolist()]
-    assert told.begun == way.start.count()
+    assert told.initial_conjuncts == way.start.count()
     steps = [(names[step.construct], step.region, step.grb.count()) for step in way.steps]
     assert [(visit.attribute, visit.region, visit.after) for visit in told.visits] == steps
     assert told.dropped == way.dropped
-    befores = [told.begun, *(visit.after for visit in told.visits)]
+    befores = [told.initial_conjuncts, *(visit.after for visit in told.visits)]
     assert [visit.before for visit in told.visits] == befores[: len(told.visits)]
-    lost = [told.patterns, *(visit.fell for visit in told.visits), told.verification]
-    assert told.conjuncts - sum(one.conjuncts for one in lost) == told.holding
+    lost = [told.patterns, *(visit.eliminated for visit in told.visits), told.verification]
+    assert told.conjuncts - sum(one.conjuncts for one in lost) == told.satisfied_conjuncts
     owners = len(set(block.table.owner[block.table.owner >= 0].tolist()))
-    assert owners - sum(one.queries for one in lost) == told.accepting
+    assert owners - sum(one.queries for one in lost) == told.matching_queries
     # The verification comes last, and rules out after the last construct.
-    assert owners - sum(one.queries for one in lost[:-1]) == told.remaining.queries == len(told.remaining.listed)
-    assert list(told.remaining.listed) == sorted(told.remaining.listed)
+    assert owners - sum(one.queries for one in lost[:-1]) == told.remaining.queries == len(told.remaining.query_ids)
+    assert list(told.remaining.query_ids) == sorted(told.remaining.query_ids)
     for one in lost:
         # Nothing is cut off here, and whatever fell has a term that says why.
-        assert len(one.listed) == one.conjuncts
-        assert all(fallen.term for fallen in one.listed)
+        assert len(one.examples) == one.conjuncts
+        assert all(fallen.term for fallen in one.examples)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -142,10 +142,10 @@ def test_the_verdict_of_each_query_is_what_the_trace_accepts(
         assert verdict.accepted == (query.id in accepted)
         for conjunct in verdict.conjuncts:
             assert conjunct.holds == all(term.holds for term in conjunct.terms)
-            assert conjunct.holds == (conjunct.fell_by is None)
-            assert (conjunct.fell_by == "construct") == (conjunct.fell_at is not None)
+            assert conjunct.holds == (conjunct.eliminated_by is None)
+            assert (conjunct.eliminated_by == "construct") == (conjunct.eliminated_at is not None)
         if verdict.block is not None:
-            assert [told.number for told in trace.told] == [verdict.block]
+            assert [told.number for told in trace.blocks_shown] == [verdict.block]
 
 
 DELAY = PAttribute("delay", pa.int32(), ("delay",))
@@ -162,23 +162,23 @@ def delayed(plan: Plan, delay: int | None, city: str | None) -> list[pa.Scalar]:
 
 def test_what_fell_out_where_and_by_which_term() -> None:
     plan = compile_plan(QUERIES)
-    (block,) = traced(plan, delayed(plan, 45, "Bergen")).told
+    (block,) = traced(plan, delayed(plan, 45, "Bergen")).blocks_shown
     first, second = block.visits
     assert (first.attribute, first.value, first.region_text) == ("city", "city = 'Bergen'", "city < 'Oslo'")
     assert (first.region, first.regions, first.is_null, first.before, first.after) == (0, 3, False, 3, 1)
     # Of "either" one conjunct fell, and it has another one left.
-    assert (first.fell.conjuncts, first.fell.queries) == (2, 1)
-    assert first.fell.listed == (Fallen("late", 1, "city = 'Oslo'"), Fallen("either", 2, "city = 'Oslo'"))
-    assert (second.value, second.region, second.fell) == ("delay = 45", 2, Losses(0, 0, ()))
-    assert (block.holding, block.accepting, block.dropped) == (1, 1, False)
+    assert (first.eliminated.conjuncts, first.eliminated.queries) == (2, 1)
+    assert first.eliminated.examples == (Fallen("late", 1, "city = 'Oslo'"), Fallen("either", 2, "city = 'Oslo'"))
+    assert (second.value, second.region, second.eliminated) == ("delay = 45", 2, Losses(0, 0, ()))
+    assert (block.satisfied_conjuncts, block.matching_queries, block.dropped) == (1, 1, False)
 
 
 def test_the_query_that_is_asked_about_comes_first_among_what_fell() -> None:
     plan = compile_plan([Query(f"q{number:03}", Predicate("", ((OSLO,),))) for number in range(100)])
     trace = traced(plan, delayed(plan, None, None)[: len(plan.p_attributes)], query_id="q077", listed=3)
-    (visit,) = trace.told[0].visits
-    assert [fallen.query for fallen in visit.fell.listed] == ["q077", "q000", "q001"]
-    assert (visit.fell.conjuncts, visit.fell.queries, visit.is_null, visit.region) == (100, 100, True, 3)
+    (visit,) = trace.blocks_shown[0].visits
+    assert [fallen.query for fallen in visit.eliminated.examples] == ["q077", "q000", "q001"]
+    assert (visit.eliminated.conjuncts, visit.eliminated.queries, visit.is_null, visit.region) == (100, 100, True, 3)
 
 
 def test_what_is_told_is_bounded_and_what_is_counted_is_not() -> None:
@@ -187,21 +187,21 @@ def test_what_is_told_is_bounded_and_what_is_counted_is_not() -> None:
     assert len(plan.blocks) > 8
     trace = traced(plan, [pa.scalar(299, pa.int32())], query_id="q500", blocks=2, listed=4)
     assert (trace.accepted_count, trace.accepted) == (300, ("q000", "q001", "q002", "q003"))
-    assert (len(trace.told), trace.blocks, trace.queries) == (2, len(plan.blocks), 600)
+    assert (len(trace.blocks_shown), trace.blocks, trace.queries) == (2, len(plan.blocks), 600)
     assert trace.verdict is not None
-    assert trace.told[0].number == trace.verdict.block
-    assert all(len(visit.fell.listed) <= 4 for told in trace.told for visit in told.visits)
-    assert traced(plan, [pa.scalar(299, pa.int32())], blocks=0, listed=0).told == ()
+    assert trace.blocks_shown[0].number == trace.verdict.block
+    assert all(len(visit.eliminated.examples) <= 4 for told in trace.blocks_shown for visit in told.visits)
+    assert traced(plan, [pa.scalar(299, pa.int32())], blocks=0, listed=0).blocks_shown == ()
 
 
 def test_the_query_that_is_asked_about_comes_first_among_what_remains() -> None:
     each = [Query(f"q{number:03}", Predicate("", ((OSLO,),))) for number in range(100)]
     plan = compile_plan([*each, Query("late", Predicate("", ((LATE,),)))])
     values = delayed(plan, None, "Oslo")
-    (block,) = traced(plan, values, query_id="q077", listed=3).told
+    (block,) = traced(plan, values, query_id="q077", listed=3).blocks_shown
     assert block.remaining == Remaining(100, ("q077", "q000", "q001"))
     # One that fell out is not among them.
-    (block,) = traced(plan, values, query_id="late", listed=3).told
+    (block,) = traced(plan, values, query_id="late", listed=3).blocks_shown
     assert block.remaining == Remaining(100, ("q000", "q001", "q002"))
 
 
@@ -209,19 +209,19 @@ def test_verification_tells_the_term() -> None:
     options = CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=1, bounded_rows=0)
     plan = compile_plan(QUERIES[:1], options)
     trace = traced(plan, delayed(plan, 5, "Oslo"), query_id="late")
-    assert trace.told[0].verification == Losses(1, 1, (Fallen("late", 1, "delay > 30"),))
+    assert trace.blocks_shown[0].verification == Losses(1, 1, (Fallen("late", 1, "delay > 30"),))
     assert trace.verdict is not None
-    assert trace.verdict.conjuncts[0].fell_by == "verification"
+    assert trace.verdict.conjuncts[0].eliminated_by == "verification"
 
 
 def test_patterns_tell_the_term() -> None:
     plan = compile_plan([Query("port", normalise("s LIKE '%port%down%' AND n > 5", SCHEMA))])
     values = scalars(plan, {"s": "port is up", "n": 6})
     trace = traced(plan, values, query_id="port")
-    assert trace.told[0].patterns == Losses(1, 1, (Fallen("port", 1, "(s LIKE '%port%down%')"),))
-    assert trace.told[0].visits == ()
+    assert trace.blocks_shown[0].patterns == Losses(1, 1, (Fallen("port", 1, "(s LIKE '%port%down%')"),))
+    assert trace.blocks_shown[0].visits == ()
     assert trace.verdict is not None
-    assert trace.verdict.conjuncts[0].fell_by == "patterns"
+    assert trace.verdict.conjuncts[0].eliminated_by == "patterns"
 
 
 def test_a_long_text_is_cut_and_an_unknown_query_is_none() -> None:
@@ -234,4 +234,4 @@ def test_a_long_text_is_cut_and_an_unknown_query_is_none() -> None:
 
 def test_a_plan_of_no_query() -> None:
     trace = traced(compile_plan(()), [])
-    assert (trace.accepted_count, trace.told, trace.blocks) == (0, (), 0)
+    assert (trace.accepted_count, trace.blocks_shown, trace.blocks) == (0, (), 0)

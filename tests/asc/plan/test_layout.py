@@ -27,7 +27,9 @@ def test_the_worked_example(worked_example: WorkedExample) -> None:
     first = layout.constructs[0]
     assert (first.attribute, first.type, first.spark, first.exact) == ("A1", "int32", False, True)
     assert (first.constrained, first.region_count) == (2, 5)
-    assert [(region.text, region.satisfied, region.own, region.leads_to) for region in first.regions] == [
+    assert [
+        (region.text, region.satisfied, region.constrained, region.next_constructs) for region in first.regions
+    ] == [
         ("A1 < 30", 4, 2, 3),
         ("A1 = 30", 3, 1, 3),
         ("30 < A1 < 50", 3, 1, 3),
@@ -44,8 +46,8 @@ def test_regions_are_those_of_definition_1(worked_example: WorkedExample) -> Non
         for region in [*told.regions, told.null]:
             entry = construct.ra[region.region]
             assert region.satisfied == entry.qrb[:live].count()
-            assert region.own == (entry.qrb & construct.qub).count()
-            assert region.leads_to == entry.cab.count()
+            assert region.constrained == (entry.qrb & construct.qub).count()
+            assert region.next_constructs == entry.cab.count()
 
 
 def test_micro_arrows(worked_example: WorkedExample) -> None:

@@ -137,14 +137,14 @@ def test_the_cost_falls_again_within_lambda_after_the_data_changed(site: Site) -
     calm, alarmed = tuples(3 * LAMBDA, calm=True, seed=3), tuples(2 * LAMBDA, calm=False, seed=4)
     cost_of(site, calm.slice(0, LAMBDA))
     first = settled(site)
-    assert first["events"][0]["trigger"] == "unmeasured"
+    assert first["rearrangements"][0]["trigger"] == "unmeasured"
     cost_of(site, calm.slice(LAMBDA, LAMBDA))
     cost_of(site, calm.slice(2 * LAMBDA, LAMBDA))
-    before = len(settled(site)["events"])
+    before = len(settled(site)["rearrangements"])
     old = running_plan(site)
 
     cost_of(site, alarmed.slice(0, LAMBDA))
-    events = settled(site)["events"][before:]
+    events = settled(site)["rearrangements"][before:]
     assert [event["trigger"] for event in events] == ["cost"]
     (event,) = events
     assert event["cost_after"] < 0.75 * event["cost_before"]
@@ -175,12 +175,12 @@ def test_what_the_monitor_did_is_in_the_plan_the_metrics_and_the_status(site: Si
     assert float(lines[f'asc_queries{{stream="{stream}"}}']) == 1_000
     counted = {
         trigger: float(lines[f'asc_rearrangements_total{{stream="{stream}",trigger="{trigger}"}}'])
-        for trigger in shown["rearrangements"]
+        for trigger in shown["rearrangement_counts"]
     }
-    assert counted == shown["rearrangements"]
+    assert counted == shown["rearrangement_counts"]
     status = CliRunner().invoke(main, ["status", "--server", site.daemon.url])
     assert status.exit_code == 0, status.output
-    last = shown["events"][-1]
+    last = shown["rearrangements"][-1]
     assert f"{last['at']}  {stream} block 0: {last['trigger']}, dropping ratio " in status.output
 
 
@@ -192,8 +192,8 @@ def test_the_monitor_is_switched_off_without_a_restart(site: Site) -> None:
     before = settled(site)
     cost_of(site, tuples(2 * LAMBDA, calm=True, seed=5))
     after = settled(site)
-    assert (after["enabled"], after["rearrangements"]) == (False, before["rearrangements"])
+    assert (after["enabled"], after["rearrangement_counts"]) == (False, before["rearrangement_counts"])
     assert after["sampled"] == before["sampled"]
     site.daemon.reload(config)
     cost_of(site, tuples(LAMBDA, calm=True, seed=6))
-    assert len(settled(site)["events"]) > len(before["events"])
+    assert len(settled(site)["rearrangements"]) > len(before["rearrangements"])

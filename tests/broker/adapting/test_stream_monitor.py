@@ -121,15 +121,15 @@ def pairs(matches: Matches) -> list[tuple[int, int]]:
 def test_the_first_look_comes_after_the_sample_and_the_next_ones_every_lambda(stream: Any) -> None:
     one = stream(mu=0.0)
     one.run(D1.slice(0, 999))
-    assert one.monitor.events == ()
+    assert one.monitor.rearrangements == ()
     one.run(D1.slice(999, 1))
-    (first,) = one.monitor.events
+    (first,) = one.monitor.rearrangements
     assert (first.trigger, first.dropping_ratio_before, first.sample_tuples) == ("unmeasured", None, 1_000)
     one.run(D1.slice(1_000, LAMBDA - 1))
-    assert len(one.monitor.events) == 1
+    assert len(one.monitor.rearrangements) == 1
     one.run(D1.slice(1_000 + LAMBDA, 1))
     # mu = 0 rearranges at every look.
-    assert [event.tuples for event in one.monitor.events] == [1_000, LAMBDA]
+    assert [event.tuples for event in one.monitor.rearrangements] == [1_000, LAMBDA]
 
 
 def test_after_a_switch_of_the_data_the_cost_falls_again_within_lambda(stream: Any) -> None:
@@ -143,9 +143,9 @@ def test_after_a_switch_of_the_data_the_cost_falls_again_within_lambda(stream: A
     one = stream(compile_plan(alerts.standing_queries()))
     for seed in range(5):
         one.run(tuples(0.0, seed))
-    before = len(one.monitor.events)
+    before = len(one.monitor.rearrangements)
     switched = one.cost(tuples(1.0, 5))
-    events = one.monitor.events[before:]
+    events = one.monitor.rearrangements[before:]
     assert [event.trigger for event in events] in (["dropping ratio"], ["cost"])
     assert events[0].cost_after < 0.7 * events[0].cost_before
     assert events[0].old_sequence != events[0].new_sequence
@@ -168,37 +168,37 @@ def test_periodic_mode_takes_a_step_each_tau(stream: Any) -> None:
     one = stream(mode="periodic", tau_tuples=500, triggers=["dropping_ratio"])
     one.run(D1.slice(0, 1_000))
     steps = 1
-    while not one.monitor.events:
+    while not one.monitor.rearrangements:
         one.run(D1.slice(1_000 + 500 * steps, 500))
         steps += 1
     # n constructs take n - 1 steps.
     assert steps == len(one.plan.blocks[0].slots) - 1
-    assert one.monitor.events[0].trigger == "unmeasured"
+    assert one.monitor.rearrangements[0].trigger == "unmeasured"
 
 
 def test_off_counts_but_neither_draws_nor_rearranges_until_it_is_reloaded(stream: Any) -> None:
     one = stream(enabled=False, mu=0.0)
     one.run(D1.slice(0, LAMBDA))
     assert one.monitor.sampling() is None
-    assert (one.monitor.events, one.monitor.totals.tuples, one.monitor.totals.sampled) == ((), LAMBDA, 0)
+    assert (one.monitor.rearrangements, one.monitor.totals.tuples, one.monitor.totals.sampled) == ((), LAMBDA, 0)
     one.monitor.reload(MonitorConfig(lambda_tuples=LAMBDA, sample_tuples=1_000, max_core_share=1.0))
     one.run(D1.slice(LAMBDA, LAMBDA))
-    assert len(one.monitor.events) == 1
+    assert len(one.monitor.rearrangements) == 1
 
 
 def test_without_triggers_nothing_is_drawn(stream: Any) -> None:
     one = stream(triggers=[])
     one.run(D1.slice(0, LAMBDA))
-    assert (one.monitor.sampling(), one.monitor.events) == (None, ())
+    assert (one.monitor.sampling(), one.monitor.rearrangements) == (None, ())
 
 
 def test_the_cost_trigger_alone_says_so(stream: Any) -> None:
     one = stream(triggers=["cost"], mu=0.05)
     for start in range(0, 5 * LAMBDA, LAMBDA):
         one.run(D1.slice(start, LAMBDA))
-    before = len(one.monitor.events)
+    before = len(one.monitor.rearrangements)
     one.run(D2.slice(0, LAMBDA))
-    assert [event.trigger for event in one.monitor.events[before:]] == ["cost"]
+    assert [event.trigger for event in one.monitor.rearrangements[before:]] == ["cost"]
 
 
 def test_queries_that_come_and_go_leave_the_monitor_going(stream: Any, lists_of: Any) -> None:
@@ -218,7 +218,7 @@ def test_queries_that_come_and_go_leave_the_monitor_going(stream: Any, lists_of:
         columns = [batch[attribute.sql] for attribute in fresh.p_attributes]
         assert lists_of(found, one.plan.query_ids) == lists_of(match(fresh, columns, LAMBDA), fresh.query_ids)
     assert one.monitor.totals.rearrangements["unmeasured"] >= 1
-    assert {event.block for event in one.monitor.events} > {0}
+    assert {event.block for event in one.monitor.rearrangements} > {0}
 
 
 def test_a_failure_is_logged_and_the_next_look_goes_on(stream: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -230,28 +230,28 @@ def test_a_failure_is_logged_and_the_next_look_goes_on(stream: Any, caplog: pyte
     one.running.meanwhile = fails
     one.run(D1.slice(0, LAMBDA))
     assert "stream 's': the monitor could not look: no plan today" in caplog.text
-    assert one.monitor.events == ()
+    assert one.monitor.rearrangements == ()
     one.running.meanwhile = lambda: None
     one.run(D1.slice(LAMBDA, LAMBDA))
-    assert len(one.monitor.events) == 1
+    assert len(one.monitor.rearrangements) == 1
 
 
 def test_between_rearrangements_it_rests(stream: Any) -> None:
     one = stream(mu=0.0, max_core_share=1e-6)
     for start in range(0, 5 * LAMBDA, LAMBDA):
         one.run(D1.slice(start, LAMBDA))
-    assert len(one.monitor.events) == 1
+    assert len(one.monitor.rearrangements) == 1
 
 
 def test_after_a_rest_what_was_due_is_done(stream: Any) -> None:
     one = stream(mu=0.0, max_core_share=1e-6)
     for start in range(0, 3 * LAMBDA, LAMBDA):
         one.run(D1.slice(start, LAMBDA))
-    assert (len(one.monitor.events), one.monitor.sampling()) == (1, None)
+    assert (len(one.monitor.rearrangements), one.monitor.sampling()) == (1, None)
     one.monitor.reload(MonitorConfig(lambda_tuples=LAMBDA, sample_tuples=1_000, max_core_share=1.0, mu=0.0))
     assert one.monitor.sampling() is not None
     one.run(D1.slice(3 * LAMBDA, 1_000))
-    assert len(one.monitor.events) == 2
+    assert len(one.monitor.rearrangements) == 2
 
 
 def test_a_batch_in_flight_does_not_put_the_next_look_off(stream: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +267,7 @@ def test_a_batch_in_flight_does_not_put_the_next_look_off(stream: Any, monkeypat
         # Bound before the swap that the batch before it leads to, done after it.
         plan = one.plan
         one.run(D1.slice(number * LAMBDA, LAMBDA))
-        looks.append(len(one.monitor.events))
+        looks.append(len(one.monitor.rearrangements))
         assert one.plan is not plan
         one.offer(plan, D2.slice(number * LAMBDA, LAMBDA))
         one.settle()
@@ -292,11 +292,11 @@ def test_a_block_that_changed_while_it_was_measured_is_measured_anew(stream: Any
 
     one.running.meanwhile = changed_meanwhile
     one.run(D1.slice(0, 1_000))
-    assert {event.block for event in one.monitor.events} == others
+    assert {event.block for event in one.monitor.rearrangements} == others
     one.running.meanwhile = lambda: None
     # Its figures are gone, those of the others are not.
     one.run(D1.slice(1_000, 1_000))
-    assert [(event.block, event.trigger) for event in one.monitor.events[len(others) :]] == [(0, "unmeasured")]
+    assert [(event.block, event.trigger) for event in one.monitor.rearrangements[len(others) :]] == [(0, "unmeasured")]
 
 
 def test_blocks_keep_their_figures_when_their_numbers_shift(stream: Any) -> None:
@@ -316,9 +316,9 @@ def test_periodic_mode_begins_anew_for_a_block_that_changed(stream: Any) -> None
     one.running.replace(change_plan(one.plan, remove=["q000000"]), one.plan)
     one.run(D1.slice(1_500, 1_000))
     for number in range(len(one.plan.blocks[0].slots) - 2):
-        assert one.monitor.events == ()
+        assert one.monitor.rearrangements == ()
         one.run(D1.slice(2_500 + 500 * number, 500))
-    assert [event.trigger for event in one.monitor.events] == ["unmeasured"]
+    assert [event.trigger for event in one.monitor.rearrangements] == ["unmeasured"]
 
 
 def test_batches_that_wait_are_in_the_totals_whatever_becomes_of_them(stream: Any) -> None:
@@ -331,7 +331,7 @@ def test_batches_that_wait_are_in_the_totals_whatever_becomes_of_them(stream: An
     assert one.monitor.totals.tuples == 2_000
     gate.set()
     one.settle()
-    assert len(one.monitor.events) == 1
+    assert len(one.monitor.rearrangements) == 1
 
 
 def test_it_stops_without_measuring_another_block(stream: Any) -> None:
@@ -359,7 +359,7 @@ def test_all_null_and_constant_attributes_are_measured_like_others(stream: Any) 
     same = pa.table({name: pa.array(np.full(LAMBDA, 7, np.int32)) for name in D1.column_names})
     assert one.run(nothing).dropped == LAMBDA
     one.run(same)
-    assert len(one.monitor.events) == 2
+    assert len(one.monitor.rearrangements) == 2
 
 
 def test_another_plan_of_the_same_version_is_looked_at(stream: Any) -> None:
@@ -368,7 +368,7 @@ def test_another_plan_of_the_same_version_is_looked_at(stream: Any) -> None:
     # As one that was compiled anew beside the stream.
     one.running.replace(compile_plan(WORKLOAD.standing_queries(), version=one.plan.version))
     one.run(D1.slice(1_000, 1_000))
-    assert [event.trigger for event in one.monitor.events] == ["unmeasured", "unmeasured"]
+    assert [event.trigger for event in one.monitor.rearrangements] == ["unmeasured", "unmeasured"]
 
 
 def test_what_was_measured_of_a_block_is_told_while_it_stays(stream: Any) -> None:

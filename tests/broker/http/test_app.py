@@ -183,7 +183,7 @@ def test_each_body_knows_its_own_fields(site: Site) -> None:
         ("/v1/check", {"where": "n > 1", "tuple": {}}, "unknown field 'tuple': known: stream, where, layer"),
         ("/v1/check", {"wher": "n > 1"}, "unknown field 'wher': did you mean 'where'?"),
         ("/v1/queries/absent/explain", {"tupel": {}}, "unknown field 'tupel': did you mean 'tuple'?"),
-        ("/v1/queries/absent/explain", {"labels": {}}, "unknown field 'labels': known: tuple, whole"),
+        ("/v1/queries/absent/explain", {"labels": {}}, "unknown field 'labels': known: tuple, with_sequence"),
     ):
         answer = site.client.post(path, json=body)
         assert (answer.status_code, answer.json()["error"]["message"]) == (400, said)

@@ -38,7 +38,7 @@ def test_constructs_regions_and_sequence(api: TestClient, resting: Resting) -> N
     assert (own["type"], own["spark"], own["constrained"] >= 1) == ("int32", False, True)
     texts = [region["text"] for region in own["regions"]]
     assert "n = 4711" in texts
-    assert all(0 <= region["own"] <= region["satisfied"] <= found["conjuncts"] for region in own["regions"])
+    assert all(0 <= region["constrained"] <= region["satisfied"] <= found["conjuncts"] for region in own["regions"])
     assert found["monitor"] is None
 
 

@@ -217,13 +217,13 @@ def test_the_log_tells_how_far_a_long_load_is(
     with caplog.at_level("INFO", "asc.registration"):
         load_lines(resting.permitted, "\n".join(lines).encode(), keep_going=False)
     told = [line.rpartition("queries are ")[2] for line in caplog.messages if line.startswith("bulk load: 3")]
-    assert told == ["read", "judged", "compiled", "written to the registry"]
+    assert told == ["read", "validated", "compiled", "written"]
     caplog.clear()
     with caplog.at_level("INFO", "asc.registration"):
         load_lines(resting.permitted, "\n".join(lines).encode(), keep_going=False)
     # They stand just so: nothing was compiled or written.
     told = [line.rpartition("queries are ")[2] for line in caplog.messages if line.startswith("bulk load")]
-    assert told == ["read", "judged"]
+    assert told == ["read", "validated"]
 
 
 def test_others_see_how_far_a_load_is(api: TestClient, resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,8 +247,8 @@ def test_others_see_how_far_a_load_is(api: TestClient, resting: Resting, monkeyp
     monkeypatch.setattr(Load, "told", noted)
     load_lines(resting.permitted, "\n".join(lines).encode(), keep_going=False)
     assert seen == [
-        *({"queries": 3, "read": i, "done": None} for i in range(3)),
-        *({"queries": 3, "read": 3, "done": done} for done in STEPS),
+        *({"queries": 3, "read": i, "last_step": None} for i in range(3)),
+        *({"queries": 3, "read": 3, "last_step": done} for done in STEPS),
     ]
     assert api.get("/v1/loads").json() == {"loads": []}
     with pytest.raises(BulkRefusedError):

@@ -19,10 +19,10 @@ def shown(key: bytes | None, value: bytes | None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("key", "value", "wanted"),
     [
-        (None, b"", {"key": None, "value": "", "cut": False}),
-        ("ü".encode(), b"\xff\x00", {"key": "ü", "value_base64": "/wA=", "cut": False}),
-        (b"k", b"x" * 16_385, {"key": "k", "value": "x" * 16_384, "cut": True}),
-        (b"k", b"x" + "ü".encode() * 16_384, {"key": "k", "value": "x" + "ü" * 8_191, "cut": True}),
+        (None, b"", {"key": None, "value": "", "truncated": False}),
+        ("ü".encode(), b"\xff\x00", {"key": "ü", "value_base64": "/wA=", "truncated": False}),
+        (b"k", b"x" * 16_385, {"key": "k", "value": "x" * 16_384, "truncated": True}),
+        (b"k", b"x" + "ü".encode() * 16_384, {"key": "k", "value": "x" + "ü" * 8_191, "truncated": True}),
     ],
     ids=["none", "bytes", "long", "cut-in-a-character"],
 )
@@ -32,4 +32,4 @@ def test_keys_and_values(key: bytes | None, value: bytes | None, wanted: dict[st
 
 def test_long_bytes_are_cut() -> None:
     found = shown(b"k", b"\xff" * 20_000)
-    assert (len(found["value_base64"]), found["cut"]) == ((16_384 + 2) // 3 * 4, True)
+    assert (len(found["value_base64"]), found["truncated"]) == ((16_384 + 2) // 3 * 4, True)

@@ -245,7 +245,7 @@ def test_lists_and_views_tell_of_ones_own_alone(put: Callable[..., Any], as_toke
     assert told.json()["accepted"] is True
     assert "length(s)" not in told.text
     assert "sequence of constructs" in refusal(ops.post(explain, json={}))
-    assert "sequence of constructs" in refusal(ops.post(explain, json={"tuple": {"n": 5}, "whole": True}))
+    assert "sequence of constructs" in refusal(ops.post(explain, json={"tuple": {"n": 5}, "with_sequence": True}))
     assert "column" in refusal(ops.post("/v1/check", json={"where": "s = 'x'"}))
     assert ops.post("/v1/check", json={"where": "n > 1"}).status_code == 200
     assert "the streams of token" in refusal(ops.post("/v1/check", json={"where": "n > 1", "stream": foreign}))

@@ -97,9 +97,9 @@ def test_a_tuple_through_the_plan(as_token: Callable[[str], TestClient], resting
     assert "field 'nn': not in the stream's schema, left out: did you mean 'n'?" in found["warnings"]
     fallen = [
         (one["query"], one["term"])
-        for block in found["trace"]["told"]
+        for block in found["trace"]["blocks_shown"]
         for visit in block["visits"]
-        for one in visit["fell"]["listed"]
+        for one in visit["eliminated"]["examples"]
     ]
     assert ("tr-other-oslo", "d < 5.0") in [(query, term.replace("5e0", "5.0")) for query, term in fallen]
 
@@ -113,11 +113,11 @@ def test_a_record_is_decoded_as_the_stream_does(
     assert constraints(found["verdict"]) == [("_headers['h'] = 'x'", "_headers['h'] = 'x'", True)]
     assert {"tr-own-late", "tr-own-head"} <= set(found["trace"]["accepted"])
     record = found["record"]
-    assert record["key"] == {"text": "k1", "cut": False}
-    assert record["value"] == {"text": value.decode(), "cut": False}
+    assert record["key"] == {"text": "k1", "truncated": False}
+    assert record["value"] == {"text": value.decode(), "truncated": False}
     assert record["headers"] == [
-        {"name": "h", "text": "x", "cut": False},
-        {"name": "raw", "base64": "/w==", "cut": False},
+        {"name": "h", "text": "x", "truncated": False},
+        {"name": "raw", "base64": "/w==", "truncated": False},
     ]
     assert record["timestamp_ms"] == 1_500_000_000_123
     (warning,) = found["warnings"]
@@ -198,8 +198,8 @@ def test_what_is_refused(as_token: Callable[[str], TestClient], resting: Resting
     assert "unknown query 'nobody'" in refused(client, 404, stream=stream, tuple={}, query="nobody")
     wrong = refused(client, 400, stream=resting.stream("csv"), tuple={}, query="tr-own-late")
     assert f"is of stream '{stream}'" in wrong
-    assert "blocks" in refused(client, 400, stream=stream, tuple={}, blocks=17)
-    assert "listed" in refused(client, 400, stream=stream, tuple={}, listed=-1)
+    assert "max_blocks" in refused(client, 400, stream=stream, tuple={}, max_blocks=17)
+    assert "max_ids" in refused(client, 400, stream=stream, tuple={}, max_ids=-1)
     assert "unknown field 'lists'" in refused(client, 400, stream=stream, tuple={}, lists=1)
     assert "give one of 1048576 bytes at most" in refused(client, 400, stream=stream, tuple={"s": "x" * (1 << 20)})
 
@@ -270,7 +270,7 @@ def test_what_is_shown_of_a_record_is_bounded(as_token: Callable[[str], TestClie
     value = json.dumps({"n": 1, "s": "é" * 20_000}, ensure_ascii=False).encode()
     found = trace(as_token("all"), source=send(value, headers=[(f"h{i}", b"") for i in range(60)]))
     record = found["record"]
-    assert record["value"]["cut"] is True
+    assert record["value"]["truncated"] is True
     assert len(record["value"]["text"].encode()) <= 16 << 10
     assert (len(record["headers"]), record["header_count"]) == (50, 60)
     assert len(json.dumps(found)) < 200_000

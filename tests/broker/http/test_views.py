@@ -80,7 +80,7 @@ def test_a_stream_is_described_by_its_configuration_and_its_queries_paused_ones_
         "schema": "n INT, s STRING",
         "options": {},
         "time_zone": "UTC",
-        "dead_letter": f"{name}.dead-letter",
+        "dead_letter_topic": f"{name}.dead-letter",
         "queries": before[name] + 2,
         "not_served": 0,
     }
@@ -111,7 +111,7 @@ def test_blocks_that_list_conjuncts_by_position_are_told(resting: Resting) -> No
     registered(resting, "fence", where, "csv")
     registered(resting, "fence-low", f"{where} AND n < 3", "csv")
     found = described_plans(resting.permitted)[resting.stream("csv")]
-    (listed,) = found["listed"]
+    (listed,) = found["listed_by_position"]
     assert (listed["position"], listed["conjuncts"], listed["shapes"]) == ("ST_Point(n, n)", 2, 1)
     assert 0 < listed["bytes"] < found["bytes"]
     with pytest.raises(NotThereError, match="lists its conjuncts by the shapes"):
@@ -125,9 +125,9 @@ def test_blocks_that_list_conjuncts_by_value_are_told(resting: Resting, monkeypa
     plan = compile_plan(queries, CompileOptions(listed_conjuncts=1))
     monkeypatch.setattr(stream.running, "_plan", plan)
     found = described_plans(resting.permitted)[resting.stream("csv")]
-    (listed,) = found["listed_values"]
+    (listed,) = found["listed_by_value"]
     assert (listed["attribute"], listed["conjuncts"], listed["values"]) == ("n", 12, 6)
-    assert found["listed"] == []
+    assert found["listed_by_position"] == []
     with pytest.raises(NotThereError, match="lists its conjuncts by the values"):
         described_block(resting.permitted, stream, 0)
 
@@ -170,7 +170,7 @@ def test_explain_follows_a_tuple(api: TestClient, resting: Resting) -> None:
         "  holds  n > 1000   (n = 1001)",
         "  holds  s = 'x'   (s = 'x')",
     ]
-    refused = api.post("/v1/queries/explained/explain", json={"tuple": {"n": 7}, "whole": True}).json()
+    refused = api.post("/v1/queries/explained/explain", json={"tuple": {"n": 7}, "with_sequence": True}).json()
     assert refused["accepted"] is False
     assert refused["text"].startswith("not accepted because n > 1000 fails (n = 7)\n")
     assert plain.json()["text"] in refused["text"]

@@ -74,7 +74,7 @@ def test_the_verdict_the_terms_and_the_way(answer: dict[str, Any]) -> None:
     ):
         assert said in read.text
     way = read.text.partition("The way along the sequence")[2]
-    for visit in answer["trace"]["told"][0]["visits"]:
+    for visit in answer["trace"]["blocks_shown"][0]["visits"]:
         assert visit["region_text"] in way
         assert f"{visit['before']:,} → {visit['after']:,}" in way
     assert "early fails delay < 0" in way
@@ -88,7 +88,7 @@ def test_it_can_be_read_without_being_seen(answer: dict[str, Any]) -> None:
     assert None not in read.scopes
     assert read.images
     assert all(label for label in read.images)
-    visit = answer["trace"]["told"][0]["visits"][0]
+    visit = answer["trace"]["blocks_shown"][0]["visits"][0]
     assert any(visit["region_text"] in str(label) for label in read.images)
 
 
@@ -101,14 +101,14 @@ def test_a_fragment_has_no_page_around_it(answer: dict[str, Any]) -> None:
 def poisoned(value: Any) -> Any:
     """All texts of an answer with markup in them, names of fields apart."""
     if isinstance(value, dict):
-        return {name: own if name == "fell_by" else poisoned(own) for name, own in value.items()}
+        return {name: own if name == "eliminated_by" else poisoned(own) for name, own in value.items()}
     if isinstance(value, (list, tuple)):
         return [poisoned(own) for own in value]
     return f"{EVIL}{value}" if isinstance(value, str) else value
 
 
 def record() -> dict[str, Any]:
-    text, raw = {"text": "v", "cut": True}, {"base64": "/w==", "cut": False}
+    text, raw = {"text": "v", "truncated": True}, {"base64": "/w==", "truncated": False}
     return {
         **{"topic": "flights", "partition": 0, "offset": 17, "timestamp_ms": 1_500_000_000_123, "size_bytes": 9},
         **{"key": text, "value": text, "headers": [{"name": "h", **text}, {"name": "r", **raw}], "header_count": 60},
@@ -146,10 +146,10 @@ def test_values_and_predicates_of_a_real_plan_are_text(answers: Callable[..., di
 
 
 def test_what_was_ruled_out_before_and_after_the_constructs(answer: dict[str, Any]) -> None:
-    lost = {"conjuncts": 7, "queries": 5, "listed": [{"query": "late", "number": 1, "term": "delay > 30"}]}
-    block = answer["trace"]["told"][0]
-    told = {**block, "patterns": lost, "verification": lost, "holding": 2}
-    answer["trace"] = {**answer["trace"], "told": [told], "blocks": 60}
+    lost = {"conjuncts": 7, "queries": 5, "examples": [{"query": "late", "number": 1, "term": "delay > 30"}]}
+    block = answer["trace"]["blocks_shown"][0]
+    told = {**block, "patterns": lost, "verification": lost, "satisfied_conjuncts": 2}
+    answer["trace"] = {**answer["trace"], "blocks_shown": [told], "blocks": 60}
     text = Strict(trace_page(answer)).text
     for said in (
         "by the patterns that it matches",
@@ -163,11 +163,11 @@ def test_what_was_ruled_out_before_and_after_the_constructs(answer: dict[str, An
 
 
 def test_who_remains_after_the_last_construct(answer: dict[str, Any]) -> None:
-    block = answer["trace"]["told"][0]
-    block["remaining"] = {"queries": 1_003, "listed": ["late", "any"]}
+    block = answer["trace"]["blocks_shown"][0]
+    block["remaining"] = {"queries": 1_003, "query_ids": ["late", "any"]}
     read = Strict(trace_page(answer))
     assert "After the last construct remain:lateanyand 1,001 more" in read.text
-    block["remaining"] = {"queries": 0, "listed": []}
+    block["remaining"] = {"queries": 0, "query_ids": []}
     assert "After the last construct" not in Strict(trace_page(answer)).text
 
 
