@@ -186,6 +186,8 @@ def test_files_that_cannot_import_the_list_agree_with_it() -> None:
     assert set(tool["mypy"]["packages"]) == checked
     assert set(tool["importlinter"]["root_packages"]) == checked
     assert set(tool["pytest"]["ini_options"]["testpaths"]) == checked | {"tests"}
+    sources = {one["name"]: one.get("source_modules") for one in tool["importlinter"]["contracts"]}
+    assert set(sources["nothing imports tools"]) == set(PACKAGES)
     grafted = set(re.findall(r"^graft (\S+)$", (ROOT / "MANIFEST.in").read_text("utf-8"), re.MULTILINE))
     assert grafted == checked | {"tests", "docs", "deploy"}
     folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
