@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from broker.packages import check_packages, library_packages
+
 if TYPE_CHECKING:
     from broker.consuming.consume import Delivery, consume
     from broker.matching.dataframe import match
     from broker.matching.sql_function import SetFunction, register_function
 
 __all__ = ["Delivery", "SetFunction", "consume", "match", "register_function"]
+
+check_packages(library_packages())
 
 
 def __getattr__(name: str) -> Any:

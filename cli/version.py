@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from broker.packages import PACKAGES, package_place
 from cli.command import Command, examples
 from cli.output import json_option, print_json, print_table
 
@@ -22,12 +23,15 @@ PARTS = ("asc-broker", "pyspark", "kafka-python", "pyarrow", "numpy", "numba", "
 )
 @json_option
 def version(as_json: bool) -> None:
-    """Print the versions of the broker and of what it stands on."""
+    """Print the versions of the broker and of what it stands on.
+
+    As JSON also the folder that each of the broker's packages is imported from.
+    """
     import platform
 
     found = {"python": platform.python_version(), **{part: version_of(part) for part in PARTS}}
     if as_json:
-        print_json(found)
+        print_json({**found, "packages": {name: package_place(name) for name in PACKAGES}})
     else:
         print_table(["part", "version"], sorted(found.items(), key=lambda item: item[0] != PARTS[0]))
 

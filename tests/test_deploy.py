@@ -17,8 +17,8 @@ import broker
 from broker.access.secret import digest
 from broker.config.config import Config, load_config
 from broker.config.sections import ApiConfig
+from broker.packages import PACKAGES
 from cli.main import main
-from tools.release.archives import packages
 from tools.release.version import version_of
 
 ROOT = Path(broker.__file__).parents[1]
@@ -141,7 +141,7 @@ def test_versions_are_one() -> None:
 def test_the_image_copies_what_a_wheel_is_made_of() -> None:
     stage = DOCKERFILE.split("FROM ")[1]
     copied = {source for line in re.findall(r"^COPY (.*) \S+$", stage, re.MULTILINE) for source in line.split()}
-    assert copied >= {*packages(ROOT), "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"}
+    assert copied >= {*PACKAGES, "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"}
     let_through = set(re.findall(r"^!(\S+)$", (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8"), re.MULTILINE))
     assert let_through == copied | {"requirements.lock"}
     assert all((ROOT / source).exists() for source in let_through)

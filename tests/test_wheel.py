@@ -17,10 +17,10 @@ import pytest
 from packaging.requirements import Requirement
 
 import broker
+from broker.packages import PACKAGES
 from cli.demo_run import report_text
 
 ROOT = Path(broker.__file__).parents[1]
-PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench")
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(900)]
 

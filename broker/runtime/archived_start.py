@@ -29,9 +29,10 @@ def archive_classes(progress: Progress = lambda line: None) -> ClassArchive:
     if not archive.is_there:
         progress("Archiving Spark's classes, for starts in half the time (half a minute, once) ...")
         command = [sys.executable, "-m", "broker.runtime.archived_start"]
-        subprocess.run(
-            command, timeout=_MADE_WITHIN_S, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
-        )
+        # In the folder of the packages, for Python imports from the working folder first.
+        own = Path(__file__).parents[2]
+        nowhere = subprocess.DEVNULL
+        subprocess.run(command, cwd=own, timeout=_MADE_WITHIN_S, stdout=nowhere, stderr=nowhere, check=False)
     return archive
 
 

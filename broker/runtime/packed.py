@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from broker.errors import RuntimeMissingError
+from broker.packages import LIBRARY_PACKAGES
 from broker.runtime.progress import Progress
 
 UNPACKED = "asc-packages"
@@ -27,7 +28,6 @@ UNPACKED = "asc-packages"
 SUFFIXES = (".tar", ".tar.gz", ".tgz")
 """Of archives that Spark unpacks."""
 
-_OWN = ("asc", "broker", "monitor")
 _NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "shapely", "sqlglot")
 """What the workers import, with all that it requires. The API, Kafka's client and Java are the driver's alone."""
 
@@ -110,7 +110,7 @@ def _of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 def _own_files() -> dict[str, Path]:
     """The files of our own packages, wherever they are: an editable install does not list them."""
     found = {}
-    for package in _OWN:
+    for package in LIBRARY_PACKAGES:
         spec = PathFinder.find_spec(package)
         folder = (
             Path(__file__).parents[2] / package if spec is None or spec.origin is None else Path(spec.origin).parent

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 from click.testing import Result
 
+from broker.packages import PACKAGES
 from cli.version import PARTS
 
+ROOT = Path(__file__).parents[2]
 Run = Callable[..., Result]
 
 
 def test_version_names_its_parts(run: Run) -> None:
     found = json.loads(run("version", "--json").stdout)
-    assert found.keys() == {"python", *PARTS}
+    assert found.keys() == {"python", *PARTS, "packages"}
+    assert found["packages"] == {name: str(ROOT / name) for name in PACKAGES}
     assert found["asc-broker"] in run("version").stdout.splitlines()[1]
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from broker.packages import PACKAGES
 from tools.release.errors import ReleaseError
 
 _ROWS = "arr_delay,dest\n75,SFO\n,LAX\n5,ORD\n"
@@ -19,7 +20,6 @@ matcher.add_many([("late", "arr_delay > 60"), ("west", "dest IN ('LAX', 'SFO')")
 import pyarrow
 found = matcher.match(pyarrow.table({"arr_delay": [75, None, 5], "dest": ["SFO", "LAX", "ORD"]}))
 assert found.to_pydict() == {"row": [0, 0, 1], "query": ["late", "west", "west"]}, found
-import broker, cli, monitor, workloads
 print("as it should be")
 """
 
@@ -58,7 +58,7 @@ def try_installed(python: Path, folder: Path, version: str) -> None:
     _expect(_run([asc, "config", "--config", "asc.toml"], work), "asc config", 'topic = "flights"')
     matching = ["match", "--json", "--queries", "queries.ndjson", "--schema", "flights.ddl", "flights.csv"]
     _expect(_run([asc, *matching], work), "asc match", '"late": 1')
-    _expect(_run([python, "-c", _LIBRARY], work), "the library", "as it should be")
+    _expect(_run([python, "-c", f"import {', '.join(PACKAGES)}{_LIBRARY}"], work), "the library", "as it should be")
 
 
 def _expect(output: str, of: str, text: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tools
+from broker.packages import PACKAGES
 from tools.release.errors import ReleaseError
 from tools.release.version import check_committed, check_tagged, committed_s, tracked_files, version_faults, version_of
 
@@ -18,7 +19,7 @@ ROOT = Path(tools.__file__).parents[1]
 def test_one_place_says_the_version() -> None:
     version = version_of(ROOT)
     assert version.count(".") == 2
-    sources = [path for package in ("asc", "broker", "cli", "monitor") for path in (ROOT / package).rglob("*.py")]
+    sources = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     assert sources
     assert not [path for path in sources if f'"{version}"' in path.read_text("utf-8")]
 
