@@ -6,8 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+from bench.ports import free_port
 from broker.kafka.embedded import EmbeddedKafka
-from faults.broker_process import free_port
 from faults.processes import children, kill
 
 

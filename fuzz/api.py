@@ -19,9 +19,10 @@ from hypothesis.strategies import SearchStrategy
 from schemathesis import GenerationMode
 from schemathesis.core.result import Ok
 
+from bench.ports import free_port
 from broker.config.sections import KafkaConfig
 from broker.kafka.cluster import KafkaCluster
-from faults.broker_process import BrokerProcess, free_port
+from faults.broker_process import BrokerProcess
 from faults.node import Node
 from fuzz.predicate_texts import plain_conjunctions, texts
 from fuzz.target import Target, Violation
