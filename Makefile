@@ -4,11 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup demo check test lint soak fuzz bench screenshots audit release docs lock clean
+.PHONY: help setup demo check test nightly lint soak fuzz bench screenshots audit release docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 8
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
 
 $(BIN)/python:
 	@[ "$$(uname)" = Linux ] || { echo "System: '$$(uname)' is not Linux, which asc-broker needs: run it on Linux, or in a container of it"; exit 1; }
@@ -45,14 +45,19 @@ lint: .venv/.dev  ## ruff, mypy --strict, import-linter
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-check: lint  ## the checks of lint, then, on all cores, every test that starts neither a JVM nor Kafka
-	@$(BIN)/python -m pytest -m "not spark and not kafka" --numprocesses auto --dist worksteal --durations=10
+check: lint  ## the checks of lint, then, on all cores, every test of the gate that starts neither a JVM nor Kafka
+	@$(BIN)/python -m pytest -m "not spark and not kafka and not nightly" --numprocesses auto --dist worksteal
 
 # Three processes, each with a Spark session and a Kafka node of its own (3 GB), whatever the machine has: most tests
 # wait for others' processes. Whole files go to one of them, so that what a file shares is set up once; in the order of
 # tests/conftest.py, slow ones first, so that none is left for the end.
-test: setup .venv/.dev lint  ## the checks of lint, then every test; the ten slowest are told
-	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations=10
+WHOLE_FILES := --numprocesses 3 --dist loadfile --no-loadscope-reorder
+
+test: setup .venv/.dev lint  ## the gate: the checks of lint, then the tests of everything that a change can break
+	@$(BIN)/python -m pytest -m "not nightly" $(WHOLE_FILES)
+
+nightly: setup .venv/.dev lint  ## every test, at full size and with random examples: before a release
+	@$(BIN)/python -m pytest --nightly $(WHOLE_FILES)
 
 soak: MINUTES ?= 30
 soak: setup .venv/.dev  ## random faults in a broker under load for MINUTES, and the books of what it delivered

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from typing import Any
 import httpx
 
 from asc.schema import Schema
+from bench.ports import free_port
 from bench.traffic import make_topics
 from broker.config.sections import KafkaConfig
 from broker.http.guards import NDJSON
@@ -68,7 +68,7 @@ class Served:
         self.checkpoint_dir = self._folder / "checkpoint"
         self.pid: int | None = None
         """The daemon's process while it runs."""
-        self._port = _free_port()
+        self._port = free_port()
         self._client = _client(self._port)
         self._config = self._folder / "asc.toml"
         self._config.write_text(
@@ -97,7 +97,7 @@ class Served:
 
     def twin(self) -> Served:
         """Another daemon on the same registry, topics and checkpoint folder, at an address of its own."""
-        other, port = copy.copy(self), _free_port()
+        other, port = copy.copy(self), free_port()
         other.pid, other._config = None, self._folder / f"{port}.toml"
         other._config.write_text(
             self._config.read_text("utf-8").replace(f"port = {self._port}", f"port = {port}"), "utf-8"
@@ -223,9 +223,3 @@ class Served:
 
 def _client(port: int) -> httpx.Client:
     return httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=_REQUEST_S, trust_env=False)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

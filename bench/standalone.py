@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from types import TracebackType
 
 import pyspark
 
+from bench.ports import free_port
 from broker.runtime.java import find_java
 
 _READY_S = 60.0
@@ -30,7 +30,7 @@ class StandaloneCluster:
     def __init__(
         self, folder: Path, *, workers: int = 2, cores: int = 1, memory_mib: int = 512, path: Sequence[Path] = ()
     ) -> None:
-        self.url = f"spark://127.0.0.1:{_free_port()}"
+        self.url = f"spark://127.0.0.1:{free_port()}"
         self._folder = folder
         self._count = workers
         self._capacity = ("--cores", str(cores), "--memory", f"{memory_mib}m")
@@ -112,9 +112,3 @@ class StandaloneCluster:
             process.wait()
         self._workers.clear()
         self._master = None
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

@@ -16,12 +16,15 @@ from asc.keys.constraint import Constraint, Interval
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate.normal_form import Predicate
+from bench.ports import free_port
 from broker.kafka.client import quiet_client_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from broker.kafka.embedded import EmbeddedKafka
+
+pytest_plugins = ("tests.durations", "tests.tiers")
 
 _QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Tests start many short-lived JVMs on few cores: what Java's second compiler takes is never paid back."""
@@ -83,9 +86,6 @@ class SecureKafka:
 @pytest.fixture(scope="session")
 def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKafka]:
     """A node whose certificate a CA made for this run has signed, with one user; login by PLAIN or SCRAM-SHA-512."""
-    import contextlib
-    import socket
-
     import trustme
     from cryptography.hazmat.primitives import serialization
 
@@ -101,9 +101,7 @@ def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKaf
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     (folder / "server.pem").write_bytes(key + b"".join(each.bytes() for each in issued.cert_chain_pems))
-    with contextlib.ExitStack() as held:
-        servers = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
-        plain, controller, secure = (server.getsockname()[1] for server in servers)
+    plain, controller, secure = free_port(), free_port(), free_port()
     login = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_asc="se\\"cret";'
     settings = {
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",

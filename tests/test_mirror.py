@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,11 @@ from broker.packages import PACKAGES
 
 ROOT = Path(__file__).parents[1]
 
+VALUE_CLASSES = {"broker/stream/finding.py", "cli/found_rows.py"}
+"""Modules of frozen values without behaviour: a test of their own would repeat their fields."""
+
 WITHOUT_TESTS = {
+    **dict.fromkeys(VALUE_CLASSES, "holds values that the tests of its users compare"),
     "asc/operators/times.py": "has an example that is run",
     "asc/operators/exclusions.py": "is tested by each kind of operator",
     "broker/plans/offsets.py": "names a type, and does nothing",
@@ -34,4 +39,12 @@ def test_every_module_has_a_test_file_at_its_place(package: str) -> None:
     modules = [path for path in (ROOT / package).rglob("*.py") if path.name != "__init__.py"]
     assert modules
     missing = {str(path.relative_to(ROOT)) for path in modules if not mirrored(path).is_file()}
+    # What every exception is held to stands in one file, tests/test_errors.py.
+    missing = {name for name in missing if not name.endswith("/errors.py")}
     assert missing == {name for name in WITHOUT_TESTS if name.startswith(f"{package}/")}
+
+
+@pytest.mark.parametrize("module", sorted(VALUE_CLASSES))
+def test_a_value_class_without_tests_has_no_behaviour(module: str) -> None:
+    tree = ast.parse((ROOT / module).read_text("utf-8"))
+    assert [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)] == []

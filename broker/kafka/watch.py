@@ -6,6 +6,7 @@ import contextlib
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from broker.failure import one_line
@@ -27,9 +28,10 @@ class KafkaWatch:
     that it answers again, is a line in the log each.
     """
 
-    def __init__(self, client: KafkaClient) -> None:
+    def __init__(self, client: KafkaClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
-        self._answered_s = time.monotonic()
+        self._clock = clock
+        self._answered_s = clock()
         self._silence = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep_asking, name="kafka-watch", daemon=True)
@@ -47,7 +49,7 @@ class KafkaWatch:
     @property
     def problem(self) -> str | None:
         """That Kafka does not answer, since when and what its client says; None while it does."""
-        silent_s = time.monotonic() - self._answered_s
+        silent_s = self._clock() - self._answered_s
         if silent_s < SILENT_AFTER_S:
             return None
         because = f" ({self._silence})" if self._silence else ""
@@ -72,7 +74,7 @@ class KafkaWatch:
                     is_told = True
                     LOG.error("%s", self.problem)
                 continue
-            self._answered_s = time.monotonic()
+            self._answered_s = self._clock()
             if is_told:
                 is_told = False
                 LOG.info("Kafka %s answers again", self._client.bootstrap_servers)

@@ -68,11 +68,19 @@ class RecentRecords:
     for 20 seconds after the last question that needed them.
     """
 
-    def __init__(self, topic: str, spark: SparkSession, client: KafkaClient, decoder: Decoder) -> None:
+    def __init__(
+        self,
+        topic: str,
+        spark: SparkSession,
+        client: KafkaClient,
+        decoder: Decoder,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._topic = topic
         self._spark = spark
         self._client = client
         self._decoder = decoder
+        self._clock = clock
         self._turn = threading.Condition()
         self._is_busy = False
         self._newest: dict[str, object] = {}
@@ -164,14 +172,14 @@ class RecentRecords:
 
     def _read(self, last: int) -> _Held:
         held = self._held
-        if held is not None and held.last == last and time.monotonic() - held.read_s < _KEPT_S:
+        if held is not None and held.last == last and self._clock() - held.read_s < _KEPT_S:
             return held
         # What is held is let go first: never twice as much.
         self._held = None
         records = last_records(self._client, self._topic, last, most_bytes=_BYTES_MAX, within_s=_READ_WITHIN_S)
         records.sort(key=lambda record: (record.timestamp, record.partition, record.offset))
         frame = self._decoder.decode(self._spark.createDataFrame(_table(records))) if records else None
-        self._held = _Held(last, time.monotonic(), records, frame)
+        self._held = _Held(last, self._clock(), records, frame)
         return self._held
 
 

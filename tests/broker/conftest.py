@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import socket
+import signal
 import subprocess
 import sys
 import time
@@ -21,12 +22,14 @@ from pyspark.accumulators import Accumulator
 
 from asc.evaluation.executor import match
 from asc.plan.plan import Plan
+from bench.ports import free_port
 from broker.access.audit import Audit
 from broker.access.scope import Scope, unlimited
 from broker.config.config import Config, parse_config
 from broker.daemon.daemon import Daemon
 from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
 from broker.plans.binding import BatchBindings, Binding
+from tests.child_processes import children
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer
@@ -295,8 +298,7 @@ class Process:
     """A daemon in a process of its own, as ``asc serve`` runs it."""
 
     def __init__(self, folder: Path, kafka: EmbeddedKafka | None) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            self.port = listener.getsockname()[1]
+        self.port = free_port()
         own = uuid.uuid4().hex[:12]
         self.stream, self.topic = f"s-{own}", f"source-{own}"
         self.file = folder / "asc.toml"
@@ -379,6 +381,34 @@ class Process:
             return False
 
 
+class OwnNode:
+    """A Kafka node for the tests of one module, which may stop its process: the shared one has others' clients."""
+
+    def __init__(self, kafka: EmbeddedKafka) -> None:
+        self.kafka = kafka
+        self.bootstrap_servers = kafka.bootstrap_servers
+        assert kafka._supervisor is not None
+        (self._pid,) = children(kafka._supervisor.pid, "kafka.Kafka")
+
+    def stop(self) -> None:
+        """Answer nothing, and keep all connections."""
+        os.kill(self._pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.kill(self._pid, signal.SIGCONT)
+
+
+@pytest.fixture(scope="module")
+def own_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNode]:
+    """A Kafka node that nobody else uses."""
+    from broker.kafka.embedded import EmbeddedKafka
+
+    with EmbeddedKafka(tmp_path_factory.mktemp("own-node")) as kafka:
+        node = OwnNode(kafka)
+        yield node
+        node.resume()
+
+
 ProcessOf = Callable[[Path, "EmbeddedKafka | None"], Process]
 
 
@@ -419,13 +449,19 @@ def process(
 
 
 @pytest.fixture
-def reader(kafka: EmbeddedKafka, tmp_path: Path) -> Site:
-    """For the tests that run their own daemons: a site without one, to read topics."""
+def reader_of(tmp_path: Path) -> Callable[[EmbeddedKafka], Site]:
+    """Makes what reads the topics of a Kafka for tests that run their own daemons: a site without one."""
 
     def none() -> Daemon:
         raise AssertionError("a reader has no daemon")
 
-    return Site(site_config(kafka, tmp_path), kafka.bootstrap_servers, none)
+    return lambda kafka: Site(site_config(kafka, tmp_path), kafka.bootstrap_servers, none)
+
+
+@pytest.fixture
+def reader(kafka: EmbeddedKafka, reader_of: Callable[[EmbeddedKafka], Site]) -> Site:
+    """The same for the Kafka that tests share."""
+    return reader_of(kafka)
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,13 @@
-"""``asc demo``: how it says that a topic differs."""
+"""``asc demo``: the whole path in a process of its own, and how it says that a topic differs."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from click.testing import Result
@@ -14,6 +17,24 @@ from cli.demo_run import compare
 
 Run = Callable[..., Result]
 ROW_OF = {"s-0-5": 0}
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.kafka
+@pytest.mark.timeout(600)
+def test_every_topic_of_the_sample_holds_what_filter_accepts(tmp_path: Path) -> None:
+    """With a Kafka, a Spark and a daemon that it starts itself."""
+    command = [sys.executable, "-c", "from cli.main import main; main()", "demo", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert report["agrees"]
+    assert len(report["topics"]) >= 12
+    assert all(topic["received"] == topic["expected"] > 0 for topic in report["topics"])
+    assert report["first"]["records"] == 20_000
+    assert report["throughput"]["agrees"]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -79,7 +79,8 @@ def test_a_daemon_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.Mon
         monkeypatch.setenv("ASC_SERVER", f"http://127.0.0.1:{silent.getsockname()[1]}")
         begun = time.monotonic()
         assert suggested("query show la") == {}
-        assert 0.9 < time.monotonic() - begun < 10
+        assert time.monotonic() - begun > 0.9
+        assert silent.accept()
 
 
 @pytest.mark.parametrize(

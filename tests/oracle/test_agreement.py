@@ -102,35 +102,32 @@ def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str) -> None:
     count, seed = (RANDOM_PREDICATES, 2013) if time_zone == "UTC" else (RANDOM_PREDICATES // 10, 310)
     texts = [*hand_picked_predicates(), *random_predicates(seed, count)]
     tuples = random_tuples(seed, ROWS)
-    before = spark.conf.get("spark.sql.session.timeZone", "UTC")
-    spark.conf.set("spark.sql.session.timeZone", time_zone)
-    try:
-        local = spark.createDataFrame(
-            tuples.append_column("id", pa.array(range(ROWS), pa.int32())), schema=f"{ALL_TYPES_DDL}, id INT"
-        )
-        # A DataFrame over local data is computed while it is planned, before LIKE and casts are rewritten, and accepts
-        # a little differently than one that is executed. Streams are executed.
-        df = local.coalesce(1).localCheckpoint()
-        oracle = accepted_by_filter(df, texts)
-        queries = [Query(f"q{i:05d}", normalise(text, SCHEMA, time_zone=time_zone)) for i, text in enumerate(texts)]
-        plans = {
-            "exact": compile_plan(queries, CompileOptions(spark_attributes=10**6, always_exact=True)),
-            "bounded": compile_plan(
-                queries,
-                CompileOptions(
-                    spark_attributes=10**6, exact_bytes=0, exact_regions=4, bounded_regions=4, block_conjuncts=256
-                ),
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", time_zone)
+    local = session.createDataFrame(
+        tuples.append_column("id", pa.array(range(ROWS), pa.int32())), schema=f"{ALL_TYPES_DDL}, id INT"
+    )
+    # A DataFrame over local data is computed while it is planned, before LIKE and casts are rewritten, and accepts
+    # a little differently than one that is executed. Streams are executed.
+    df = local.coalesce(1).localCheckpoint()
+    oracle = accepted_by_filter(df, texts)
+    queries = [Query(f"q{i:05d}", normalise(text, SCHEMA, time_zone=time_zone)) for i, text in enumerate(texts)]
+    plans = {
+        "exact": compile_plan(queries, CompileOptions(spark_attributes=10**6, always_exact=True)),
+        "bounded": compile_plan(
+            queries,
+            CompileOptions(
+                spark_attributes=10**6, exact_bytes=0, exact_regions=4, bounded_regions=4, block_conjuncts=256
             ),
-            "listed": compile_plan(queries, CompileOptions(spark_attributes=10**6, exact_bytes=0, listed_conjuncts=1)),
-        }
-        assert len(plans["listed"].listed) > 5
-        attributes = [attribute.sql for attribute in plans["exact"].p_attributes]
-        columns = dict(zip(attributes, spark_values(df, attributes), strict=True))
-        own_attributes = plans["exact"].p_attributes
-        conditions = [own.error_condition for own in own_attributes if own.error_condition is not None]
-        failed = spark_values(df, conditions)
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", before)
+        ),
+        "listed": compile_plan(queries, CompileOptions(spark_attributes=10**6, exact_bytes=0, listed_conjuncts=1)),
+    }
+    assert len(plans["listed"].listed) > 5
+    attributes = [attribute.sql for attribute in plans["exact"].p_attributes]
+    columns = dict(zip(attributes, spark_values(df, attributes), strict=True))
+    own_attributes = plans["exact"].p_attributes
+    conditions = [own.error_condition for own in own_attributes if own.error_condition is not None]
+    failed = spark_values(df, conditions)
 
     # Spark takes the condition under which an expression fails, whatever the expression, and it is TRUE or FALSE.
     assert [text for text, told in zip(conditions, failed, strict=True) if told.null_count] == []
@@ -158,15 +155,12 @@ def test_lists_by_values_agree_with_filter(spark: SparkSession) -> None:
     """Equality with one of many values of every kind of column, alone, beside other terms, and in disjunctions."""
     drawn = Drawn(2013, 150)
     texts, tuples = [drawn.predicate() for _ in range(600)], drawn.rows(ROWS)
-    before = spark.conf.get("spark.sql.session.timeZone", "UTC")
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
-    try:
-        local = spark.createDataFrame(
-            tuples.append_column("id", pa.array(range(ROWS), pa.int32())), schema=f"{VALUES_DDL}, id INT"
-        )
-        oracle = accepted_by_filter(local.coalesce(1).localCheckpoint(), texts)
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", before)
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    local = session.createDataFrame(
+        tuples.append_column("id", pa.array(range(ROWS), pa.int32())), schema=f"{VALUES_DDL}, id INT"
+    )
+    oracle = accepted_by_filter(local.coalesce(1).localCheckpoint(), texts)
     queries = [Query(f"q{i:05d}", normalise(text, VALUES, time_zone="UTC")) for i, text in enumerate(texts)]
     plan = compile_plan(queries, CompileOptions(exact_bytes=0, listed_conjuncts=10))
     assert {"s", "n"} <= {str(block.listed) for block in plan.listed}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -105,10 +104,3 @@ class BrokerProcess:
         return (
             "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-_LINES_TOLD:]) if self.log.exists() else ""
         )
-
-
-def free_port() -> int:
-    """A port of this machine that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

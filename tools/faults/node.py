@@ -6,8 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+from bench.ports import free_port
 from broker.kafka.embedded import EmbeddedKafka
-from tools.faults.broker_process import free_port
 from tools.faults.processes import children, kill
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bench.ports import free_port
 from broker.config.sections import KafkaConfig
 from broker.kafka.client import KafkaClient
 from broker.kafka.cluster import KafkaCluster
 from tools.faults.books import Arrived, Audit, Books, Published, duckdb_oracle
-from tools.faults.broker_process import BrokerProcess, free_port
+from tools.faults.broker_process import BrokerProcess
 from tools.faults.feed import COLUMNS, DDL, Feed, record_of
 from tools.faults.node import Node
 from tools.faults.small_disk import SmallDisk

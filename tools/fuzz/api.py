@@ -19,9 +19,10 @@ from hypothesis.strategies import SearchStrategy
 from schemathesis import GenerationMode
 from schemathesis.core.result import Ok
 
+from bench.ports import free_port
 from broker.config.sections import KafkaConfig
 from broker.kafka.cluster import KafkaCluster
-from tools.faults.broker_process import BrokerProcess, free_port
+from tools.faults.broker_process import BrokerProcess
 from tools.faults.node import Node
 from tools.fuzz.predicate_texts import plain_conjunctions, texts
 from tools.fuzz.target import Target, Violation

@@ -472,12 +472,9 @@ def test_what_is_caught_is_else_what_the_call_is(spark: SparkSession) -> None:
                 pairs[text] = Typer(source, SCHEMA).of(tree).sql
     differing = [f"NOT (({text}) <=> ({sql}))" for text, sql in pairs.items() if text != sql]
     assert len(differing) > 100
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
-    try:
-        df = spark.sql(f"SELECT * FROM VALUES {ORDINARY} AS v({', '.join(names)})").coalesce(1).localCheckpoint()
-        for start in range(0, len(differing), 50):
-            chunk = differing[start : start + 50]
-            assert df.where(" OR ".join(chunk)).count() == 0, chunk
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", before)
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    df = session.sql(f"SELECT * FROM VALUES {ORDINARY} AS v({', '.join(names)})").coalesce(1).localCheckpoint()
+    for start in range(0, len(differing), 50):
+        chunk = differing[start : start + 50]
+        assert df.where(" OR ".join(chunk)).count() == 0, chunk

@@ -216,17 +216,14 @@ def test_traps(spark: SparkSession) -> None:
     schema = Schema.from_ddl(ALL_TYPES_DDL)
     predicates = [normalise(text, schema, time_zone=TIME_ZONE) for text in texts]
     tuples = random_tuples(6, ROWS).append_column("id", pa.array(range(ROWS), pa.int32()))
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", TIME_ZONE)
-    try:
-        # Spark computes a local relation before its optimiser unwraps casts, which changes the outcome of
-        # ntz = TIMESTAMP in a gap of the clocks: compare as over a stream
-        df = spark.createDataFrame(tuples, schema=f"{ALL_TYPES_DDL}, id INT").localCheckpoint()
-        values = values_of(df, predicates)
-        with ThreadPoolExecutor(2) as pool:
-            oracle = list(pool.map(lambda text: {row.id for row in df.filter(text).select("id").collect()}, texts))
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", before)
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", TIME_ZONE)
+    # Spark computes a local relation before its optimiser unwraps casts, which changes the outcome of
+    # ntz = TIMESTAMP in a gap of the clocks: compare as over a stream
+    df = session.createDataFrame(tuples, schema=f"{ALL_TYPES_DDL}, id INT").localCheckpoint()
+    values = values_of(df, predicates)
+    with ThreadPoolExecutor(2) as pool:
+        oracle = list(pool.map(lambda text: {row.id for row in df.filter(text).select("id").collect()}, texts))
     wrong = [
         (text, sorted(accepted(predicate, values) ^ expected))
         for text, predicate, expected in zip(texts, predicates, oracle, strict=True)

@@ -120,6 +120,18 @@ def test_what_is_done_is_noted_while_nothing_comes(kafka: EmbeddedKafka, topic: 
     assert not waiting.is_alive()
 
 
+def wait_for_members(kafka: EmbeddedKafka, topic: str, count: int) -> None:
+    """Wait until the group of a topic has so many members, and no more to do about it."""
+    state, deadline = "Stable" if count else "Empty", time.monotonic() + 120
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)) as admin:
+        while True:
+            (group,) = admin.describe_groups([f"g-{topic}"]).values()
+            if group["group_state"] == state and len(group["members"]) == count:
+                return
+            assert time.monotonic() < deadline, group
+            time.sleep(0.05)
+
+
 class Members:
     """Two members of one group, each in a thread of its own, and the numbers that both were given."""
 
@@ -146,16 +158,6 @@ class Members:
         while not set(numbers) <= set(self.given):
             assert time.monotonic() < deadline, self.given
             time.sleep(0.05)
-
-    def wait_for_members(self, count: int) -> None:
-        deadline = time.monotonic() + 45
-        with contextlib.closing(KafkaAdminClient(bootstrap_servers=self._kafka.bootstrap_servers)) as admin:
-            while True:
-                (group,) = admin.describe_groups([f"g-{self._topic}"]).values()
-                if group["group_state"] == "Stable" and len(group["members"]) == count:
-                    return
-                assert time.monotonic() < deadline, group
-                time.sleep(0.05)
 
     def end(self, deliver: Publish) -> None:
         self._is_over = True
@@ -190,7 +192,7 @@ def test_what_is_done_is_noted_before_another_member_gets_the_partitions(
     members.join()
     members.wait_for(*range(6))
     members.join()
-    members.wait_for_members(2)
+    wait_for_members(kafka, topic, 2)
     deliver(*range(6, 9))
     members.wait_for(*range(9))
     members.end(deliver)
@@ -204,7 +206,7 @@ def test_what_a_member_did_before_it_was_taken_for_dead_is_passed_over(
     deliver(*range(4))
     own = opened(kafka, topic)
     assert numbers(islice(own, 1)) == [0]
-    time.sleep(3)
+    wait_for_members(kafka, topic, 0)
     deliver(4)
     assert numbers(islice(own, 4)) == [1, 2, 3, 4]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import httpx
 import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
+from bench.ports import free_port
 from bench.standalone import StandaloneCluster
 from broker.http.guards import NDJSON
 from broker.runtime.packed import write_packed
@@ -119,8 +119,7 @@ def served(
     folder = tmp_path_factory.mktemp("served")
     write_packed(folder / "packages.tar")
     process = module_process_of(folder, kafka)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        ui_port = listener.getsockname()[1]
+    ui_port = free_port()
     text = process.file.read_text("utf-8").replace("[kafka]", f"[kafka]\npartitions = {PARTITIONS}")
     text = text.replace("[spark]", '[spark]\npython_archive = "packages.tar"')
     options = {

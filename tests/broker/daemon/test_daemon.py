@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from asc.errors import AscError
+from bench.ports import free_port
 from broker.access.secret import digest, new_secret
 from broker.config.config import Config, load_config
 from broker.daemon.daemon import Daemon
@@ -48,8 +49,7 @@ def test_a_taken_port_is_named(site: Site, spark: SparkSession, taken_port: int)
 
 
 def test_an_unreachable_kafka_is_named(site: Site, spark: SparkSession, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        free = listener.getsockname()[1]
+    free = free_port()
     config = changed(site.config, "kafka", bootstrap_servers=f"127.0.0.1:{free}", timeout_s=1.0)
     line = started(changed(config, "spark", checkpoint_dir=tmp_path), spark)
     assert line.startswith(f"Kafka '127.0.0.1:{free}': does not answer: check kafka.bootstrap_servers")

@@ -19,11 +19,12 @@ from broker.access.secret import digest, new_secret
 from broker.daemon.process import _start_beside
 from broker.daemon.signals import Signals
 from broker.kafka.embedded import EmbeddedKafka
+from tests.child_processes import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Process, Site
+    from conftest import OwnNode, Process, Site
 
     ProcessOf = Callable[[Path, EmbeddedKafka | None], Process]
 
@@ -32,16 +33,6 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(900)]
 
 def numbers(start: int, count: int) -> list[bytes]:
     return [json.dumps({"n": n}).encode() for n in range(start, start + count)]
-
-
-def children(pid: int, name: str) -> list[int]:
-    """The processes that a process has started and whose command line has that in it."""
-    found = [
-        int(child)
-        for listed in Path(f"/proc/{pid}/task").glob("*/children")
-        for child in listed.read_text("utf-8").split()
-    ]
-    return [child for child in found if name in Path(f"/proc/{child}/cmdline").read_text("utf-8", "replace")]
 
 
 @pytest.mark.slow
@@ -240,9 +231,10 @@ threading.Thread(target=warn, daemon=True).start()
 
 @pytest.mark.slow
 def test_a_batch_that_does_not_end_is_left_to_be_replayed(
-    process: Process, reader: Site, kafka: EmbeddedKafka, tmp_path: Path
+    process_of: ProcessOf, own_node: OwnNode, reader_of: Callable[[EmbeddedKafka], Site], tmp_path: Path
 ) -> None:
     """Kafka stands still in the middle of a batch: the daemon is gone in time, and nothing is lost."""
+    process, reader = process_of(tmp_path, own_node.kafka), reader_of(own_node.kafka)
     secret, tokens = new_secret(), tmp_path / "tokens.toml"
     tokens.write_text(f'[tokens.taken]\nsha256 = "{digest(secret)}"\n', "utf-8")
     text = process.file.read_text("utf-8").replace("[api]", "[api]\ntokens_file = 'tokens.toml'")
@@ -252,20 +244,19 @@ def test_a_batch_that_does_not_end_is_left_to_be_replayed(
     destination = f"out-{uuid.uuid4().hex[:12]}"
     body = {"id": "all", "where": "n >= 0", "topic": destination}
     assert process.client.post("/v1/queries", json=body).status_code == 201
-    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    producer = KafkaProducer(bootstrap_servers=own_node.bootstrap_servers)
     for value in numbers(0, 10_000):
         producer.send(process.topic, value)
     producer.close()
-    (node,) = children(kafka._supervisor.pid, "kafka.Kafka")  # type: ignore[union-attr]
     try:
         deadline = time.monotonic() + 120
-        while not _stands_still_in_a_batch(process, node):
+        while not _stands_still_in_a_batch(process, own_node):
             assert time.monotonic() < deadline, process.log.read_text("utf-8")
         assert process.child is not None
         process.child.send_signal(signal.SIGTERM)
         process.child.wait(timeout=30)
     finally:
-        os.kill(node, signal.SIGCONT)
+        own_node.resume()
     assert "the running batch did not end in 15 s and will be run again" in process.log.read_text("utf-8")
     process.start()
     deadline = time.monotonic() + 120
@@ -300,14 +291,18 @@ def _holds_in_a_storm_of_signals(process: Process, tokens: Path) -> None:
     assert log.endswith("stopped\n")
 
 
-def _stands_still_in_a_batch(process: Process, node: int) -> bool:
-    """Stop Kafka's process; whether that was in the middle of a batch, else it goes on."""
-    os.kill(node, signal.SIGSTOP)
-    time.sleep(1)
+def _stands_still_in_a_batch(process: Process, node: OwnNode) -> bool:
+    """Stop Kafka's process; whether that was in the middle of a batch, which stays so, else it goes on."""
+    node.stop()
     folders = (process.checkpoint / "bindings", process.checkpoint / "spark" / "commits")
-    bound, done = ({path.name for path in folder.glob("[0-9]*")} for folder in folders)
-    if bound - done:
+    stays_until = time.monotonic() + 4
+    while time.monotonic() < stays_until:
+        bound, done = ({path.name for path in folder.glob("[0-9]*")} for folder in folders)
+        if not bound - done:
+            break
+        time.sleep(0.1)
+    else:
         return True
-    os.kill(node, signal.SIGCONT)
+    node.resume()
     time.sleep(0.05)
     return False

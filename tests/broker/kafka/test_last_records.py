@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +19,8 @@ from broker.kafka.cluster import KafkaCluster
 from broker.kafka.last_records import last_records
 
 if TYPE_CHECKING:
+    from conftest import OwnNode
+
     from broker.kafka.embedded import EmbeddedKafka
 
 pytestmark = pytest.mark.kafka
@@ -45,17 +44,6 @@ def topic(cluster: KafkaCluster) -> str:
     producer.flush()
     producer.close()
     return name
-
-
-def nodes_in(folder: str) -> list[int]:
-    """The processes that are Kafka on this data."""
-    nodes = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            line = (process / "cmdline").read_text("utf-8", "replace")
-            if line.split("\0")[0].endswith("java") and folder in line:
-                nodes.append(int(process.name))
-    return nodes
 
 
 def found(cluster: KafkaCluster, topic: str, last: int, most_bytes: int = 1_000_000) -> list[tuple[int, int]]:
@@ -92,15 +80,20 @@ def test_the_bytes_of_headers_count(cluster: KafkaCluster) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("after", ["nothing", "__init__", "partitions_for_topic", "end_offsets", "assign"])
 def test_a_kafka_that_falls_silent_is_waited_for_no_longer_than_said(
-    cluster: KafkaCluster, kafka: EmbeddedKafka, topic: str, monkeypatch: pytest.MonkeyPatch, after: str
+    own_node: OwnNode, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
-    (node,) = nodes_in(str(kafka.data_dir))
-    client = KafkaClient(kafka.bootstrap_servers, {}, 60)
+    """Whatever waits longer than said waits for ten minutes here, of which no loaded machine takes the half."""
+    topic = f"silent-{uuid.uuid4().hex}"
+    with contextlib.closing(KafkaCluster(own_node.bootstrap_servers, KafkaConfig())) as cluster:
+        cluster.create_topics([topic])
+    client = KafkaClient(own_node.bootstrap_servers, {}, 600)
+    for name in ("request_timeout_ms", "socket_connection_setup_timeout_ms", "socket_connection_setup_timeout_max_ms"):
+        monkeypatch.setitem(KafkaConsumer.DEFAULT_CONFIG, name, 600_000)
 
     def then_silent(call: Callable[..., Any]) -> Callable[..., Any]:
         def called(*given: Any, **more: Any) -> Any:
             answer = call(*given, **more)
-            os.kill(node, signal.SIGSTOP)
+            own_node.stop()
             return answer
 
         return called
@@ -108,14 +101,14 @@ def test_a_kafka_that_falls_silent_is_waited_for_no_longer_than_said(
     if after != "nothing":
         monkeypatch.setattr(KafkaConsumer, after, then_silent(getattr(KafkaConsumer, after)))
     else:
-        os.kill(node, signal.SIGSTOP)
+        own_node.stop()
     begun = time.monotonic()
     try:
         with contextlib.suppress(KafkaError):
             assert last_records(client, topic, 10, most_bytes=1_000_000, within_s=1.5) == []
-        assert time.monotonic() - begun < 4
+        assert time.monotonic() - begun < 200
     finally:
-        os.kill(node, signal.SIGCONT)
+        own_node.resume()
 
 
 def test_a_topic_without_records_has_none(cluster: KafkaCluster) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.kafka
 
+LONG_SESSION_S = 120.0
+
 
 class Join:
     """Makes members of one group."""
@@ -60,7 +62,7 @@ def until(condition: Callable[[], bool], within_s: float) -> None:
 
 def test_who_leads_keeps_leading_while_others_come_and_go(join: Join) -> None:
     first = join("one")
-    assert first.wait(SESSION_S)
+    assert first.wait(60)
     others = [join(), join("two")]
     for other in others:
         assert not other.wait(2)
@@ -69,22 +71,30 @@ def test_who_leads_keeps_leading_while_others_come_and_go(join: Join) -> None:
     assert not first.lost
 
 
+@pytest.fixture
+def long_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not happen at once happens after minutes, which a slow machine cannot be mistaken for."""
+    monkeypatch.setattr("broker.kafka.leadership.SESSION_S", LONG_SESSION_S)
+
+
+@pytest.mark.usefixtures("long_session")
 def test_another_one_leads_as_soon_as_the_leader_leaves(join: Join) -> None:
     first = join()
-    assert first.wait(SESSION_S)
+    assert first.wait(60)
     second = join()
     assert not second.wait(2)
     first.close()
-    assert second.wait(SESSION_S / 2)
+    assert second.wait(LONG_SESSION_S / 2)
     assert not second.lost
 
 
+@pytest.mark.usefixtures("long_session")
 def test_one_of_the_same_name_takes_the_place_of_what_it_was_at_once(join: Join) -> None:
     first = join("same")
-    assert first.wait(SESSION_S)
+    assert first.wait(60)
     again = join("same")
-    assert again.wait(SESSION_S / 2)
-    until(lambda: first.lost, 5)
+    assert again.wait(LONG_SESSION_S / 2)
+    until(lambda: first.lost, 60)
     assert not again.lost
 
 
@@ -113,11 +123,11 @@ def test_a_leader_that_stood_still_hears_at_once_that_another_one_leads(join: Jo
             second = join()
             assert not second.wait(2)
             first.send_signal(signal.SIGSTOP)
-            assert second.wait(2 * SESSION_S)
+            assert second.wait(2 * SESSION_S + 60)
             first.send_signal(signal.SIGCONT)
             began = time.monotonic()
             assert first.stdout.readline() == "lost\n"
-            assert time.monotonic() < began + 5
+            assert time.monotonic() < began + 60
             assert not second.lost
         finally:
             first.kill()

@@ -172,14 +172,10 @@ def test_timestamps_go_by_the_zone_of_the_session(spark: SparkSession, zone: str
 
 
 def test_batches_smaller_than_the_partition(spark: SparkSession) -> None:
-    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    before = spark.conf.get(name)
-    spark.conf.set(name, "7")
-    try:
-        df = spark.range(0, 100, 1, 3).selectExpr("id", "IF(id % 2 = 0, id, NULL) AS v")
-        assert _ids(broker.match(df, {"q": "v > 50 OR v IS NULL"})) == _ids(df.filter("v > 50 OR v IS NULL"))
-    finally:
-        spark.conf.set(name, before or "10000")
+    session = spark.newSession()
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
+    df = session.range(0, 100, 1, 3).selectExpr("id", "IF(id % 2 = 0, id, NULL) AS v")
+    assert _ids(broker.match(df, {"q": "v > 50 OR v IS NULL"})) == _ids(df.filter("v > 50 OR v IS NULL"))
 
 
 @pytest.mark.slow

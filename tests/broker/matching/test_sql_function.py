@@ -69,6 +69,12 @@ QUERIES = {f"q{number:02d}": text for number, text in enumerate(_PREDICATES)}
 
 
 @pytest.fixture(scope="module")
+def spark(spark: SparkSession) -> SparkSession:
+    """A session of the module's own: its settings are nobody else's."""
+    return spark.newSession()
+
+
+@pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> Iterator[DataFrame]:
     frame = spark.sql(f"SELECT * FROM {_ROWS}").repartition(2)
     frame.createOrReplaceTempView("asc_rows")

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
+@pytest.fixture(scope="module")
+def spark(spark: SparkSession) -> SparkSession:
+    """A session of the module's own: its settings are nobody else's."""
+    return spark.newSession()
+
+
 def analyser_of(spark: SparkSession, stream: StreamConfig) -> StreamAnalyser:
     fields = stream.fields()
     return StreamAnalyser(spark, stream.topic, stream.decoder(fields, "UTC"), attributes_of(fields), Limits())

@@ -21,6 +21,12 @@ pytestmark = pytest.mark.spark
 EVALUATORS = "spark.sql.execution.usePartitionEvaluator"
 
 
+@pytest.fixture(scope="module")
+def spark(spark: SparkSession) -> SparkSession:
+    """A session of the module's own: its settings are nobody else's."""
+    return spark.newSession()
+
+
 def records(spark: SparkSession, *rows: tuple[int | None, str]) -> DataFrame:
     return spark.createDataFrame(list(rows), "n INT, s STRING")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +21,16 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 def test_records_are_read_once_for_one_who_types(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = resting.streams()[resting.stream("json")]
-    reads = []
+    reads, now_s = [], [0.0]
     monkeypatch.setattr(recent_records, "last_records", lambda *a, **k: reads.append(a) or [])
-    monkeypatch.setattr(recent_records, "_KEPT_S", 0.2)
+    monkeypatch.setattr(stream.recent, "_clock", lambda: now_s[0])
     predicate = stream.analyser.normalise("n > 1")
     for _ in range(3):
+        now_s[0] += 6
         assert stream.recent.accepted(predicate, 77, 0).records == 0
     assert len(reads) == 1
     stream.recent.accepted(predicate, 78, 0)
-    time.sleep(0.25)
+    now_s[0] += recent_records._KEPT_S
     stream.recent.accepted(predicate, 78, 0)
     assert len(reads) == 3
 
@@ -36,9 +38,10 @@ def test_records_are_read_once_for_one_who_types(resting: Resting, monkeypatch: 
 def test_a_question_has_an_end_and_others_are_told(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = resting.streams()[resting.stream("csv")]
     predicate = stream.analyser.normalise("n > 1")
+    free = threading.Event()
 
     def slow(*_: Any, **__: Any) -> list[Any]:
-        time.sleep(1.5)
+        assert free.wait(120)
         return []
 
     monkeypatch.setattr(recent_records, "last_records", slow)
@@ -47,8 +50,22 @@ def test_a_question_has_an_end_and_others_are_told(resting: Resting, monkeypatch
         stream.recent.accepted(predicate, 9, 0)
     with pytest.raises(BrokerError, match="are busy with what others ask: try again"):
         stream.recent.accepted(predicate, 9, 0)
-    time.sleep(1.5)
+    free.set()
+    monkeypatch.undo()
+    monkeypatch.setattr(recent_records, "last_records", lambda *_, **__: [])
     assert stream.recent.accepted(predicate, 9, 0).records == 0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def waiting(recent: recent_records.RecentRecords) -> int:
+    """Return how many questions wait for their turn."""
+    return len(recent._turn._waiters)  # type: ignore[attr-defined]
 
 
 def test_of_one_who_types_the_newest_question_waits(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,14 +82,18 @@ def test_of_one_who_types_the_newest_question_waits(resting: Resting, monkeypatc
     with ThreadPoolExecutor(4) as pool:
 
         def ask(last: int, caller: str | None) -> Future[Any]:
-            asked = pool.submit(stream.recent.accepted, predicate, last, 0, caller=caller)
-            time.sleep(0.2)
-            return asked
+            return pool.submit(stream.recent.accepted, predicate, last, 0, caller=caller)
 
-        running, older = ask(21, "all@here"), ask(22, "all@here")
-        other, newest = ask(23, None), ask(24, "all@here")
+        running = ask(21, "all@here")
+        until(lambda: len(reads) == 1)
+        older = ask(22, "all@here")
+        until(lambda: waiting(stream.recent) == 1)
+        other = ask(23, None)
+        until(lambda: waiting(stream.recent) == 2)
+        newest = ask(24, "all@here")
         with pytest.raises(BrokerError, match="gave way to a newer one"):
-            older.result(1)
+            older.result(60)
+        until(lambda: waiting(stream.recent) == 2)
         assert not any(each.done() for each in (running, other, newest))
         free.set()
         assert [each.result(20).records for each in (running, other, newest)] == [0, 0, 0]

@@ -37,19 +37,17 @@ def test_what_throws_is_null_and_what_does_not_is_itself(spark: SparkSession, po
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    spark.conf.set("spark.sql.legacy.timeParserPolicy", policy)
-    try:
-        well, badly = (
-            spark.sql(f"SELECT * FROM VALUES {rows} AS v(d, n, s, raw, t)").coalesce(1).localCheckpoint()
-            for rows in (WELL, BADLY)
-        )
-        assert well.where(" OR ".join(f"NOT (({caught}) <=> ({call}))" for caught, call in THROWING)).count() == 0
-        assert well.where(" OR ".join(f"({caught}) IS NULL" for caught, _ in THROWING)).count() == 0
-        for _, call in THROWING:
-            with pytest.raises((PySparkException, Py4JJavaError)):
-                badly.selectExpr(call).collect()
-        # Twice each, as predicates share them: Spark computes beforehand what stands twice, if it may.
-        twice = [f"({caught}) IS NULL AND NOT coalesce(({caught}) = ({caught}), FALSE)" for caught, _ in THROWING]
-        assert badly.where(" AND ".join(twice)).count() == 1
-    finally:
-        spark.conf.unset("spark.sql.legacy.timeParserPolicy")
+    session = spark.newSession()
+    session.conf.set("spark.sql.legacy.timeParserPolicy", policy)
+    well, badly = (
+        session.sql(f"SELECT * FROM VALUES {rows} AS v(d, n, s, raw, t)").coalesce(1).localCheckpoint()
+        for rows in (WELL, BADLY)
+    )
+    assert well.where(" OR ".join(f"NOT (({caught}) <=> ({call}))" for caught, call in THROWING)).count() == 0
+    assert well.where(" OR ".join(f"({caught}) IS NULL" for caught, _ in THROWING)).count() == 0
+    for _, call in THROWING:
+        with pytest.raises((PySparkException, Py4JJavaError)):
+            badly.selectExpr(call).collect()
+    # Twice each, as predicates share them: Spark computes beforehand what stands twice, if it may.
+    twice = [f"({caught}) IS NULL AND NOT coalesce(({caught}) = ({caught}), FALSE)" for caught, _ in THROWING]
+    assert badly.where(" AND ".join(twice)).count() == 1

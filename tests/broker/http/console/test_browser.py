@@ -200,7 +200,10 @@ def test_the_first_page_says_when_nothing_answers_and_keeps_what_was_opened(wind
     assert barriers(page) == []
     page.unroute("**/console/live")
     page.route("**/console/live", lambda route: route.fulfill(status=503, body="{}"))
-    page.wait_for_timeout(6_000)
+    for _ in range(2):
+        with page.expect_response("**/console/live", timeout=60_000) as refused:
+            pass
+        assert refused.value.status == 503
     assert page.get_by_text("No answer since").is_visible()
     page.unroute("**/console/live")
     page.get_by_text("No answer since").wait_for(state="hidden", timeout=20_000)
