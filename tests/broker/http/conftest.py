@@ -23,13 +23,13 @@ from broker.http.app import create_app
 from broker.http.server import ApiServer
 from broker.kafka.client import KafkaClient
 from broker.matching.tally import Tally
-from broker.operators.feed_task import FeedTally
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.figures import StreamFigures
 from broker.stream.lag import Lag
+from broker.stream.operator_status import OperatorStatus
 from broker.stream.parked import ParkedQueries
 
 if TYPE_CHECKING:
@@ -94,14 +94,6 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 
 @dataclass
-class FedOf:
-    """What the events of a stream, or its pairs, told, without a query of Spark's."""
-
-    tally: FeedTally | None
-    failures: int
-
-
-@dataclass
 class Counted:
     """Of a stream what counts: its own monitor, plan, figures and errors, without a job."""
 
@@ -113,9 +105,10 @@ class Counted:
     figures: StreamFigures
     problem: str | None = None
     failures: int = 0
-    fed: tuple[FedOf, FedOf] = field(default_factory=lambda: (FedOf(None, 0), FedOf(None, 0)))
-    feed_lag: int | None = None
     timed: dict[str, tuple[int, float]] = field(default_factory=lambda: {"bind": (2, 0.004), "run": (2, 0.5)})
+
+    def operators(self) -> dict[str, OperatorStatus]:
+        return {}
 
     def phase_totals(self) -> dict[str, tuple[int, float]]:
         return self.timed
