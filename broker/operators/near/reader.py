@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import AscError
-from broker.interpreter import own_interpreter
+from asc.operators.near.near_query import OP
 from broker.operators.expression import RecordAnalyser
+from broker.operators.feed_outputs import outputs_of, records_of
 from broker.operators.feed_query import FeedReader
-from broker.operators.headers import event_headers
 from broker.operators.near.condition import OBJECTS, NearCondition, near_condition
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class NearReader(FeedReader):
     Cost: what the pairs that may be told take in memory, or on disk, while a batch is written.
     """
 
-    name = "near"
+    name = OP
 
     def __init__(self, sink: Mapping[str, str], records_max: int, analyser: RecordAnalyser) -> None:
         self.records_max = records_max
@@ -46,17 +46,10 @@ class NearReader(FeedReader):
         self._conditions: dict[str, NearCondition | None] = {}
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
-        """To the topics of the queries."""
-        from pyspark.sql.streaming.state import GroupStateTimeout
-
-        from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed
+        """Return the writer of pairs to the topics of their queries."""
         from broker.operators.near.task import PAIRS_DDL, near_task
 
-        with own_interpreter(feed.sparkSession.sparkContext):
-            messages = feed.mapInArrow(packed, PACKED_DDL)
-            pairs = messages.groupBy("bucket").applyInPandasWithState(
-                near_task(tallies), PAIRS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout
-            )
+        pairs = outputs_of(feed, near_task(tallies), PAIRS_DDL)
 
         def write(batch: DataFrame, _: int) -> None:
             self._write(batch, tallies)
@@ -73,8 +66,7 @@ class NearReader(FeedReader):
             if not texts:
                 return
             told = self._told(pairs, [text for text in texts if text is not None])
-            written = told.select("topic", "key", "value", event_headers().alias("headers"))
-            written.write.format("kafka").options(**self._sink).save()
+            records_of(told).write.format("kafka").options(**self._sink).save()
             # Not by an Observation: of what goes to Kafka from a batch of a stream, Spark 4.0 never has one.
             counts = told.groupBy("kind").count().collect()
             tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
