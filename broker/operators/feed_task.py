@@ -15,6 +15,7 @@ from pyspark.accumulators import AccumulatorParam
 
 from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Kind
+from broker.operators.feed_outputs import PartFunction
 
 if TYPE_CHECKING:
     import pandas as pd
