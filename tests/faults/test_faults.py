@@ -11,7 +11,7 @@ from faults.faults import FAULTS
 from faults.rig import Rig
 from faults.soak import settled, suffer
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
 
 CHOSEN = (
     "daemon killed between write and commit",

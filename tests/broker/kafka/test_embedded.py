@@ -143,6 +143,7 @@ def test_the_owner_killed_it_goes_too_and_the_next_owner_has_the_data(
     _wait_for_none(tmp_path / "node")
 
 
+@pytest.mark.nightly
 def test_killed_itself_it_starts_again_with_its_data(tmp_path: Path) -> None:
     node = EmbeddedKafka(tmp_path / "node")
     node.start()
@@ -162,6 +163,7 @@ def test_killed_itself_it_starts_again_with_its_data(tmp_path: Path) -> None:
     assert _processes(node.data_dir) == []
 
 
+@pytest.mark.nightly
 def test_the_supervisor_killed_the_node_goes_too(tmp_path: Path, owner: subprocess.Popen[str]) -> None:
     _said(owner)
     supervisor = min(_processes(tmp_path / "node"))
