@@ -40,6 +40,7 @@ SEARCHES = "if(n = 15 AND rlike(repeat('x', n + 9000), '^x*x*x*x*x*x*y'), 0, 1)"
 TOO_LONG = "takes too long for a batch (it does not end in 4 s)"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_what_ends_a_daemon_twice_is_parked_at_the_third_start_and_what_takes_too_long_while_its_batch_runs(
