@@ -20,6 +20,7 @@ from asc.spatial.layer import Layer
 from broker.errors import QueryError
 from broker.matching.plan_ids import member_id, members_in
 from broker.operators.events.definition import EventsOperator
+from broker.operators.expressions import expressions_of_destination
 from broker.operators.fed_destination import FedDestination
 from broker.operators.near.condition import CarriedColumn
 from broker.operators.near.definition import NearOperator
@@ -143,6 +144,15 @@ class Candidate:
         if self.predicate.forms is not None and not self.expressions:
             return []
         return [attribute for attribute in self.read if attribute.is_computed]
+
+    @property
+    def computed_texts(self) -> set[str]:
+        """The SQL texts of all that a batch computes for it, its operator's expressions included."""
+        texts = {attribute.sql for attribute in self.computed}
+        operator = self.query.operator
+        if operator is None:
+            return texts
+        return texts.union(one.sql for one in expressions_of_destination(self.destination("", operator)))
 
     @property
     def computes_by_row(self) -> bool:

@@ -36,6 +36,37 @@ _TRIALS_MAX = 48
 _LOOK_S = 0.25
 
 
+class Suspects(Protocol):
+    """Expressions, and the rows that they are computed over in a child process; pickled to get there.
+
+    ``master`` and ``driver_memory`` are those of the Spark that computes them; ``subject``: what the rows are of.
+    """
+
+    @property
+    def attributes(self) -> tuple[PAttribute, ...]:
+        """The expressions, over the columns of the frame."""
+
+    @property
+    def master(self) -> str: ...
+
+    @property
+    def driver_memory(self) -> str: ...
+
+    @property
+    def time_zone(self) -> str: ...
+
+    @property
+    def subject(self) -> str: ...
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the rows."""
+
+
+def child_master(master: str) -> str:
+    """Return the master of a child's Spark, beside a Spark with some master: always one of its own process."""
+    return master if master.startswith("local") else "local[2]"
+
+
 class InquiryError(BrokerError):
     """What ended a batch could not be found out: no word on any expression."""
 
@@ -56,6 +87,21 @@ class SuspectBatch:
     attributes: tuple[PAttribute, ...]
     master: str
     driver_memory: str
+
+    @property
+    def time_zone(self) -> str:
+        """That of the stream."""
+        return self.decoder.time_zone
+
+    @property
+    def subject(self) -> str:
+        """The source topic."""
+        return self.topic
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the records, decoded."""
+        records = self.records(spark)
+        return self.decoder.for_records(records).decode(records)
 
     def records(self, spark: SparkSession) -> DataFrame:
         """The records, as the stream's job reads them."""
@@ -143,7 +189,7 @@ class ChildTrial:
     ``limit_s`` has failed. Cost: the memory and the start of a second Spark.
     """
 
-    def __init__(self, batch: SuspectBatch, is_wanted: Callable[[], bool], limit_s: float = _ENDLESS_S) -> None:
+    def __init__(self, batch: Suspects, is_wanted: Callable[[], bool], limit_s: float = _ENDLESS_S) -> None:
         self._batch = batch
         self._is_wanted = is_wanted
         self._limit_s = limit_s
@@ -171,7 +217,7 @@ class ChildTrial:
             self._end()
             return DIED
         if not is_known:
-            raise InquiryError("records of a batch", self._batch.topic, f"cannot be read again: {reason}")
+            raise InquiryError("records of a batch", self._batch.subject, f"cannot be read again: {reason}")
         return reason
 
     def _connection(self) -> Connection:
@@ -195,7 +241,7 @@ class ChildTrial:
         while not connection.poll(_LOOK_S):
             waited_s += _LOOK_S
             if not self._is_wanted():
-                raise InquiryError("records of a batch", self._batch.topic, "are left, for the daemon stops")
+                raise InquiryError("records of a batch", self._batch.subject, "are left, for the daemon stops")
             if waited_s > timeout_s:
                 raise TimeoutError
         answer: _Answer = connection.recv()
@@ -211,7 +257,7 @@ class ChildTrial:
             child.join()
 
 
-def _serve(connection: Connection, batch: SuspectBatch) -> None:
+def _serve(connection: Connection, batch: Suspects) -> None:
     """The child process: answers once Spark runs, then to rows of places whether they can be computed."""
     from broker.matching.dry_run import dry_run
     from broker.runtime.spark import has_stopped, spark_session
@@ -219,14 +265,13 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
     spark = spark_session(
         app_name="asc-suspects",
         master=batch.master,
-        time_zone=batch.decoder.time_zone,
+        time_zone=batch.time_zone,
         driver_memory=batch.driver_memory,
     )
     # What comes from here on is told by the one who asked.
     spark.sparkContext.setLogLevel("OFF")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-    records = batch.records(spark)
-    frame = batch.decoder.for_records(records).decode(records)
+    frame = batch.frame(spark)
     connection.send((True, None))
     while True:
         try:
