@@ -22,6 +22,7 @@ from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.batch_runner import sink_options
+from broker.stream.condition_inquiry import ConditionInquiry
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.feed_writer import make_feed
@@ -100,7 +101,8 @@ class Stream:
         sink, most = sink_options(config, cluster), config.spark.max_records_per_batch
         self.events = fed(EventsReader(sink), most)
         condition = partial(self.analyser.near_condition, patiently=True)
-        self.near = fed(NearReader(sink, condition), min(most, _NEAR_RECORDS))
+        self._conditions = ConditionInquiry(name, config, folder)
+        self.near = fed(NearReader(sink, condition, self._conditions), min(most, _NEAR_RECORDS))
         self.job = StreamJob(
             name,
             config,
@@ -126,7 +128,7 @@ class Stream:
     @property
     def finding(self) -> Finding | None:
         """What the stream cannot go on with until the queries that use it are parked; None while it needs no such."""
-        return self.job.finding
+        return self.job.finding or self._conditions.finding
 
     def phases(self) -> dict[str, float]:
         """The seconds of each phase of a batch, the medians of the last batches with records: see ``PHASES``."""
@@ -148,6 +150,7 @@ class Stream:
     def go_on(self, finding: Finding) -> None:
         """What was found is in no plan of the stream any more."""
         self.job.go_on(finding)
+        self._conditions.go_on(finding)
 
     def warm_up(self, seconds: float) -> None:
         """Before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
@@ -168,6 +171,7 @@ class Stream:
         self.figures.lag.ask_to_stop()
         self._feed_lag.ask_to_stop()
         self.events.ask_to_stop()
+        self._conditions.ask_to_stop()
         self.near.ask_to_stop()
 
     @property
@@ -188,6 +192,7 @@ class Stream:
         """A batch has queries with an operator: what reads the feed for them is to run."""
         for query in {self.near if isinstance(one.query, NearQuery) else self.events for one in found}:
             query.begin()
+        self._conditions.allow({one.query.condition for one in found if isinstance(one.query, NearQuery)})
 
     def _prepare_feed(self) -> None:
         """Make the feed, and the topics that what comes of it goes to, where they are missing. Raises KafkaError."""

@@ -129,16 +129,17 @@ def pair_schema(attributes: Schema) -> Schema:
 
 def carried_sql(columns: Iterable[tuple[str, str]]) -> str:
     """What observations carry, by name and as Spark SQL over the attributes, as Spark SQL: a text, NULL for nothing."""
-    fields = ", ".join(f"{_quoted(name)}, {sql}" for name, sql in columns)
+    fields = ", ".join(f"{quoted_text(name)}, {sql}" for name, sql in columns)
     return f"to_json(named_struct({fields}))" if fields else "CAST(NULL AS STRING)"
 
 
 def _struct(tree: Mapping[str, Any]) -> str:
-    parts = (f"{_quoted(name)}, {_struct(own) if isinstance(own, Mapping) else own}" for name, own in tree.items())
+    parts = (f"{quoted_text(name)}, {_struct(own) if isinstance(own, Mapping) else own}" for name, own in tree.items())
     return f"named_struct({', '.join(parts)})"
 
 
-def _quoted(name: str) -> str:
+def quoted_text(name: str) -> str:
+    """Return a text as a literal of Spark SQL."""
     return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
 
 from asc.errors import AscError
 from broker.interpreter import own_interpreter
@@ -23,6 +24,17 @@ _INTERVAL = "1 second"
 """Between two batches: a tick is told when the watermark has passed it, which is some seconds late as it is."""
 
 _MESSAGE = 'startswith(CAST(message AS STRING), \'{"t":"\')'
+
+
+class ConditionWatch(Protocol):
+    """Keeps conditions that a batch cannot go on with out of it."""
+
+    def judging(
+        self, batch_id: int, pairs: DataFrame, conditions: Mapping[str, NearCondition]
+    ) -> AbstractContextManager[Mapping[str, NearCondition]]:
+        """Return the conditions, by their text, that a batch is to judge its pairs by, for as long as it does so."""
+
+
 _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
 
 
@@ -32,14 +44,18 @@ class NearReader(FeedReader):
     A tick's pairs are found in Python; the condition is for Spark to judge, as it would in a filter over both objects,
     in the batch that writes them. ``sink``: options of Spark's Kafka sink. ``condition``: the condition of a text that
     came through the feed, checked as when it was registered, with all the time that takes; AscError where it is none.
+    ``watch``: what keeps out those that end batches; their pairs are not told, those of others are.
     Cost: what the pairs that may be told take in memory, or on disk, while a batch is written.
     """
 
     name = "near"
 
-    def __init__(self, sink: Mapping[str, str], condition: Callable[[str], NearCondition]) -> None:
+    def __init__(
+        self, sink: Mapping[str, str], condition: Callable[[str], NearCondition], watch: ConditionWatch
+    ) -> None:
         self._sink = sink
         self._condition = condition
+        self._watch = watch
         self._refused: set[str] = set()
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
@@ -55,39 +71,43 @@ class NearReader(FeedReader):
                 near_task(tallies), PAIRS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout
             )
 
-        def write(batch: DataFrame, _: int) -> None:
-            self._write(batch, tallies)
+        def write(batch: DataFrame, batch_id: int) -> None:
+            self._write(batch, batch_id, tallies)
 
         return pairs.writeStream.trigger(processingTime=_INTERVAL).foreachBatch(write)
 
-    def _write(self, pairs: DataFrame, tallies: Any) -> None:
-        from broker.operators.feed_task import FeedTally
-
+    def _write(self, pairs: DataFrame, batch_id: int, tallies: Any) -> None:
         # The state is read and written once; what came of it is looked at three times.
         pairs.persist()
         try:
             texts = [row[0] for row in pairs.select("condition").distinct().collect()]
             if not texts:
                 return
-            told = self._told(pairs, [text for text in texts if text is not None])
-            written = told.select("topic", "key", "value", event_headers().alias("headers"))
-            written.write.format("kafka").options(**self._sink).save()
-            # Not by an Observation: of what goes to Kafka from a batch of a stream, Spark 4.0 never has one.
-            counts = told.groupBy("kind").count().collect()
-            tallies.add(FeedTally(events={row[0]: row[1] for row in counts}))
+            checked = ((text, self._checked(text)) for text in texts if text is not None)
+            known = {text: condition for text, condition in checked if condition is not None}
+            with self._watch.judging(batch_id, pairs, known) as judged:
+                self._write_told(self._told(pairs, judged), tallies)
         finally:
             pairs.unpersist()
 
-    def _told(self, pairs: DataFrame, texts: list[str]) -> DataFrame:
-        """The pairs whose conditions hold, and do not hold of the other tick they were near at."""
+    def _write_told(self, told: DataFrame, tallies: Any) -> None:
+        from broker.operators.feed_task import FeedTally
+
+        written = told.select("topic", "key", "value", event_headers().alias("headers"))
+        written.write.format("kafka").options(**self._sink).save()
+        # Not by an Observation: of what goes to Kafka from a batch of a stream, Spark 4.0 never has one.
+        counts = told.groupBy("kind").count().collect()
+        tallies.add(FeedTally(events={row[0]: row[1] for row in counts}))
+
+    def _told(self, pairs: DataFrame, conditions: Mapping[str, NearCondition]) -> DataFrame:
+        """The pairs without a condition, and those whose condition is known and holds, and does not hold of the other
+        tick they were near at. A condition sees the pairs of its own queries alone.
+        """
         from pyspark.sql import functions as sf
 
-        known = {text: condition for text in texts if (condition := self._checked(text)) is not None}
-        if not texts:
-            return pairs
         for side, column in _HOLDS.items():
             holds = sf.lit(False)
-            for place, (text, condition) in enumerate(known.items()):
+            for place, (text, condition) in enumerate(conditions.items()):
                 parts = [f"__asc_{side}_{name}_{place}" for name in OBJECTS]
                 schema = condition.carried_ddl
                 for name, part in zip(OBJECTS, parts, strict=True):
@@ -96,9 +116,9 @@ class NearReader(FeedReader):
                     sf.expr(condition.object_sql(part)).alias(name) for name, part in zip(OBJECTS, parts, strict=True)
                 )
                 pairs = pairs.select("*", *objects)
-                own = sf.expr(condition.sql).isNotNull()
-                is_there = sf.col(f"{side}_{OBJECTS[0]}").isNotNull()
-                pairs = pairs.withColumn(f"__asc_{side}_{place}", own & is_there).drop(*OBJECTS, *parts)
+                is_own = (sf.col("condition") == text) & sf.col(f"{side}_{OBJECTS[0]}").isNotNull()
+                judged = sf.when(is_own, sf.expr(condition.sql).isNotNull()).otherwise(False)
+                pairs = pairs.withColumn(f"__asc_{side}_{place}", judged).drop(*OBJECTS, *parts)
                 holds = sf.when(sf.col("condition") == text, sf.col(f"__asc_{side}_{place}")).otherwise(holds)
             pairs = pairs.withColumn(column, holds)
         own, other = (sf.col(column) for column in _HOLDS.values())
