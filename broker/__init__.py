@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from broker.packages import check_packages, library_packages
 
 if TYPE_CHECKING:
+    from broker.client.client import Client
+    from broker.client.errors import ClientError
     from broker.consuming.consume import Delivery, consume
     from broker.matching.dataframe import match
     from broker.matching.sql_function import SetFunction, register_function
 
-__all__ = ["Delivery", "SetFunction", "consume", "match", "register_function"]
+__all__ = ["Client", "ClientError", "Delivery", "SetFunction", "consume", "match", "register_function"]
 
 check_packages(library_packages())
 
@@ -30,4 +32,12 @@ def __getattr__(name: str) -> Any:
         from broker.consuming import consume
 
         return getattr(consume, name)
+    if name == "Client":
+        from broker.client.client import Client
+
+        return Client
+    if name == "ClientError":
+        from broker.client.errors import ClientError
+
+        return ClientError
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

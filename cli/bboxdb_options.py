@@ -71,7 +71,7 @@ def _asked(path: Path, position: str | None, dimensions: Sequence[str], *, as_bb
     click.echo(visible(plan.where, kept="\n"), err=True)
     for warning in plan.warnings:
         click.echo(f"warning: {visible(warning)}", err=True)
-    found: Json = {"where": plan.where, "stream": plan.stream}
+    found: dict[str, Any] = {"where": plan.where, "stream": plan.stream}
     if plan.layer is not None:
         found["join"] = {"layer": plan.layer}
     if plan.events:

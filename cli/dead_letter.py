@@ -14,12 +14,15 @@ import click
 from broker.time_text import time_text
 from broker.visible_text import visible
 from cli.arguments import stream_option
-from cli.client import Client, Json, kafka_options
+from cli.client import Json, kafka_of, kafka_options, stream_of
 from cli.command import Command, Group, examples
 from cli.failure import CommandError
 from cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from broker.client.client import Client
     from broker.kafka.client import KafkaClient, WholeRecord
 
 _SHOWN_CHARS = 60
@@ -60,7 +63,15 @@ def dead_letter() -> None:
 )
 @kafka_options
 @json_option
-def list_letters(*, client: Client, stream: str | None, reason: str | None, limit: int, as_json: bool) -> None:
+def list_letters(
+    *,
+    client: Client,
+    config_file: Path | None,
+    stream: str | None,
+    reason: str | None,
+    limit: int,
+    as_json: bool,
+) -> None:
     """List the newest dead letters of a stream, the oldest of them first, and count all of them by reason."""
     from broker.consuming.consume import delivery_of
     from cli.received import record_json
@@ -68,7 +79,7 @@ def list_letters(*, client: Client, stream: str | None, reason: str | None, limi
     # By time, for partitions are read one after the other; of each only what is shown is kept.
     newest: list[tuple[int, int, int, Json]] = []
     reasons: Counter[str] = Counter()
-    with _letters(client.kafka(), client.stream(stream), reason) as letters:
+    with _letters(kafka_of(client, config_file), stream_of(client, stream), reason) as letters:
         for message in letters:
             # Numbers tell records apart, not reasons.
             reasons[re.sub(r"[0-9]+", "N", _why(message))] += 1
@@ -94,7 +105,7 @@ def list_letters(*, client: Client, stream: str | None, reason: str | None, limi
 @_stream_option
 @kafka_options
 @json_option
-def show(*, client: Client, place: str, stream: str | None, as_json: bool) -> None:
+def show(*, client: Client, config_file: Path | None, place: str, stream: str | None, as_json: bool) -> None:
     """Show one dead letter whole: why it is one, where it came from, key, value and headers.
 
     PLACE is PARTITION-OFFSET, as 'asc dead-letter list' has it.
@@ -102,8 +113,8 @@ def show(*, client: Client, place: str, stream: str | None, as_json: bool) -> No
     from broker.consuming.consume import delivery_of
     from cli.received import record_json, text_member
 
-    found = client.stream(stream)
-    with _letters(client.kafka(), found, None, _checked([place])) as letters:
+    found = stream_of(client, stream)
+    with _letters(kafka_of(client, config_file), found, None, _checked([place])) as letters:
         message = next(letters, None)
     if message is None:
         raise CommandError(
@@ -141,6 +152,7 @@ def show(*, client: Client, place: str, stream: str | None, as_json: bool) -> No
 def replay(
     *,
     client: Client,
+    config_file: Path | None,
     places: tuple[str, ...],
     stream: str | None,
     reason: str | None,
@@ -160,7 +172,7 @@ def replay(
     from broker.operators.headers import is_whole
     from broker.stream.replay import original
 
-    found = client.stream(stream)
+    found = stream_of(client, stream)
     topic = str(found["topic"])
     wanted = _checked(places)
     seen: set[Place] = set()
@@ -174,7 +186,7 @@ def replay(
             else:
                 incomplete.append(_place_text(_place(message)))
 
-    kafka = client.kafka()
+    kafka = kafka_of(client, config_file)
     with _letters(kafka, found, reason, wanted) as letters, BatchSender(kafka, topic) as sender:
         for record in records(letters, kafka.partition_count(topic)):
             sender.send_whole(record)

@@ -22,7 +22,7 @@ from asc.layer_file import file_rows
 from asc.spatial.feature import feature_document
 from asc.spatial.reading import Rules
 from broker.consuming.consume import delivery_of
-from cli.client import Client
+from cli.client import kafka_of, stream_of
 from cli.demo_crossings import JOIN, crossings, join_body, lines_of, told
 from cli.demo_crossings import compared as crossings_compared
 from cli.demo_daemon import PATIENCE_S, QUIET_S, demo_daemon, receive, say
@@ -38,6 +38,7 @@ from workloads.aircraft import SCHEMA, Aircraft, Reports, rows, simulated
 from workloads.natural_earth import countries_path
 
 if TYPE_CHECKING:
+    from broker.client.client import Client
     from broker.kafka.client import KafkaClient
 
 Mask = npt.NDArray[np.bool_]
@@ -116,20 +117,19 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
 
     shapes, refused = _put_countries(client)
     wanted = fences()
-    say(f"registering {len(wanted)} predicates through {client.server} ...")
-    lines = "\n".join(json.dumps({"id": query_id, "where": fence.where}) for query_id, fence in wanted.items())
-    client.apply(lines.encode(), keep_going=False)
-    topics = {query["id"]: query["topic"] for query in client.queries()}
+    say(f"registering {len(wanted)} predicates through {client.url} ...")
+    client.apply({"id": query_id, "where": fence.where} for query_id, fence in wanted.items())
+    topics = {query["id"]: query["topic"] for query in client.list()}
     say(f"registering join {JOIN}, of events, over the {len(shapes)} shapes of layer {LAYER} ...")
-    join_topic = client.add_join(join_body(STREAM, LAYER))["query"]["topic"]
+    join_topic = client.register(join_body(STREAM, LAYER))["query"]["topic"]
     say(f"registering near query {NEAR_QUERY}, of aircraft that come near each other ...")
-    near_topic = client.add_near(near_body(STREAM))["query"]["topic"]
+    near_topic = client.register(near_body(STREAM))["query"]["topic"]
     say("asking shapely, and plain loops, what each accepts and tells ...")
     accepted = {query_id: fence.oracle(shapes, reports) for query_id, fence in wanted.items()}
     expected = {query_id: Counter(mask.nonzero()[0].tolist()) for query_id, mask in accepted.items()}
     crossed, met = crossings(shapes, reports), meetings(aircraft, reports)
     every_topic = [*topics.values(), join_topic]
-    topic, kafka = client.stream(STREAM)["topic"], client.kafka()
+    topic, kafka = stream_of(client, STREAM)["topic"], kafka_of(client, None)
     with kafka.reading(every_topic, from_beginning=True) as messages:
         say(f"publishing {len(reports):,} reports of {len(aircraft)} aircraft into topic {topic} ...")
         started = time.monotonic()
@@ -195,7 +195,7 @@ def _put_countries(client: Client) -> tuple[dict[str, BaseGeometry], dict[str, s
         elif one.row.shape is not None:
             shapes[one.id] = one.row.shape
             lines.append(json.dumps({"id": one.id, **feature_document(one.row)}))
-    client.put_shapes(LAYER, "\n".join(lines).encode())
+    client.layers.put(LAYER, "\n".join(lines).encode())
     return shapes, refused
 
 

@@ -33,7 +33,7 @@ def join_body(stream: str, layer: str) -> dict[str, Any]:
     return {
         "id": JOIN,
         "stream": stream,
-        "layer": layer,
+        "join": {"layer": layer},
         "where": f"ST_Contains({layer}.geometry, ST_Point(longitude, latitude))",
         "operator": {
             "name": "events",

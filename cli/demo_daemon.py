@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from broker.client.client import Client
 from broker.consuming.consume import delivery_of
-from cli.client import Client
 from cli.received import record_json
 
 if TYPE_CHECKING:
@@ -49,11 +49,8 @@ def demo_daemon(tables: Mapping[str, Any]) -> Iterator[tuple[Client, SparkSessio
         daemon = Daemon(config, spark=spark)
         try:
             daemon.start()
-            client = Client(daemon.url, config.token())
-            try:
+            with Client(daemon.url, token=config.token()) as client:
                 yield client, spark
-            finally:
-                client.close()
         finally:
             daemon.stop()
             spark.stop()

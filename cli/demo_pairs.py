@@ -38,13 +38,17 @@ def near_body(stream: str) -> dict[str, Any]:
     return {
         "id": QUERY,
         "stream": stream,
-        "key": "icao24",
-        "time": "ts",
-        "distance_m": DISTANCE_M,
-        "window_s": WINDOW_S,
-        "every_s": EVERY_S,
-        "on": f"abs(a.altitude - b.altitude) < {HEIGHT_FT}",
-        "events": ["near", "apart"],
+        "where": "true",
+        "operator": {
+            "name": "near",
+            "key": "icao24",
+            "time": "ts",
+            "distance_m": DISTANCE_M,
+            "window_s": WINDOW_S,
+            "every_s": EVERY_S,
+            "on": f"abs(a.altitude - b.altitude) < {HEIGHT_FT}",
+            "events": ["near", "apart"],
+        },
     }
 
 

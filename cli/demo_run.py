@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.client import Client
+from cli.client import kafka_of, stream_of
 from cli.demo_daemon import demo_daemon, receive, say
 from cli.demo_rate import measured_rate
 from cli.output import counted, table_text
@@ -19,6 +19,7 @@ from workloads.flights import QUERIES, SCHEMA, sample_path
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from broker.client.client import Client
     from broker.kafka.client import KafkaClient
     from cli.records import RecordBatch
 
@@ -35,16 +36,15 @@ def run_demo() -> dict[str, Any]:
 
 
 def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
-    say(f"registering {len(QUERIES)} predicates through {client.server} ...")
-    lines = "\n".join(json.dumps({"id": query_id, "where": where}) for query_id, where in QUERIES.items())
-    client.apply(lines.encode(), keep_going=False)
-    topics = {query["id"]: query["topic"] for query in client.queries()}
+    say(f"registering {len(QUERIES)} predicates through {client.url} ...")
+    client.apply({"id": query_id, "where": where} for query_id, where in QUERIES.items())
+    topics = {query["id"]: query["topic"] for query in client.list()}
 
     say("asking DataFrame.filter what each predicate accepts ...")
     expected = filtered_rows(spark, QUERIES)
 
-    stream = client.stream(STREAM)
-    kafka = client.kafka()
+    stream = stream_of(client, STREAM)
+    kafka = kafka_of(client, None)
     with kafka.reading(topics.values(), from_beginning=True) as messages:
         say(f"publishing {sample_path().name} into topic {stream['topic']} ...")
         started = time.monotonic()
@@ -56,7 +56,9 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
     row_of = {f"{stream['topic']}-0-{row}": row for row in range(rows)}
     found = {query_id: compare(received[topic], row_of, expected[query_id]) for query_id, topic in topics.items()}
     shown = received[topics[SHOWN_QUERY]][:SHOWN_RECORDS]
-    explanation = client.explain(SHOWN_QUERY, json.loads(shown[0]["value"]), whole=True)["text"] if shown else ""
+    explanation = (
+        client.explain(SHOWN_QUERY, json.loads(shown[0]["value"]), with_sequence=True)["text"] if shown else ""
+    )
     agrees = all(counts["agrees"] for counts in found.values())
     throughput = None
     if agrees:

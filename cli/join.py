@@ -1,21 +1,17 @@
-"""``asc join``: standing predicates over a stream and a layer, one for each of its shapes."""
+"""``asc join``: predicates over a stream and a layer, one for each of its shapes, registered and checked."""
 
 from __future__ import annotations
 
-from itertools import islice
-
 import click
 
+from broker.client.client import Client
 from broker.visible_text import visible
-from cli.arguments import query_id_argument, stream_option
-from cli.client import Client, Json, server_options
+from cli.arguments import stream_option
+from cli.client import Json, server_options
 from cli.command import Command, Group, examples
-from cli.operators.events import operator_text
-from cli.output import json_option, print_json, print_table
-from cli.query_list import labels_text
+from cli.output import json_option, print_json
 from cli.registered import print_registered, registration_options
 
-_TOLD = 20
 _ADD = (
     "asc join add over --stream aircraft --layer countries "
     '--where "ST_Contains(countries.geometry, ST_Point(longitude, latitude))"'
@@ -31,13 +27,14 @@ _where_option = click.option(
 
 @click.group(
     cls=Group,
-    epilog=examples(_ADD, "asc join list", "asc join show over", "asc query pause over", "asc query remove over"),
+    epilog=examples(_ADD, "asc query list --layer countries", "asc query show over", "asc query remove over"),
 )
 def join() -> None:
     """Predicates over a stream and the shapes of a layer.
 
     A join stands for one predicate a shape, with the values of its row as constants; shapes that are put, changed and
-    removed later are in it from then on. It is a query: 'asc query' lists, pauses, resumes and removes it too.
+    removed later are in it from then on. It is a query: 'asc query' lists, shows, pauses,
+    resumes and removes it.
     """
 
 
@@ -76,9 +73,9 @@ def add(
     --per-shape a record a shape. With --events its topic gets no records: it is told which objects come into a shape,
     and leave it. Returns once every shape of the layer is in the running plan.
     """
-    body = {"id": query_id, "layer": layer, "where": where, "per_shape": per_shape, **fields}
+    body = {"id": query_id, "where": where, "join": {"layer": layer, "per_shape": per_shape}, **fields}
     body.update({"stream": stream} if stream else {})
-    print_registered(client.add_join(body, replaces=replaces), as_json)
+    print_registered(client.register(body, replaces=replaces), as_json)
 
 
 @join.command(
@@ -92,56 +89,8 @@ def add(
 @json_option
 def check(*, client: Client, layer: str, where: str, stream: str | None, as_json: bool) -> None:
     """Show what the predicate of a join becomes for the first shape of its layer, and whether it would be taken."""
-    found = client.check(where, stream, layer)
+    found = client.check(where, stream=stream, join={"layer": layer, "per_shape": False})
     if as_json:
         print_json(found)
     else:
         click.echo(visible(found["text"], kept="\n"))
-
-
-@join.command("list", cls=Command, epilog=examples("asc join list", "asc join list --json"))
-@server_options
-@json_option
-def list_joins(*, client: Client, as_json: bool) -> None:
-    """List the joins, each with how many shapes it stands for."""
-    found = client.joins()
-    if as_json:
-        print_json(found)
-        return
-    rows = [
-        [one["id"], one["stream"], one["join"]["layer"], _shapes(one), one["topic"], one["delivered"], one["where"]]
-        for one in found
-    ]
-    print_table(["id", "stream", "layer", "shapes", "topic", "delivered", "where"], rows, fitted=True)
-    for one in found:
-        if not one["served"]:
-            click.echo(visible(f"warning: {one['id']} is not served: {one['reason']}"), err=True)
-
-
-@join.command(cls=Command, epilog=examples("asc join show over", "asc join show over --json"))
-@query_id_argument
-@server_options
-@json_option
-def show(*, client: Client, query_id: str, as_json: bool) -> None:
-    """Show one join, and the shapes that it excludes."""
-    found, refusals = client.query(query_id), client.excluded_shapes(query_id)
-    if as_json:
-        print_json({**found, "refusals": refusals})
-        return
-    own = found.pop("join")
-    shown = {**found, "layer": own["layer"], "per_shape": own["per_shape"], "labels": labels_text(found["labels"])}
-    shown["operator"] = operator_text(found["operator"])
-    shown["pending_shapes"] = ", ".join(found["pending_shapes"])
-    print_table(["key", "value"], [[name, value] for name, value in shown.items()])
-    for one in islice(refusals, _TOLD):
-        click.echo(f"excluded: {visible(one['id'])} {visible(one['reason'])}", err=True)
-    if (found["excluded_shapes"] or 0) > _TOLD:
-        click.echo(f"excluded: ... and {found['excluded_shapes'] - _TOLD:,} more", err=True)
-
-
-def _shapes(listed: Json) -> str:
-    if listed["paused"]:
-        return "paused"
-    if listed["shapes"] is None:
-        return "not served"
-    return f"{listed['shapes']:,}" + (f", {listed['excluded_shapes']:,} excluded" if listed["excluded_shapes"] else "")

@@ -12,9 +12,12 @@ import click
 from tqdm import tqdm
 
 from asc.spatial.reading import Rules
+from broker.answers.refusal import RefusedLine
+from broker.client.client import Client
+from broker.client.errors import RefusedError
 from broker.visible_text import visible
 from cli.arguments import EXISTING_FILE
-from cli.client import Client, Json, ServerError, server_options
+from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.failure import CommandError
 from cli.output import counted, json_option, print_json, print_table
@@ -67,7 +70,7 @@ def put(
     Without --id a shape has the Feature's own id, else its property 'id'. What is refused is named and left out: the
     exit code is 1 then.
     """
-    there = client.layer(name)
+    there = client.layers.show(name)
     found = _Put(file, Rules(there["crs"] == "planar", there["allow_edges_over_180_deg"], repair), id_property)
     offsets: Json = {}
     with tqdm(unit=" shapes", desc=name, leave=False, disable=None) as bar:
@@ -75,9 +78,11 @@ def put(
             offsets = found.put(client, name, piece) or offsets
             bar.update(len(piece))
     # What is refused is in the file all the same: the shape that stands stays.
-    gone = sorted({one["id"] for one in client.shapes(name)}.difference(found.ids, found.refused)) if prune else []
+    gone = (
+        sorted({one["id"] for one in client.layers.shapes(name)}.difference(found.ids, found.refused)) if prune else []
+    )
     for piece in _pieces(json.dumps({"remove": shape_id}) for shape_id in gone):
-        offsets = client.put_shapes(name, "\n".join(piece).encode())["effective_offsets"]
+        offsets = client.layers.put(name, "\n".join(piece).encode())["effective_offsets"]
     if as_json:
         counts = {"put": len(found.ids), "removed": len(gone)}
         print_json({**counts, "refused": found.refused, "warnings": found.warnings, "effective_offsets": offsets})
@@ -120,18 +125,20 @@ class _Put:
         """Put some of the lines; from where on they hold, by stream. The daemon refuses more than a file is judged by:
         what does not fit the types of its layer's properties, or its limits.
         """
+        errors: Sequence[RefusedLine]
         try:
-            answer = client.put_shapes(name, "\n".join(piece).encode(), keep_going=True)
-        except ServerError as error:
+            answer = client.layers.put(name, "\n".join(piece).encode(), keep_going=True)
+            errors, offsets = answer.get("errors", []), answer["effective_offsets"]
+        except RefusedError as error:
             if not error.lines:
                 raise
-            answer = {"errors": error.lines, "effective_offsets": {}}
-        for one in answer["errors"]:
+            errors, offsets = error.lines, {}
+        for one in errors:
             shape_id = json.loads(piece[one["line"] - 1])["id"]
             del self.ids[shape_id]
             self.warnings.pop(shape_id, None)
             self.refused[shape_id] = one["error"]["message"]
-        return dict(answer["effective_offsets"])
+        return offsets
 
 
 @layer.command("list", cls=Command, epilog=examples("asc layer list", "asc layer list --json"))
@@ -139,7 +146,7 @@ class _Put:
 @json_option
 def list_layers(*, client: Client, as_json: bool) -> None:
     """List the layers of the daemon's configuration."""
-    found = client.layers()
+    found = client.layers.list()
     if as_json:
         print_json(found)
         return
@@ -162,11 +169,11 @@ def list_layers(*, client: Client, as_json: bool) -> None:
 def show(*, client: Client, name: str, shape_id: str | None, prefix: str, limit: int, as_json: bool) -> None:
     """Show a layer: its shapes, and the Features that are refused. With ID, one shape as a GeoJSON Feature."""
     if shape_id is not None:
-        print_json(client.shape(name, shape_id))
+        print_json(client.layers.shape(name, shape_id))
         return
-    found = client.layer(name)
+    found = client.layers.show(name)
     shapes: list[Json] = []
-    for one in client.shapes(name, prefix):
+    for one in client.layers.shapes(name, prefix):
         shapes.append(one)
         if len(shapes) == limit:
             break
@@ -190,7 +197,7 @@ def show(*, client: Client, name: str, shape_id: str | None, prefix: str, limit:
 def remove(*, client: Client, name: str, shape_ids: Sequence[str], as_json: bool) -> None:
     """Remove shapes. A predicate that names one is NULL there from then on, until it is put again."""
     for shape_id in shape_ids:
-        answer = client.remove_shape(name, shape_id)
+        answer = client.layers.remove(name, shape_id)
         if as_json:
             print_json({"id": shape_id, **answer})
         else:

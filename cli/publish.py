@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments import stream_option
-from cli.client import Client, kafka_options
+from cli.client import kafka_of, kafka_options, stream_of
 from cli.command import Command, examples
 from cli.output import counted, json_option, print_json
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from asc.schema import Schema
+    from broker.client.client import Client
     from broker.kafka.client import KafkaClient
     from cli.records import RecordBatch
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 def publish(
     *,
     client: Client,
+    config_file: Path | None,
     stream: str | None,
     key: str | None,
     format_name: str | None,
@@ -80,10 +82,10 @@ def publish(
     if file == STDIN and format_name == "parquet":
         raise CommandError("--format", "parquet", "is read from its end: name a file, not standard input")
     own_format = format_name or ("ndjson" if file == STDIN else file_format(file))
-    found = client.stream(stream)
+    found = stream_of(client, stream)
     schema = Schema.from_ddl(found["schema"])
     target = Target(found["format"], schema, found.get("options", {}), found.get("time_zone", "UTC"))
-    kafka = client.kafka()
+    kafka = kafka_of(client, config_file)
     size_bytes = None if file == STDIN else file.stat().st_size
     with (
         _ended_by_sigterm_as_by_ctrl_c(),

@@ -13,6 +13,9 @@ FORMATS = ("ndjson", "json", "toml")
 
 Json = dict[str, Any]
 
+_COMPUTED = ("summary",)
+"""Of an operator, what only the daemon says."""
+
 _SETTABLE = ("id", "stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 _PAGE_KEYS = {"queries", "cursor"}
 _REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
@@ -114,7 +117,7 @@ def queries_text(queries: Iterable[Mapping[str, Any]], form: str) -> str:
     [late.labels]
     team = "ops"
     """
-    own = [{key: query[key] for key in _SETTABLE if query.get(key) is not None} for query in queries]
+    own = [_settable(query) for query in queries]
     if form == "json":
         return json.dumps(own, indent=2, ensure_ascii=False)
     if form == "ndjson":
@@ -123,6 +126,13 @@ def queries_text(queries: Iterable[Mapping[str, Any]], form: str) -> str:
 
     tables = {query["id"]: {key: value for key, value in query.items() if key != "id"} for query in own}
     return "\n".join(toml_lines(tables)).lstrip("\n")
+
+
+def _settable(query: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: query[key] for key in _SETTABLE if query.get(key) is not None}
+    if "operator" in found:
+        found["operator"] = {key: value for key, value in found["operator"].items() if key not in _COMPUTED}
+    return found
 
 
 def _of_lines(text: str, name: str) -> Iterator[tuple[str, Json]]:

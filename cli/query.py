@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from broker.client.client import Client
+from broker.client.errors import RefusedError
 from cli.arguments import query_ids_argument, stream_option
 from cli.bboxdb_options import where_or_plan_options
-from cli.client import Client, Json, ServerError, server_options
+from cli.client import Json, server_options
 from cli.command import Group, examples
 from cli.output import json_option, print_json
 from cli.query_apply import apply
@@ -74,7 +76,7 @@ def add(
     names the stream, where --stream does not (both without the group: of dgroup_ships, ships).
     """
     body = {"id": query_id, **asked, **fields, **({"stream": stream} if stream else {})}
-    print_registered(client.add(body, replaces=replaces), as_json)
+    print_registered(client.register(body, replaces=replaces), as_json)
 
 
 @query.command(
@@ -109,7 +111,7 @@ def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 
     Records that pass meanwhile are not delivered later.
     """
-    _for_each(query_ids, lambda query_id: client.change(query_id, {"paused": True}), "paused", "is paused", as_json)
+    _for_each(query_ids, client.pause, "paused", "is paused", as_json)
 
 
 @query.command(
@@ -123,17 +125,17 @@ def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 @json_option
 def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
     """Run paused predicates again."""
-    _for_each(query_ids, lambda query_id: client.change(query_id, {"paused": False}), "resumed", "runs", as_json)
+    _for_each(query_ids, client.resume, "resumed", "runs", as_json)
 
 
 def _for_each(query_ids: Sequence[str], action: Callable[[str], Json], done: str, was_so: str, as_json: bool) -> None:
     """Do it to each; go on after one that is refused, name it, and end with 1. ``was_so``: that it was so."""
-    answers: Json = {}
+    answers: dict[str, Json] = {}
     failed = False
     for query_id in query_ids:
         try:
             answers[query_id] = action(query_id)
-        except ServerError as error:
+        except RefusedError as error:
             click.echo(f"error: {error}", err=True)
             failed = True
         else:

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from broker.answers.query import Query
+from broker.answers.refusal import RefusedLine
+from broker.client.client import Client
+from broker.client.errors import RefusedError
 from broker.visible_text import visible
-from cli.client import Client, Json, ServerError, server_options
+from cli.client import Json, server_options
 from cli.command import Command, examples
 from cli.load_bar import load_bar, walk_bar
 from cli.output import json_option, print_json
@@ -177,12 +181,12 @@ def _with_removals(wanted: WantedQueries, removed: Sequence[str]) -> Load:
     return Load(b"\n".join([*wanted.lines, *lines]), places, removed=removed)
 
 
-def _walked(client: Client, **filters: str | None) -> Iterator[Json]:
+def _walked(client: Client, prefix: str | None, label: str | None = None) -> Iterator[Query]:
     """The registered queries that pass the filters, page after page; where they are many, a bar shows how far."""
     with walk_bar(client) as bar:
-        for page in client.query_pages(**filters):
-            yield from page
-            bar.update(len(page))
+        for query in client.list(prefix=prefix, label=label):
+            yield query
+            bar.update()
 
 
 def _make(client: Client, load: Load, as_json: bool) -> None:
@@ -206,16 +210,22 @@ def _make(client: Client, load: Load, as_json: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _sent(client: Client, load: Load, *, dry_run: bool = False) -> tuple[Json, list[Json]]:
+def _sent(client: Client, load: Load, *, dry_run: bool = False) -> tuple[Json, Sequence[RefusedLine]]:
     """The daemon's answer, and the lines that it refuses."""
     try:
-        with load_bar(client, len(load.places)):
-            answer = client.apply(load.ndjson, keep_going=load.keep_going, replaces=load.replaces, dry_run=dry_run)
+        with load_bar(len(load.places)) as progress:
+            answer = client.apply_ndjson(
+                load.ndjson,
+                keep_going=load.keep_going,
+                replaces=load.replaces,
+                dry_run=dry_run,
+                progress=progress,
+            )
         return answer, answer.get("errors") or []
-    except ServerError as error:
+    except RefusedError as error:
         if not error.lines:
             raise
-        return {"registered": 0, "errors": error.lines}, list(error.lines)
+        return {"registered": 0, "errors": error.lines}, error.lines
 
 
 def _rehearse(client: Client, wanted: WantedQueries, selector: Selector | None, as_json: bool, tells: bool) -> None:
@@ -248,7 +258,7 @@ def _rehearse(client: Client, wanted: WantedQueries, selector: Selector | None, 
         click.get_current_context().exit(DIFFERS)
 
 
-def _plain(found: Differences, answer: Json, refused: list[Json]) -> Json:
+def _plain(found: Differences, answer: Json, refused: Sequence[RefusedLine]) -> Json:
     kinds = {kind: [one.plain() for one in found.of(kind)] for kind in ("add", "change", "remove")}
     return {**kinds, "unchanged": found.unchanged, "warnings": answer.get("warnings") or {}, "errors": refused}
 
@@ -265,7 +275,7 @@ def _warn_of_kept(query_ids: Sequence[str]) -> None:
         click.echo(f"warning: {visible(query_id)} is in no file and kept: {remedy}", err=True)
 
 
-def _tell_refused(refused: Sequence[Json], places: Sequence[str]) -> None:
+def _tell_refused(refused: Sequence[RefusedLine], places: Sequence[str]) -> None:
     for line in refused:
         click.echo(refused_line(line, places), err=True)
 
@@ -286,7 +296,7 @@ def applied_text(counts: Json) -> str:
     return ", ".join(f"{counts[name]:,} {name}" for name in names)
 
 
-def refused_line(refused: Json, places: Sequence[str]) -> str:
+def refused_line(refused: RefusedLine, places: Sequence[str]) -> str:
     """One line for one refused query of a file, by its place there."""
     error = refused.get("error") or {}
     line = refused.get("line")

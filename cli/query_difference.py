@@ -13,7 +13,7 @@ from asc.errors import AscError
 from broker.visible_text import visible
 from cli.wanted_queries import Selector, WantedQueries
 
-Json = dict[str, Any]
+Json = Mapping[str, Any]
 
 FIELDS = ("stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 
@@ -106,7 +106,8 @@ def differences(
             continue
         unseen.pop(query_id, None)
         new = settled(wanted.body(query_id), only_stream)
-        fields = {name: (query.get(name), new[name]) for name in FIELDS if query.get(name) != new[name]}
+        old = {**query, "operator": _operator(query.get("operator"))}
+        fields = {name: (old.get(name), new[name]) for name in FIELDS if old.get(name) != new[name]}
         reason = "" if fields or query.get("served", True) else f"is not served, and registered anew: {query['reason']}"
         if fields or reason:
             others[query_id] = Difference("change", query_id, fields, wanted.place(query_id), reason)
@@ -160,17 +161,18 @@ def difference_lines(one: Difference) -> Iterator[str]:
 
 def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
     """What there is to be said of a query that is added or removed."""
-    told = {name: query.get(name) for name in FIELDS if query.get(name)}
+    own = {**query, "operator": _operator(query.get("operator"))}
+    told = {name: own.get(name) for name in FIELDS if own.get(name)}
     return {name: (value, None) if is_old else (None, value) for name, value in told.items()}
 
 
 def _operator(value: Any) -> Any:
-    from broker.operators.kinds import definition_of
+    from broker.operators.kinds import definition_of, settable
 
     if not isinstance(value, dict):
         return value
     try:
-        definition = definition_of(value)
+        definition = definition_of(settable(value))
     except AscError:
         # The daemon refuses it.
         return value

@@ -12,8 +12,11 @@ _WHERE_CHARS = 20
 """Of each predicate: where less would be seen, evaluation errors have no column."""
 
 
-def list_text(queries: Sequence[Json], width: int | None) -> str:
-    """The table, cut to the width of a terminal; evaluation errors where there are any, and there is room for them."""
+def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = False, joins: bool = False) -> str:
+    """Return the table, cut to the width of a terminal; evaluation errors where there are any, and there is space.
+
+    ``operators``: with the operator of each query in words; ``joins``: with its layer, and how many shapes it has.
+    """
     columns: dict[str, list[object]] = {
         "id": [query["id"] for query in queries],
         "stream": [query["stream"] for query in queries],
@@ -23,7 +26,12 @@ def list_text(queries: Sequence[Json], width: int | None) -> str:
         _ERRORS: [query.get("evaluation_errors", 0) for query in queries],
         "labels": [labels_text(query.get("labels") or {}) for query in queries],
     }
-    if any(query.get("operator") for query in queries):
+    if joins:
+        columns["layer"] = [(query.get("join") or {}).get("layer", "") for query in queries]
+        columns["shapes"] = [_shapes(query) for query in queries]
+    if operators:
+        columns["operator"] = [(query.get("operator") or {}).get("summary") or "route" for query in queries]
+    elif any(query.get("operator") for query in queries):
         columns["operator"] = [(query.get("operator") or {}).get("name", "route") for query in queries]
     if not any(columns[_ERRORS]) or (width is not None and _widest(columns) + 2 + _WHERE_CHARS > width):
         del columns[_ERRORS]
@@ -40,6 +48,12 @@ def _widest(columns: dict[str, list[object]]) -> int:
     """Of the longest line; what would be blank at its end counts as well."""
     marked = {**columns, ".": ["."] * len(columns["id"])}
     return max(map(len, table_text(list(marked), list(zip(*marked.values(), strict=True))).splitlines())) - 3
+
+
+def _shapes(query: Json) -> str:
+    if query.get("shapes") is None:
+        return ""
+    return f"{query['shapes']:,}" + (f", {query['excluded_shapes']:,} excluded" if query["excluded_shapes"] else "")
 
 
 def _state(registered: Json) -> str:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli.client import Client, Json
+from broker.answers.trace import Explanation
+from broker.client.client import Client
 from cli.failure import CommandError
 
 _TRIES = 5
 
 
-def write_query_page(client: Client, query_id: str, path: Path) -> Json:
+def write_query_page(client: Client, query_id: str, path: Path) -> Explanation:
     """Write the page of a query, and return what the daemon answers of its constructs; OSError where it cannot be
     written, CommandError where the plan is another one each time it is asked for.
     """
     from broker.pages.query_page import query_page
 
     for _ in range(_TRIES):
-        answer = client.explain(query_id, None)
+        answer = client.explain(query_id)
         stream = answer["query"]["stream"]
         block = None if answer["block"] is None else client.block(stream, answer["block"])
         # Two requests: a query that was added or removed between them has the blocks numbered anew.

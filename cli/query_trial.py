@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from broker.client.client import Client
 from broker.time_text import time_text
 from broker.visible_text import visible
 from cli.arguments import stream_option, where_option
-from cli.client import Client, Json, server_options
+from cli.client import Json, server_options
 from cli.command import Command, examples
 from cli.output import counted, json_option, print_json, print_table
 
@@ -48,7 +49,7 @@ def trial(*, client: Client, where: str, stream: str | None, last: int, show: in
     Nothing is registered, and nothing delivered. The daemon reads the records from the stream's source topic, at most
     32 MiB of them, and evaluates the predicate as it would in the stream.
     """
-    found = client.trial(where, stream, last=last, show=show)
+    found = client.test(where, stream=stream, last=last, show=show)
     if as_json:
         print_json(found)
         return

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from broker.answers.query import ExcludedShape
+from broker.client.client import Client
 from broker.visible_text import visible
 from cli.arguments import EXISTING_FILE, query_id_argument, stream_option, where_option
-from cli.client import Client, Json, address_options, connected, server_options
+from cli.client import Json, address_options, connected, server_options
 from cli.command import Command, examples
 from cli.operators.events import operator_text
 from cli.output import json_option, print_json, print_table, terminal_width
@@ -17,6 +20,9 @@ from cli.query_list import labels_text, list_text
 from cli.query_page import write_query_page
 from cli.trace import parse_tuple, record_options, tell_trace
 
+_EXCLUDED_SHOWN = 20
+"""Of the shapes that a join excludes."""
+
 
 @click.command(
     "list",
@@ -24,12 +30,16 @@ from cli.trace import parse_tuple, record_options, tell_trace
     epilog=examples(
         "asc query list",
         "asc query list --prefix late --label team=ops --json",
+        "asc query list --operator near",
+        "asc query list --layer countries",
         "asc query list --format toml > queries.toml",
     ),
 )
 @click.option("--prefix", help="Only ids that begin so.")
 @click.option("--label", metavar="K=V", help="Only queries that bear this label.")
 @stream_option("Only queries of this stream.")
+@click.option("--operator", metavar="NAME", help="Only queries with this operator, as near; route for none.")
+@click.option("--layer", metavar="NAME", help="Only joins over this layer.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Print a file of what can be set, as for 'apply'.")
 @server_options
 @json_option
@@ -39,6 +49,8 @@ def list_queries(
     prefix: str | None,
     label: str | None,
     stream: str | None,
+    operator: str | None,
+    layer: str | None,
     form: str | None,
     as_json: bool,
 ) -> None:
@@ -50,14 +62,14 @@ def list_queries(
     """
     if form is not None and as_json:
         raise click.UsageError("--json and --format exclude each other")
-    found = client.queries(prefix=prefix, label=label, stream=stream)
+    found = list(client.list(prefix=prefix, label=label, stream=stream, operator=operator, layer=layer))
     if form is not None:
         text = queries_text(found, form)
         click.echo(text, nl=bool(text))
     elif as_json:
         print_json(found)
     else:
-        click.echo(list_text(found, terminal_width()))
+        click.echo(list_text(found, terminal_width(), operators=operator is not None, joins=layer is not None))
         for listed in found:
             if not listed.get("served", True):
                 click.echo(visible(f"warning: {listed['id']} is not served: {listed.get('reason')}"), err=True)
@@ -75,7 +87,7 @@ def list_queries(
 @json_option
 def show(client: Client, query_id: str, as_json: bool) -> None:
     """Show one registered predicate."""
-    found = client.query(query_id)
+    found = client.show(query_id)
     if as_json:
         print_json(found)
     else:
@@ -88,6 +100,15 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
         else:
             shown["join"] = f"over {join['layer']}" + (", a record a shape" if join["per_shape"] else "")
         print_table(["key", "value"], [[name, value] for name, value in shown.items()])
+        if found["excluded_shapes"]:
+            _warn_of_excluded(client.excluded_shapes(query_id), found["excluded_shapes"])
+
+
+def _warn_of_excluded(found: Sequence[ExcludedShape], total: int) -> None:
+    for one in found[:_EXCLUDED_SHOWN]:
+        click.echo(f"excluded: {visible(one['id'])} {visible(one['reason'])}", err=True)
+    if total > _EXCLUDED_SHOWN:
+        click.echo(f"excluded: ... and {total - _EXCLUDED_SHOWN:,} more", err=True)
 
 
 @click.command(
@@ -129,10 +150,14 @@ def explain(
         raise click.UsageError("--all needs --tuple or --source")
     values = None if tuple_text is None else parse_tuple(tuple_text)
     if source is not None or (page is not None and is_of_record):
-        answer = client.trace(values=values, source=source, query=query_id)
-        tell_trace(answer, page=page, as_json=as_json, way=whole)
+        traced = client.trace(values=values, source=source, query=query_id)
+        tell_trace(traced, page=page, as_json=as_json, way=whole)
         return
-    answer = client.explain(query_id, values, whole=whole) if page is None else write_query_page(client, query_id, page)
+    answer = (
+        client.explain(query_id, values, with_sequence=whole)
+        if page is None
+        else write_query_page(client, query_id, page)
+    )
     for warning in answer["warnings"]:
         click.echo(f"warning: {visible(warning)}", err=True)
     if as_json:
@@ -187,9 +212,10 @@ def check(
         raise click.UsageError("give --stream, or --schema to check without a daemon")
     if stream is not None and time_zone is not None:
         raise click.UsageError("--time-zone goes with --schema: the daemon has its own")
+    found: Json
     if schema_file is None:
         with connected(server, token_file, ca_file) as client:
-            found = client.check(where, stream)
+            found = client.check(where, stream=stream)
     else:
         found = _checked(where, schema_file, time_zone or "UTC")
     if as_json:
@@ -205,4 +231,5 @@ def _checked(where: str, schema_file: Path, time_zone: str) -> Json:
     from cli.schema_file import read_schema
 
     # The record's own attributes are there in every stream.
-    return plain_form(normalise(where, attributes_of(read_schema(schema_file)), time_zone=time_zone))
+    found = plain_form(normalise(where, attributes_of(read_schema(schema_file)), time_zone=time_zone))
+    return {**found, "expressions": []}

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import textwrap
-import time
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 import click
 
-from cli.client import Client, NoAnswerError, ServerError, server_options
+from broker.answers.stream import Ready
+from broker.client.client import Client
+from broker.client.errors import NoAnswerError, RefusedError, TooManyRequestsError, UnauthorizedError
+from cli.client import address_options, connected
 from cli.command import Command, examples
 from cli.output import json_option, print_json, terminal_width
 from cli.status_text import status_lines
 from cli.watching import watch
 
-_PAUSE_S = 0.5
 _WATCH_S = 2.0
 _WATCHER_WAITS_S = 5.0
 """For an answer, where the next one is asked for anyway."""
-
-_NO_TOKEN = 401
-_TOO_MANY_REQUESTS = 429
 
 
 @click.command(
@@ -52,9 +51,17 @@ _TOO_MANY_REQUESTS = 429
     metavar="[SECONDS]",
     help="Show it again every so many seconds, 2 if none are given, until Ctrl-C.",
 )
-@server_options
+@address_options
 @json_option
-def status(client: Client, as_json: bool, wait_s: float, watch_s: float | None) -> None:
+def status(
+    *,
+    server: str,
+    token_file: Path | None,
+    ca_file: Path | None,
+    as_json: bool,
+    wait_s: float,
+    watch_s: float | None,
+) -> None:
     """Say whether the daemon is ready, and what it runs.
 
     Prints a line for each stream: rates of the last minute, and the lag, which is the records that are not done ("-"
@@ -70,10 +77,11 @@ def status(client: Client, as_json: bool, wait_s: float, watch_s: float | None) 
     if watch_s is not None:
         if wait_s:
             raise click.UsageError("--watch waits for a daemon as long as it runs: leave out --wait")
-        client.wait_at_most(_WATCHER_WAITS_S)
-        watch(lambda width: _watched(client, width, as_json), watch_s, in_place=not as_json)
+        with connected(server, token_file, ca_file, _WATCHER_WAITS_S) as client:
+            watch(lambda width: _watched(client, width, as_json), watch_s, in_place=not as_json)
         return
-    found = _looked(client, _awaited(client, wait_s))
+    with connected(server, token_file, ca_file) as client:
+        found = _looked(client, _awaited(client, wait_s))
     if as_json:
         print_json(found)
     else:
@@ -83,17 +91,17 @@ def status(client: Client, as_json: bool, wait_s: float, watch_s: float | None) 
         click.get_current_context().exit(1)
 
 
-def _looked(client: Client, ready: dict[str, Any]) -> dict[str, Any]:
+def _looked(client: Client, ready: Ready) -> dict[str, Any]:
     """All that is known of a daemon that answered."""
-    found = {"server": client.server, **ready}
+    found: dict[str, Any] = {"server": client.url, **ready}
     try:
         answer = client.streams()
-        plans = client.plan()["streams"]
+        plans = client.plans()
         found["kafka"] = answer["kafka"]
         found["streams"] = [{**stream, "plan": plans.get(stream["name"], {})} for stream in answer["streams"]]
-    except ServerError as error:
+    except RefusedError as error:
         # One that starts, or stands by, has no streams yet; one whose stream failed has them all.
-        if ready.get("ready") or error.status == _NO_TOKEN:
+        if ready["ready"] or isinstance(error, UnauthorizedError):
             raise
     return found
 
@@ -106,11 +114,11 @@ def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
     try:
         found = _looked(client, client.ready())
     except NoAnswerError as error:
-        found = {"server": client.server, "ready": False, "reason": str(error)}
-    except ServerError as error:
-        if error.status < 500 and error.status != _TOO_MANY_REQUESTS:
+        found = {"server": client.url, "ready": False, "reason": str(error)}
+    except RefusedError as error:
+        if error.status < 500 and not isinstance(error, TooManyRequestsError):
             raise
-        found = {"server": client.server, "ready": False, "reason": str(error)}
+        found = {"server": client.url, "ready": False, "reason": str(error)}
     if as_json:
         return [json.dumps({"at": at.isoformat(timespec="seconds").replace("+00:00", "Z"), **found})]
     first, *others = status_lines(found, width)
@@ -118,22 +126,8 @@ def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
     return [first, *others, ""] if width is None else [*textwrap.wrap(first, width), *others]
 
 
-def _awaited(client: Client, wait_s: float) -> dict[str, Any]:
-    """Whether the daemon is ready, once it is or the time is over; NoAnswerError where none answers till then,
-    ServerError as soon as one does that wants another token.
-    """
-    deadline = time.monotonic() + wait_s
-    is_let_in = False
-    while True:
-        try:
-            ready = client.ready()
-            if ready.get("ready") or time.monotonic() >= deadline:
-                return ready
-            if not is_let_in:
-                # Whether it is ready, anybody may ask.
-                _looked(client, ready)
-                is_let_in = True
-        except NoAnswerError:
-            if time.monotonic() >= deadline:
-                raise
-        time.sleep(_PAUSE_S)
+def _awaited(client: Client, wait_s: float) -> Ready:
+    """Return whether the daemon is ready, once it is or the time is over; a token that it refuses ends the wait."""
+    # Anybody may ask whether it is ready.
+    unready: Ready = {"ready": False, "reason": None}
+    return client.wait_until_ready(wait_s, on_unready=lambda: _looked(client, unready))

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.client import Client, Json, ServerError, kafka_options
+from broker.client.errors import RefusedError
+from cli.client import Json, kafka_of, kafka_options
 from cli.command import Command, examples
 from cli.patience import Patience
 from cli.suggestions import suggested_query_ids
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from broker.client.client import Client
     from broker.kafka.client import KafkaClient
 
 _NOT_ONE_S_OWN = (403, 404)
@@ -38,6 +42,7 @@ _NOT_ONE_S_OWN = (403, 404)
 def subscribe(
     *,
     client: Client,
+    config_file: Path | None,
     name: str,
     from_beginning: bool,
     limit: int | None,
@@ -60,7 +65,7 @@ def subscribe(
     from broker.consuming.consume import receive
     from cli.received import record_json, record_line
 
-    kafka = client.kafka()
+    kafka = kafka_of(client, config_file)
     topic = _topic_of(name, _query_of(client, name), kafka)
     patience = Patience(limit, from_beginning=from_beginning)
     found = receive(
@@ -84,8 +89,8 @@ def subscribe(
 def _query_of(client: Client, name: str) -> Json | None:
     """The query of that id; None where the caller has none."""
     try:
-        return client.query(name)
-    except ServerError as error:
+        return client.show(name)
+    except RefusedError as error:
         if error.status not in _NOT_ONE_S_OWN:
             raise
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ from click.shell_completion import CompletionItem
 from broker.visible_text import visible
 
 if TYPE_CHECKING:
-    from cli.client import Json
+    from broker.client.client import Client
 
 _PATIENCE_S = 1.0
 """For the daemon to answer; whoever presses TAB goes on typing."""
@@ -27,24 +28,24 @@ def suggested_query_ids(context: click.Context, parameter: click.Parameter, inco
     """The ids of registered queries that begin so, the first hundred, but for those that are given already."""
     given = context.params.get(parameter.name or "") or ()
 
-    def read(answer: Json) -> Suggested:
+    def read(client: Client) -> Suggested:
         return [
             CompletionItem(query["id"], help=visible(" ".join(query["where"].split()))[:_WHERE_CHARS])
-            for query in answer["queries"]
+            for query in islice(client.list(prefix=incomplete, page_size=_SUGGESTED), _SUGGESTED)
             if isinstance(given, str) or query["id"] not in given
         ]
 
-    return _asked(context, "/v1/queries", {"prefix": incomplete, "limit": str(_SUGGESTED)}, read)
+    return _asked(context, read)
 
 
 def suggested_streams(context: click.Context, _parameter: click.Parameter, incomplete: str) -> Suggested:
     """The names of the daemon's streams that begin so."""
 
-    def read(answer: Json) -> Suggested:
-        streams = [stream for stream in answer["streams"] if stream["name"].startswith(incomplete)]
+    def read(client: Client) -> Suggested:
+        streams = [stream for stream in client.streams()["streams"] if stream["name"].startswith(incomplete)]
         return [CompletionItem(stream["name"], help=f"topic {stream['topic']}") for stream in streams]
 
-    return _asked(context, "/v1/streams", {}, read)
+    return _asked(context, read)
 
 
 def suggested_commands(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
@@ -60,15 +61,15 @@ def suggested_commands(context: click.Context, parameter: click.Parameter, incom
     ]
 
 
-def _asked(context: click.Context, path: str, params: dict[str, str], read: Callable[[Json], Suggested]) -> Suggested:
-    """What is read from the answer of the daemon that the command names; nothing where it cannot be had."""
+def _asked(context: click.Context, read: Callable[[Client], Suggested]) -> Suggested:
+    """Return what is read from the daemon that the command names; nothing where it cannot be had."""
     given: dict[str, Any] = context.params
     try:
         from cli.client import DEFAULT_SERVER, connected
 
         server = given.get("server") or DEFAULT_SERVER
-        with connected(server, given.get("token_file"), given.get("ca_file")) as client:
-            return read(client.request("GET", path, params=params, timeout=_PATIENCE_S))
+        with connected(server, given.get("token_file"), given.get("ca_file"), _PATIENCE_S) as client:
+            return read(client)
     except Exception:
         # Whatever it is: a message would end up in the line that is being typed.
         return []

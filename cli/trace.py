@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
+from broker.client.client import Client
 from cli.arguments import stream_option
-from cli.client import Client, Json, server_options
+from cli.client import Json, server_options
 from cli.command import Command, examples
 from cli.output import json_option, print_json
 from cli.suggestions import suggested_query_ids

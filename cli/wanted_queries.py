@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -38,7 +38,7 @@ class Selector:
     prefix: str = ""
     label: tuple[str, str] | None = None
 
-    def takes(self, query: Json) -> bool:
+    def takes(self, query: Mapping[str, Any]) -> bool:
         """Whether a query, of a file or of the daemon, is one of these.
 
         >>> Selector(label=("team", "ops")).takes({"id": "late", "labels": {"team": "ops"}})

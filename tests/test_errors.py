@@ -20,7 +20,6 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "ConfigFaultsError": ("subject", "a\nb", "remedy", []),
     "BulkRefusedError": ("subject", "a\nb", "remedy", []),
     "ForbiddenBulkError": ("subject", "a\nb", "remedy", []),
-    "ServerError": (400, {"subject": "subject", "value": "a\nb", "remedy": "remedy"}),
     "FaultyFilesError": ([],),
 }
 """Of those that are made of something else, or of more."""

@@ -14,6 +14,11 @@ from asc.errors import AscError
 from broker.access.access import Access
 from broker.access.audit import Audit
 from broker.access.sessions import Sessions
+from broker.answers.block import Block
+from broker.answers.plan import Plans, Timeline
+from broker.answers.predicate import CheckedPredicate, Trial
+from broker.answers.query import Applied, Deliveries, Loads
+from broker.answers.stream import Streams
 from broker.config.sections import ApiConfig
 from broker.errors import BrokerError, BulkRefusedError, QueryError, http_status
 from broker.failure import one_line
@@ -23,6 +28,7 @@ from broker.http.conditional import replaces
 from broker.http.console.pages import Pages
 from broker.http.console.routes import console_routes
 from broker.http.flow import described_deliveries, described_timeline
+from broker.http.followed import ExplanationModel, TraceModel
 from broker.http.guards import NDJSON, Caller, Guards, content_type, is_console
 from broker.http.joins import join_routes
 from broker.http.layers import layer_routes
@@ -40,6 +46,7 @@ from broker.http.models import (
     RemovedModel,
     TraceBody,
     TrialBody,
+    asked_operator,
     body_error,
     changed_body,
     new_query,
@@ -48,7 +55,7 @@ from broker.http.models import (
     plain_offsets,
     valid_body,
 )
-from broker.http.near import near_routes
+from broker.http.openapi import HEALTH, DescribedApp, reference
 from broker.http.permitted import Permitted, Service
 from broker.http.registered import registered
 from broker.http.request_metrics import CountedRequests, RequestCounts
@@ -60,7 +67,6 @@ from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import unknown_query
 
 _PAGE_MAX = 1_000
-_HEALTH = "health"
 
 _REFUSALS = {
     400: "The request is refused: it changed nothing.",
@@ -89,7 +95,13 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
         caller: Caller = request.state.caller
         return Permitted(service, caller.scope, caller.host, audit)
 
-    app = FastAPI(title="asc-broker", description="Standing SQL predicates over Kafka streams.", version="1")
+    app = DescribedApp(
+        title="asc-broker",
+        description="Standing SQL predicates over Kafka streams.",
+        version="1",
+        bodies=(QueryBody,),
+        asks_for_token=access.asks_for_token,
+    )
     sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token)
     console, addresses = console_routes(pages, permitted, access, sessions)
     requests = RequestCounts(lambda: [*app.openapi()["paths"], *addresses])
@@ -100,13 +112,10 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
     metrics = _metrics(permitted, requests, api.metrics_top_queries)
-    more = (join_routes(permitted), near_routes(permitted), layer_routes(permitted))
+    more = (join_routes(permitted), layer_routes(permitted))
     for router in (_query_changes(permitted), _query_views(permitted), *more, _views(permitted), metrics):
         app.include_router(router, responses=refusals)
     app.include_router(console)
-    _describe_no_422(app)
-    if access.asks_for_token:
-        _describe_bearer(app)
     return app
 
 
@@ -114,25 +123,8 @@ def _described(refusals: Iterable[int]) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorModel, "description": _REFUSALS[status]} for status in refusals}
 
 
-def _describe_no_422(app: FastAPI) -> None:
-    """FastAPI describes an answer that is never given here: what it refuses with 422 is refused with 400."""
-    for path in app.openapi()["paths"].values():
-        for operation in path.values():
-            operation["responses"].pop("422", None)
-
-
-def _describe_bearer(app: FastAPI) -> None:
-    """The token is asked for before an endpoint is reached, where FastAPI does not see it."""
-    described = app.openapi()
-    described["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
-    for path in described["paths"].values():
-        for operation in path.values():
-            if _HEALTH not in operation["tags"]:
-                operation["security"] = [{"bearer": []}]
-
-
 def _health(service: Service) -> APIRouter:
-    router = APIRouter(tags=[_HEALTH], responses=_described(_HEALTH_REFUSALS))
+    router = APIRouter(tags=[HEALTH], responses=_described(_HEALTH_REFUSALS))
     unready = {"model": ReadyModel | ErrorModel, "description": "It is not ready, or has too many connections."}
 
     # Neither waits for anything, and neither is to wait for a thread: those may all be busy with what others ask.
@@ -162,7 +154,7 @@ _POST_SCHEMA = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {"schema": QueryBody.model_json_schema()},
+            "application/json": {"schema": reference(QueryBody)},
             NDJSON: {"schema": {"type": "string", "description": 'one query a line, or {"remove": "ID"}'}},
         },
     }
@@ -176,7 +168,12 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
     def query_of(permitted: Permitted, body: QueryBody) -> RegisteredQuery:
         return new_query(body, permitted.stream_name(body.stream))
 
-    @router.post("", openapi_extra=_POST_SCHEMA, responses={201: {"model": RegisteredModel}})
+    @router.post(
+        "",
+        openapi_extra=_POST_SCHEMA,
+        response_model=RegisteredModel | Applied,
+        responses={201: {"model": RegisteredModel}},
+    )
     def post(
         *,
         response: Response,
@@ -251,18 +248,22 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
         prefix: str = "",
         label: str | None = None,
         stream: str | None = None,
+        operator: str | None = None,
+        layer: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
         permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
-        """The registered queries by id: those whose id begins with ``prefix``, with a label ``k=v``, of a stream."""
+        """The registered queries by id: those whose id begins with ``prefix``, with a label ``k=v``, of a stream, with
+        an operator (``route`` for none), joined with a layer.
+        """
         if not 1 <= limit <= _PAGE_MAX:
             raise QueryError("limit", limit, f"use 1 to {_PAGE_MAX}")
         key, equals, value = (label or "").partition("=")
         if label is not None and not equals:
             raise QueryError("label", label[:200], "write key=value")
         wanted = (key, value) if label is not None else None
-        found, more = permitted.page(prefix, wanted, stream, cursor, limit)
+        found, more = permitted.page(prefix, wanted, stream, cursor, limit, operator=operator, layer=layer)
         return {
             "queries": [shown(permitted, query) for query in found],
             "cursor": found[-1].id if more else None,
@@ -273,13 +274,13 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
         """One registered query."""
         return shown(permitted, permitted.get(query_id))
 
-    @router.get("/{query_id}/deliveries")
+    @router.get("/{query_id}/deliveries", response_model=Deliveries)
     def deliveries(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """How many records a query was given since the daemon began, and in which minutes of the last hour."""
         return described_deliveries(permitted, permitted.get(query_id))
 
     # Of a join a shape is named as well, which may have any character.
-    @router.post("/{query_id:path}/explain")
+    @router.post("/{query_id:path}/explain", response_model=ExplanationModel)
     def explain(query_id: str, body: ExplainBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """The constructs a query uses and their place in the sequence; of a tuple, whether the query accepts it and
         which of its terms hold, with ``with_sequence`` also its way through the sequence.
@@ -293,19 +294,20 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["views"])
     of_caller = Depends(permitted_of)
 
-    @router.post("/check")
+    @router.post("/check", response_model=CheckedPredicate)
     def check(body: CheckBody, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """A predicate's normal form and what is to be said about it, without registering it; with ``layer`` that of a
-        join, for the first of its shapes.
+        """The normal form of a query's predicate, the expressions of its operator, and warnings, without registering
+        it; of a join those for the first of its shapes.
         """
-        return checked(permitted, permitted.stream_of(body.stream), body.where, body.layer)
+        layer = None if body.join is None else body.join.layer
+        return checked(permitted, permitted.stream_of(body.stream), body.where, layer, asked_operator(body.operator))
 
-    @router.post("/test")
+    @router.post("/test", response_model=Trial)
     def test(body: TrialBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """How many of the last records of a stream a predicate would have accepted, without registering it."""
         return tried(permitted, permitted.stream_of(body.stream), body.where, body.last, body.show)
 
-    @router.get("/streams")
+    @router.get("/streams", response_model=Streams)
     def streams(permitted: Permitted = of_caller) -> dict[str, Any]:
         """The configured streams, and the Kafka they live in."""
         return {
@@ -316,29 +318,29 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
             },
         }
 
-    @router.get("/streams/{name}/timeline")
+    @router.get("/streams/{name}/timeline", response_model=Timeline)
     def timeline(name: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """Records in and out, dead letters and latency of a stream in each moment of the last hour that had any."""
         return described_timeline(permitted, permitted.stream_of(name))
 
-    @router.get("/loads")
+    @router.get("/loads", response_model=Loads)
     def loads(permitted: Permitted = of_caller) -> dict[str, Any]:
         """The changes under way: of how many queries, how many of these are read, and the last step that is done."""
         return {"loads": permitted.loads()}
 
-    @router.get("/plan")
+    @router.get("/plan", response_model=Plans)
     def plan(permitted: Permitted = of_caller) -> dict[str, Any]:
         """The running plan of every stream, and what its monitor measured and rearranged."""
         return {"streams": described_plans(permitted)}
 
-    @router.get("/plan/{stream}/blocks/{number}")
+    @router.get("/plan/{stream}/blocks/{number}", response_model=Block)
     def block(stream: str, number: int, permitted: Permitted = of_caller) -> dict[str, Any]:
         """A block of a stream's running plan, numbered from 0: its constructs with their regions, its sequence and
         micro-arrows.
         """
         return described_block(permitted, permitted.stream_of(stream), number)
 
-    @router.post("/trace")
+    @router.post("/trace", response_model=TraceModel)
     def trace(body: TraceBody, permitted: Permitted = of_caller) -> dict[str, Any]:
         """Why a record reaches queries, or does not: the way of a tuple, or of a record of the source topic, through
         the running plan, and the terms of one query.

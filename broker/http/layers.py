@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from asc.errors import AscError, ShapeError
 from asc.spatial.feature import Feature, feature_document, features_of
 from asc.spatial.reading import Rules
+from broker.answers.layer import LayerDetails, LayerFeature, Layers, ShapePage, ShapesWritten
 from broker.errors import BulkRefusedError, NotThereError, QueryError
 from broker.http.bulk import lines_of
 from broker.http.models import plain_error, plain_offsets
@@ -34,19 +35,19 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
     router = APIRouter(prefix="/v1/layers", tags=["layers"])
     of_caller = Depends(permitted_of)
 
-    @router.get("")
+    @router.get("", response_model=Layers)
     def layers(permitted: Permitted = of_caller) -> dict[str, Any]:
         """The configured layers, with how many rows each has, and of how many the last Feature is refused."""
         return {"layers": [_described(permitted, name) for name in sorted(permitted.layers)]}
 
-    @router.get("/{name}")
+    @router.get("/{name}", response_model=LayerDetails)
     def layer(name: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """One layer, with the first Features that are refused, and the offsets up to which the plans have its topic."""
         found = permitted.layer(name)
         refused = [{"id": key, "reason": reason} for key, reason in islice(found.refused.items_from(), _REFUSED_MAX)]
         return {**_described(permitted, name), "refusals": refused, "offsets": plain_offsets(found.mark.offsets)}
 
-    @router.get("/{name}/shapes")
+    @router.get("/{name}/shapes", response_model=ShapePage)
     def shapes(
         name: str,
         prefix: str = "",
@@ -63,7 +64,7 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         listed = [{"id": key, **_shape(row)} for key, row in rows[:limit]]
         return {"shapes": listed, "cursor": listed[-1]["id"] if more else None}
 
-    @router.get("/{name}/shapes/{shape_id:path}")
+    @router.get("/{name}/shapes/{shape_id:path}", response_model=LayerFeature)
     def shape(name: str, shape_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """One row, as a GeoJSON Feature."""
         row = permitted.layer(name).rows.get(shape_id)
@@ -71,14 +72,14 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
             raise NotThereError("shape", f"{name}/{shape_id}"[:300], "its layer has none of that id")
         return {"id": shape_id, **feature_document(row)}
 
-    @router.put("/{name}/shapes/{shape_id:path}")
+    @router.put("/{name}/shapes/{shape_id:path}", response_model=ShapesWritten)
     def put(name: str, shape_id: str, feature: dict[str, Any], permitted: Permitted = of_caller) -> dict[str, Any]:
         """Put one row, a GeoJSON Feature; answered when it is in the running plans."""
         lines = _Lines(permitted.layer(name).rules)
         lines.take({**feature, "id": shape_id}, 1)
         return lines.written(permitted, name)
 
-    @router.delete("/{name}/shapes/{shape_id:path}")
+    @router.delete("/{name}/shapes/{shape_id:path}", response_model=ShapesWritten)
     def remove(name: str, shape_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """Remove one row; answered when no later record is asked whether it is in it."""
         found = permitted.layer(name)
@@ -86,7 +87,7 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
             raise NotThereError("shape", f"{name}/{shape_id}"[:300], "its layer has none of that id")
         return _written(permitted, name, {}, [shape_id])
 
-    @router.post("/{name}/shapes")
+    @router.post("/{name}/shapes", response_model=ShapesWritten)
     async def post(
         request: Request, name: str, *, keep_going: bool = False, permitted: Permitted = of_caller
     ) -> dict[str, Any]:

@@ -4,69 +4,35 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
-    ConfigDict,
+    BeforeValidator,
     Field,
     StrictBool,
     StrictInt,
-    StrictStr,
     ValidationError,
-    model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from asc.errors import AscError, PredicateError
+from broker.answers.refusal import ErrorText, RefusedLine
+from broker.body import Body, Text
 from broker.errors import QueryError
-from broker.operators.kinds import definition_of
+from broker.operators.definition import Definition
+from broker.operators.kinds import definition_of, described, settable
+from broker.operators.operator_body import OperatorBody
 from broker.plans.offsets import Offsets
 from broker.queries.change import Became, Registered
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery, default_topic, parse_time
 
-
-def _encodable(text: str) -> str:
-    # JSON can spell half of a surrogate pair, which no encoding can write.
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("holds half of a surrogate pair: write whole characters") from None
-    return text
-
-
-Text = Annotated[StrictStr, AfterValidator(_encodable)]
-
-
 JSON_MAX_BYTES = 2 << 20
 """Of a body, or a line of a load, that is read as one JSON text: the objects made of it may take twenty times as much,
 and nothing else runs while they are made.
 """
-
-
-class Body(BaseModel):
-    """A body: no field that is not known, but those that answers have beside, which are left out: an answer, changed
-    or not, can be sent again.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-    answered_too: ClassVar[tuple[str, ...]] = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields(cls, plain: Any) -> Any:
-        # Before all else, for another field may be missing because of one that is misspelt.
-        if not isinstance(plain, dict) or plain.keys() <= cls.model_fields.keys():
-            return plain
-        unknown = [name for name in plain if name not in cls.model_fields and name not in cls.answered_too]
-        if unknown:
-            known = list(cls.model_fields)
-            raise PydanticCustomError("unknown_field", "unknown field", {"field": _encoded(unknown[0]), "known": known})
-        return {name: value for name, value in plain.items() if name in cls.model_fields}
 
 
 _ADDED = (
@@ -89,11 +55,14 @@ class JoinBody(Body):
     per_shape: StrictBool = False
 
 
-_OPERATOR = (
-    'What becomes of what it accepts; null: it is routed. {"name": "events", "key": an expression, "time": a TIMESTAMP '
-    'expression, "events": of enter, exit, lost, "dwell_s": seconds, "lost_after_s": seconds}, or {"name": "near", '
-    "...} with the fields of what is posted to /v1/near"
-)
+def _judged_operator(plain: Any) -> Any:
+    """Raise QueryError where the definition of an operator refuses its fields: it names value and remedy."""
+    if isinstance(plain, dict):
+        definition_of(settable(plain))
+    return plain
+
+
+AskedOperator = Annotated[OperatorBody | None, BeforeValidator(_judged_operator)]
 
 
 class QueryBody(Body):
@@ -111,27 +80,7 @@ class QueryBody(Body):
     paused: StrictBool = False
     expires_at: Text | None = Field(default=None, description="ISO 8601 with an offset, as 2030-01-31T12:00:00Z")
     join: JoinBody | None = None
-    operator: dict[Text, Any] | None = Field(default=None, description=_OPERATOR)
-
-
-class JoinQueryBody(Body):
-    """A join to register, as a :class:`QueryBody` has it: ``layer`` and ``per_shape`` beside the others."""
-
-    id: Text
-    layer: Text
-    where: Text
-    per_shape: StrictBool = False
-    stream: Text | None = None
-    topic: Text | None = None
-    labels: dict[Text, Text] = Field(default_factory=dict)
-    paused: StrictBool = False
-    expires_at: Text | None = None
-    operator: dict[Text, Any] | None = Field(default=None, description=_OPERATOR)
-
-    def query(self) -> QueryBody:
-        """It as a query."""
-        plain = self.model_dump(exclude={"layer", "per_shape"})
-        return QueryBody(**plain, join=JoinBody(layer=self.layer, per_shape=self.per_shape))
+    operator: AskedOperator = None
 
 
 class QueryChange(Body):
@@ -147,15 +96,18 @@ class QueryChange(Body):
     paused: StrictBool | None = None
     expires_at: Text | None = None
     join: JoinBody | None = None
-    operator: dict[Text, Any] | None = None
+    operator: AskedOperator = None
 
 
 class CheckBody(Body):
-    """A predicate to check without registering it; with ``layer`` that of a join."""
+    """A query to check without registering it: the body of one, of which its predicate, join and operator count."""
+
+    answered_too = ("id", "topic", "labels", "paused", "expires_at", *_ADDED)
 
     stream: Text | None = None
     where: Text
-    layer: Text | None = None
+    join: JoinBody | None = None
+    operator: AskedOperator = None
 
 
 class TrialBody(Body):
@@ -192,7 +144,22 @@ class TraceBody(Body):
     max_ids: StrictInt = Field(default=10, ge=0, le=50)
 
 
-class QueryModel(Body):
+class PlainQueryModel(Body):
+    """The fields of a query that can be set, and the version of its registration."""
+
+    id: str
+    stream: str
+    where: str
+    topic: str
+    labels: dict[str, str]
+    paused: bool
+    expires_at: str | None
+    version: int
+    join: JoinBody | None = None
+    operator: OperatorBody | None = None
+
+
+class QueryModel(PlainQueryModel):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 
     ``pending_shapes``: shapes that it names, as ``layer/id``, and that their layers do not have: NULL where it names
@@ -203,19 +170,9 @@ class QueryModel(Body):
     ``evaluation_errors``: records on which an expression of it could not be evaluated, since the daemon began.
     """
 
-    id: str
-    stream: str
-    where: str
-    topic: str
-    labels: dict[str, str]
-    paused: bool
-    expires_at: str | None
-    version: int
-    operator: dict[str, Any] | None = None
     served: bool = True
     reason: str | None = None
     pending_shapes: list[str] = Field(default_factory=list)
-    join: JoinBody | None = None
     shapes: int | None = None
     excluded_shapes: int | None = None
     delivered: int | None = None
@@ -243,17 +200,6 @@ class RegisteredModel(Body):
     warnings: list[str]
 
 
-class ErrorText(Body):
-    """What was refused, what stood there, and what to do; for a predicate with the place in it."""
-
-    message: str
-    subject: str
-    value: str | int | bool | None
-    remedy: str
-    caret: str | None = None
-    start: int | None = None
-
-
 class ReadyModel(Body):
     """Whether the daemon is ready, and why not."""
 
@@ -265,7 +211,7 @@ class ErrorModel(Body):
     """Every answer that is no success; of a bulk load also what is wrong with each line."""
 
     error: ErrorText
-    errors: list[dict[str, Any]] | None = None
+    errors: list[RefusedLine] | None = None
 
 
 class RemovedModel(Body):
@@ -282,6 +228,11 @@ class QueryPage(Body):
     cursor: str | None
 
 
+def asked_operator(body: OperatorBody | None) -> Definition | None:
+    """Return the definition of an operator that a body asks for; None for ``route`` and for none. QueryError."""
+    return None if body is None else definition_of(settable(body.model_dump()))
+
+
 def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
     """The query that a body asks for, of the stream that is meant; QueryError where its time is wrong."""
     return RegisteredQuery(
@@ -293,7 +244,7 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
         paused=body.paused,
         expires_at=None if body.expires_at is None else parse_time(body.expires_at),
         join=None if body.join is None else Join(body.join.layer, body.join.per_shape),
-        operator=None if body.operator is None else definition_of(body.operator),
+        operator=asked_operator(body.operator),
     )
 
 
@@ -313,11 +264,16 @@ _NEW: Mapping[str, Any] = MappingProxyType(
 """What answers say of a query that was just registered."""
 
 
+def plain_query(query: RegisteredQuery) -> dict[str, Any]:
+    """Return a query as answers have it, with the computed fields of its operator."""
+    return {**query.plain(), "operator": described(query.operator)}
+
+
 def plain_registered(registered: Registered) -> dict[str, Any]:
     """The answer to a registration."""
     query, previous = registered.query, registered.previous
     return {
-        "query": {**query.plain(), **_NEW},
+        "query": {**plain_query(query), **_NEW},
         "change": registered.became,
         "previous": None
         if previous is None
@@ -380,13 +336,13 @@ def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
 def body_error(*details: Mapping[str, Any]) -> QueryError:
     """The first that pydantic found wrong with a body, as one line."""
     detail = details[0]
-    location = ".".join(_name(str(part)) for part in detail["loc"] if part not in ("body", "query", "path"))
+    location = ".".join(_name(part) for part in _fields(detail["loc"]))
     kind, message = detail["type"], str(detail["msg"]).removeprefix("Value error, ")
     if kind == "unknown_field":
         field, known = detail["ctx"]["field"], detail["ctx"]["known"]
         near = difflib.get_close_matches(field, known, n=1, cutoff=0.5)
         remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-        return QueryError("unknown field", field, remedy)
+        return QueryError(f"unknown field of {location}" if location else "unknown field", field, remedy)
     if kind == "missing":
         return QueryError("missing field", location or "body", "give it")
     if kind == "json_invalid":
@@ -398,6 +354,12 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
     shown = value if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
     shown = _encoded(shown) if isinstance(shown, str) else shown
     return QueryError(f"field {location}" if location else "body", shown, message[:1].lower() + message[1:])
+
+
+def _fields(location: Sequence[str | int]) -> list[str]:
+    """The names of fields on the way to a value; pydantic has the name of the operator among them."""
+    parts = [str(part) for part in location if part not in ("body", "query", "path")]
+    return [part for place, part in enumerate(parts) if not (place == 1 and parts[0] == "operator")]
 
 
 def _name(text: str) -> str:

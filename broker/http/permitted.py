@@ -21,6 +21,7 @@ from broker.http.audited import audited
 from broker.layers.layers import check_layer
 from broker.layers.stored_layer import StoredLayer
 from broker.matching.plan_ids import member_count, members_in, registered_id, shape_of
+from broker.operators.kinds import check_name
 from broker.plans.offsets import Offsets
 from broker.queries.candidate import Members
 from broker.queries.change import Change, Outcome
@@ -146,11 +147,25 @@ class Permitted:
         return query, None
 
     def page(
-        self, prefix: str, label: tuple[str, str] | None, stream: str | None, after: str | None, limit: int
+        self,
+        prefix: str,
+        label: tuple[str, str] | None,
+        stream: str | None,
+        after: str | None,
+        limit: int,
+        *,
+        operator: str | None = None,
+        layer: str | None = None,
     ) -> tuple[list[RegisteredQuery], bool]:
-        """A page of the queries that are seen: see :meth:`QuerySet.page`."""
+        """A page of the queries that are seen: see :meth:`QuerySet.page`. QueryError for an unknown stream, operator or
+        layer.
+        """
         if stream is not None:
             self.stream_of(stream)
+        if operator is not None:
+            check_name(operator)
+        if layer is not None:
+            check_layer(layer, self.layers)
         own = self._scope.id_prefix
         if not own.startswith(prefix) and not prefix.startswith(own):
             return [], False
@@ -159,6 +174,8 @@ class Permitted:
             label=label,
             streams=self._scope.streams if stream is None else [stream],
             after=after,
+            operator=operator,
+            layer=layer,
             limit=limit,
         )
 
@@ -238,12 +255,6 @@ class Permitted:
         shapes = self.shapes
         missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
         return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
-
-    def of_kind(self, kind: str, after: str | None, limit: int) -> list[RegisteredQuery]:
-        """The first joins, or near queries, that are seen, by id, after one."""
-        standing = self._service.registrar().standing
-        found = (query for query in standing.with_operator(kind, after) if self._scope.owns(query.id, query.stream))
-        return list(islice(found, limit))
 
     def shape_counts(self, query: RegisteredQuery) -> tuple[int | None, int | None]:
         """For how many shapes of its layer a join that is served has a member in the plan, and for how many it has

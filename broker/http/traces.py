@@ -11,7 +11,7 @@ from asc.keys.attribute import PAttribute
 from asc.plan.plan import Plan
 from broker.errors import QueryError
 from broker.formats.dead_letter_reason import DeadLetterReason
-from broker.http.models import TraceBody
+from broker.http.models import TraceBody, plain_query
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.kafka.source_record import Place, SourceRecord
@@ -68,7 +68,7 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
         "source": body.source,
         "record": _shown(record) if record is not None and permitted.reads_whole_records else None,
         "tuple": tuple_,
-        "query": None if query is None else query.plain(),
+        "query": None if query is None else plain_query(query),
         "dead_letter": None if reason is None else _told(reason, stream, whole=permitted.reads_whole_records),
         "verdict": None,
         "trace": None,

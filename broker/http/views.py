@@ -11,9 +11,13 @@ from typing import Any
 from asc.keys.attribute import PAttribute
 from asc.plan.block import Block
 from asc.predicate.normal_form import Predicate
+from broker.errors import QueryError
 from broker.http.flow import delivered, described_delivered, described_flow, described_operators
+from broker.http.models import plain_query
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
+from broker.operators.definition import Definition
+from broker.operators.kinds import kind_of
 from broker.queries.candidate import Members, of_shape, plan_id_of
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
@@ -22,13 +26,31 @@ _SHAPES_CHECKED = 1_000
 _EXPRESSIONS_CHECKED = 400
 
 
-def checked(permitted: Permitted, stream: Stream, where: str, layer: str | None = None) -> dict[str, Any]:
+def checked(
+    permitted: Permitted, stream: Stream, where: str, layer: str | None = None, operator: Definition | None = None
+) -> dict[str, Any]:
     """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused. Of a join
-    over a ``layer`` that of the first of its shapes, of which a thousand are looked at.
+    over a ``layer`` that of the first of its shapes, of which a thousand are looked at. With the expressions of an
+    ``operator``.
     """
     from asc.predicate.describe import plain_form
 
-    return plain_form(judged(permitted, stream, where)) if layer is None else _join(permitted, stream, where, layer)
+    expressions = [] if operator is None else _read_by(permitted, stream, operator, is_join=layer is not None)
+    found = plain_form(judged(permitted, stream, where)) if layer is None else _join(permitted, stream, where, layer)
+    return {**found, "expressions": expressions}
+
+
+def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_join: bool) -> list[dict[str, Any]]:
+    """What an operator reads of a record; AscError where a registration would refuse it."""
+    kind = kind_of(operator)
+    if is_join and not kind.allows_join:
+        raise QueryError("operator", operator.name, "is not for joins: leave out join")
+    read: dict[PAttribute, None] = {}
+    for predicate in kind.read(operator, stream.analyser).all:
+        permitted.check_columns(predicate)
+        _raise_refusals(stream, predicate, predicate.read)
+        read.update(dict.fromkeys(predicate.read))
+    return [{"sql": one.sql, "type": str(one.type), "spark": one.is_computed} for one in read]
 
 
 def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[str, Any]:
@@ -74,7 +96,7 @@ def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
     errors = 0 if stream is None else stream.evaluation_errors.of(query.id, query.version)
     shapes, excluded_shapes = permitted.shape_counts(query)
     return {
-        **query.plain(),
+        **plain_query(query),
         "served": reason is None,
         "reason": reason,
         "pending_shapes": permitted.pending_shapes(query),
@@ -218,4 +240,4 @@ def explained(
         values = in_slots(plan, needed, own.values)
         warnings += failure_warnings(own.failed)
     found = explain(plan, plan_id_of(query, shape_id), values, whole=whole)
-    return {"query": query.plain(), "version": plan.version, **asdict(found), "warnings": missing + warnings}
+    return {"query": plain_query(query), "version": plan.version, **asdict(found), "warnings": missing + warnings}

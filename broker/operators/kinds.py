@@ -15,6 +15,8 @@ from broker.operators.operator_fields import shown
 ROUTE = "route"
 """The tag of a query without an operator: each accepted record goes to its topic."""
 
+_COMPUTED = ("summary",)
+
 OPERATORS: Mapping[str, OperatorKind[Any]] = {EVENTS.name: EVENTS, NEAR.name: NEAR}
 """The kinds by their tags, in the order in which they are shown."""
 
@@ -38,6 +40,31 @@ def definition_of(plain: Mapping[str, Any]) -> Definition | None:
         raise QueryError("operator", shown(name), f"is not known: known are {', '.join((ROUTE, *OPERATORS))}")
     definition: Definition = kind.definition.parse(plain)
     return definition
+
+
+def described(definition: Definition | None) -> dict[str, Any] | None:
+    """Return the ``operator`` of a query as answers have it: its definition, and what is computed of it."""
+    return None if definition is None else {**definition.plain(), "summary": definition.summary()}
+
+
+def settable(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ``operator`` of an answer without what is computed, as it can be registered again.
+
+    >>> settable({"name": "events", "key": "icao24", "summary": "enter of icao24"})
+    {'name': 'events', 'key': 'icao24'}
+    """
+    return {name: value for name, value in plain.items() if name not in _COMPUTED}
+
+
+def name_of(definition: Definition | None) -> str:
+    """Return the tag of a definition, ``route`` for none."""
+    return ROUTE if definition is None else definition.name
+
+
+def check_name(name: str) -> None:
+    """Raise QueryError for a tag that no kind has."""
+    if name != ROUTE and name not in OPERATORS:
+        raise QueryError("operator", shown(name), f"is not known: known are {', '.join((ROUTE, *OPERATORS))}")
 
 
 def kind_of(definition: Definition) -> OperatorKind[Any]:

@@ -15,6 +15,7 @@ from asc.spatial.layer import Layer
 from broker.errors import UnknownQueryError
 from broker.layers.mark import LayerMark
 from broker.layers.stored_layer import StoredLayer
+from broker.operators.kinds import ROUTE, name_of
 from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 
@@ -24,20 +25,24 @@ _ALL = ("", "")
 _NO_SHAPE = ""
 """No shape has this id."""
 
+_OPERATOR, _LAYER = "operator=", "layer="
+"""A query is filed under the name of its operator, and of the layer that it is joined with, as under a label without a
+name: no label has an empty one.
+"""
+
 _Label = tuple[str, str, str, str]
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class _Indexes:
-    """What is known of all queries of a set: those of each stream under each label by name, value and id; those of each
-    operator; when which expire; which name a shape, by layer, shape and id, joins over a layer
+    """What is known of all queries of a set: those of each stream under each label by name, value and id; when which
+    expire; which name a shape, by layer, shape and id, joins over a layer
     under no shape; how many there are of each stream, and by stream and topic of those that deliver to a topic that is
     watched.
     """
 
     labels: SortedMap[_Label, None]
-    operators: SortedMap[tuple[str, str], None]
     expiring: SortedMap[tuple[datetime, str], None]
     naming: SortedMap[tuple[str, str, str], None]
     counts: Counter[str]
@@ -48,7 +53,6 @@ class _Indexes:
     ) -> _Indexes:
         return _Indexes(
             self.labels.changed(dict.fromkeys(_all(_filed, come)), list(_all(_filed, gone))),
-            self.operators.changed(dict.fromkeys(_all(_operator, come)), list(_all(_operator, gone))),
             self.expiring.changed(dict.fromkeys(_all(_due, come)), list(_all(_due, gone))),
             self.naming.changed(dict.fromkeys(_all(_naming, come)), list(_all(_naming, gone))),
             _counted(self.counts, (query.stream for query in gone), (query.stream for query in come)),
@@ -80,7 +84,7 @@ class QuerySet:
         self.marks: Mapping[str, LayerMark] = {}
         self.layers: Mapping[str, StoredLayer] = {}
         self.shapes: Mapping[str, Layer] = {}
-        none = _Indexes(SortedMap(), SortedMap(), SortedMap(), SortedMap(), Counter(), Counter())
+        none = _Indexes(SortedMap(), SortedMap(), SortedMap(), Counter(), Counter())
         self._indexes = none.changed((), list(self.queries.values()), self._watched)
 
     def __len__(self) -> int:
@@ -116,12 +120,15 @@ class QuerySet:
         label: tuple[str, str] | None = None,
         streams: Collection[str] | None = None,
         after: str | None = None,
+        operator: str | None = None,
+        layer: str | None = None,
         limit: int,
     ) -> tuple[list[RegisteredQuery], bool]:
         """The first queries by id, ``after`` one if it is given, and whether there are more of those: whose id begins
-        with ``prefix``, with a ``label``, of one of ``streams``.
+        with ``prefix``, with a ``label``, of one of ``streams``, with an ``operator``, joined with a ``layer``.
         """
-        found = list(islice(self.walk(prefix, streams, label=label, after=after), limit + 1))
+        walked = self.walk(prefix, streams, label=label, after=after, operator=operator, layer=layer)
+        found = list(islice(walked, limit + 1))
         return found[:limit], len(found) > limit
 
     def walk(
@@ -131,19 +138,32 @@ class QuerySet:
         *,
         label: tuple[str, str] | None = None,
         after: str | None = None,
+        operator: str | None = None,
+        layer: str | None = None,
     ) -> Iterator[RegisteredQuery]:
-        """The queries by id whose id begins with ``prefix``, of one of ``streams``, with a ``label``, ``after`` one."""
+        """Yield the queries by id that pass the filters, see :meth:`page`."""
         first = max(prefix, "" if after is None else after + "\0")
         counts = self._indexes.counts
         among = list(counts) if streams is None else streams
-        if label is None and 2 * sum(counts.get(stream, 0) for stream in among) > len(self):
+        filed = self._fewest(_asked(label, operator, layer), among)
+        if filed is None and 2 * sum(counts.get(stream, 0) for stream in among) > len(self):
             # The most of them are wanted: to pass over the others costs less than to look each up.
             found = (query for _, query in self.queries.items_from(first))
             wanted = found if streams is None else (query for query in found if query.stream in streams)
         else:
-            ids = merge(*(self._ids(stream, label or _ALL, first) for stream in among))
+            ids = merge(*(self._ids(stream, filed or _ALL, first) for stream in among))
             wanted = (self.queries[query_id] for query_id in ids)
-        return takewhile(lambda query: query.id.startswith(prefix), wanted)
+        within = takewhile(lambda query: query.id.startswith(prefix), wanted)
+        return (query for query in within if _passes(query, label, operator, layer))
+
+    def _fewest(self, asked: Collection[tuple[str, str]], streams: Collection[str]) -> tuple[str, str] | None:
+        """Of several labels that are asked for the one with the fewest queries; None where none is."""
+
+        def count(label: tuple[str, str]) -> int:
+            labels = self._indexes.labels
+            return sum(labels.count_from((one, *label, ""), _past((one, *label), "")) for one in streams)
+
+        return min(asked, key=count) if len(asked) > 1 else next(iter(asked), None)
 
     def count(self, prefix: str, streams: Collection[str] | None) -> int:
         """How many queries :meth:`walk` has."""
@@ -174,13 +194,6 @@ class QuerySet:
                 break
             found.append(query_id)
         return found
-
-    def with_operator(self, op: str, after: str | None = None) -> Iterator[RegisteredQuery]:
-        """Yield the queries with an operator of a kind, by id, after one."""
-        for (own, query_id), _ in self._indexes.operators.items_from((op, "" if after is None else after + "\0")):
-            if own != op:
-                return
-            yield self.queries[query_id]
 
     def joins_over(self, layer: str) -> list[RegisteredQuery]:
         """The joins over a layer, by id."""
@@ -272,6 +285,28 @@ def _filed(query: RegisteredQuery) -> Iterator[_Label]:
     yield (query.stream, *_ALL, query.id)
     for name, value in query.labels.items():
         yield (query.stream, name, value, query.id)
+    if query.operator is not None:
+        yield (query.stream, "", _OPERATOR + name_of(query.operator), query.id)
+    if query.join is not None:
+        yield (query.stream, "", _LAYER + query.join.layer, query.id)
+
+
+def _asked(label: tuple[str, str] | None, operator: str | None, layer: str | None) -> list[tuple[str, str]]:
+    """Under which labels the queries are filed that pass the filters; routed ones, the most, are filed under none."""
+    found = [] if label is None else [label]
+    if operator is not None and operator != ROUTE:
+        found.append(("", _OPERATOR + operator))
+    if layer is not None:
+        found.append(("", _LAYER + layer))
+    return found
+
+
+def _passes(query: RegisteredQuery, label: tuple[str, str] | None, operator: str | None, layer: str | None) -> bool:
+    return (
+        (label is None or query.labels.get(label[0]) == label[1])
+        and (operator is None or name_of(query.operator) == operator)
+        and (layer is None or (query.join is not None and query.join.layer == layer))
+    )
 
 
 def _naming(query: RegisteredQuery) -> Iterator[tuple[str, str, str]]:
@@ -279,11 +314,6 @@ def _naming(query: RegisteredQuery) -> Iterator[tuple[str, str, str]]:
         yield (query.join.layer, _NO_SHAPE, query.id)
     for name in named_shapes(query.where):
         yield (*name, query.id)
-
-
-def _operator(query: RegisteredQuery) -> Iterator[tuple[str, str]]:
-    if query.operator is not None:
-        yield query.operator.name, query.id
 
 
 def _due(query: RegisteredQuery) -> Iterator[tuple[datetime, str]]:

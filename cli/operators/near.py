@@ -6,12 +6,12 @@ import math
 
 import click
 
-from broker.visible_text import visible
+from broker.client.client import Client
 from cli.arguments import stream_option
-from cli.client import Client, Json, server_options
+from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.operators.events import Duration
-from cli.output import json_option, print_json, print_table
+from cli.output import json_option
 from cli.registered import print_registered, standing_options
 
 _ADD = "asc near add close --key icao24 --time ts --distance 9260 --window 30s --every 10s"
@@ -26,7 +26,13 @@ def _metres(_ctx: click.Context, _param: click.Parameter, value: float) -> float
 
 @click.group(
     cls=Group,
-    epilog=examples(_ADD, "asc near list", "asc query show close", "asc query pause close", "asc query remove close"),
+    epilog=examples(
+        _ADD,
+        "asc query list --operator near",
+        "asc query show close",
+        "asc query pause close",
+        "asc query remove close",
+    ),
 )
 def near() -> None:
     """Pairs of objects within a distance of each other.
@@ -94,31 +100,12 @@ def add(
     position of each within --window; with --events which have come so near, and which have gone. A tick is told once
     the records are past it, by the stream's lateness.
     """
-    given = {"stream": stream, "time": time, "position": position, "on": on, "where": where}
-    body = {"id": query_id, "key": key, "distance_m": distance, "window_s": window, "every_s": every, **fields}
-    body.update({name: value for name, value in given.items() if value is not None})
+    operator: dict[str, object] = {"name": "near", "key": key}
+    operator.update({"distance_m": distance, "window_s": window, "every_s": every})
+    given = {"time": time, "position": position, "on": on}
+    operator.update({name: value for name, value in given.items() if value is not None})
     if events is not None:
-        body["events"] = [kind.strip() for kind in events.split(",")]
-    print_registered(client.add_near(body, replaces=replaces), as_json)
-
-
-@near.command("list", cls=Command, epilog=examples("asc near list", "asc near list --json"))
-@server_options
-@json_option
-def list_near(*, client: Client, as_json: bool) -> None:
-    """List the near queries."""
-    found = client.near()
-    if as_json:
-        print_json(found)
-        return
-    rows = []
-    for one in found:
-        asked = one["operator"]
-        ticks = f"{asked['window_s']} s / {asked['every_s']} s"
-        own = [asked["key"], asked["distance_m"], ticks, ",".join(asked["events"]), asked["on"] or ""]
-        rows.append([one["id"], one["stream"], *own, one["topic"], one["where"]])
-    names = ["id", "stream", "key", "metres", "window / every", "events", "on", "topic", "where"]
-    print_table(names, rows, fitted=True)
-    for one in found:
-        if not one["served"]:
-            click.echo(visible(f"warning: {one['id']} is not served: {one['reason']}"), err=True)
+        operator["events"] = [kind.strip() for kind in events.split(",")]
+    body = {"id": query_id, "where": where or "true", "operator": operator, **fields}
+    body.update({"stream": stream} if stream else {})
+    print_registered(client.register(body, replaces=replaces), as_json)

@@ -65,7 +65,9 @@ STATUSES: dict[type[AscError], int] = {
 def classes(root: type[AscError]) -> Iterator[type[AscError]]:
     yield root
     for inheriting in root.__subclasses__():
-        if inheriting.__module__.partition(".")[0] in ("asc", "monitor", "broker"):
+        # What the client raises is raised in other processes than the API's.
+        is_client_s = inheriting.__module__.startswith("broker.client.")
+        if inheriting.__module__.partition(".")[0] in ("asc", "monitor", "broker") and not is_client_s:
             yield from classes(inheriting)
 
 

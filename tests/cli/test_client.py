@@ -1,27 +1,30 @@
-"""How a command reaches the daemon: proxies of the environment, and the token."""
+"""How a command reaches the daemon: its options, and proxies of the environment."""
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
 
+from broker.client.client import Client
 from broker.config.config import parse_config
 from broker.daemon.daemon import Daemon
 from broker.http.server import ApiServer
-from cli.client import Client, NoAnswerError, ServerError
+from cli.client import kafka_of, stream_of
 from cli.failure import CommandError
 from cli.main import main
 
 if TYPE_CHECKING:
     from conftest import Address
+
+ROOT = Path(__file__).parents[2]
 
 Run = Callable[..., Result]
 
@@ -76,34 +79,15 @@ def test_a_token_in_the_environment_that_no_header_takes_is_one_line_and_not_sho
     assert "schl" not in result.stderr
 
 
-def test_pages_of_queries_are_put_together(address: Address) -> None:
-    pages = [{"queries": [{"id": "a"}], "cursor": "a&b"}, {"queries": [{"id": "b"}], "cursor": None}]
-    address.answers["/v1/queries"] = [(200, json.dumps(page)) for page in pages]
-    with closing(Client(f"{address.url}/")) as client:
-        assert client.queries(prefix="x y", label=None) == [{"id": "a"}, {"id": "b"}]
-    first, second = address.asked
-    assert first == "/v1/queries?limit=1000&prefix=x+y"
-    assert second == f"{first}&cursor=a%26b"
-
-
 def test_the_only_stream_needs_no_name(address: Address) -> None:
-    with closing(Client(address.url)) as client:
-        assert client.stream(None) == client.stream("s")
-        assert client.kafka().bootstrap_servers == "127.0.0.1:9"
+    with Client(address.url) as client:
+        assert stream_of(client, None) == stream_of(client, "s")
+        assert kafka_of(client, None).bootstrap_servers == "127.0.0.1:9"
         with pytest.raises(CommandError, match="unknown stream 't': the daemon's streams: s"):
-            client.stream("t")
+            stream_of(client, "t")
         address.answers["/v1/streams"] = [(200, json.dumps({"streams": [], "kafka": {"bootstrap_servers": ""}}))]
         with pytest.raises(CommandError, match="stream '': name one with --stream; the daemon's streams: none"):
-            client.stream(None)
-
-
-def test_a_refusal_keeps_the_words_of_the_daemon(address: Address) -> None:
-    error = {"message": "two\nlines", "subject": "q", "value": 1, "remedy": "r", "caret": "a > 1\n^"}
-    address.answers["/v1/plan"] = [(400, json.dumps({"error": error, "errors": [{"line": 2, "error": error}]}))]
-    with closing(Client(address.url)) as client, pytest.raises(ServerError) as caught:
-        client.plan()
-    assert (caught.value.status, str(caught.value), caught.value.caret_text) == (400, "two\nlines", "a > 1\n^")
-    assert caught.value.lines == [{"line": 2, "error": error}]
+            stream_of(client, None)
 
 
 @pytest.mark.parametrize("query_id", ["", ".", ".."])
@@ -111,14 +95,8 @@ def test_an_id_that_would_lead_elsewhere_is_one_line(run: Run, address: Address,
     for command in (["query", "show"], ["query", "remove"], ["query", "explain"], ["subscribe"]):
         result = run(*command, query_id, "--server", address.url)
         assert result.exit_code == 1
-        assert result.stderr == f"error: query id '{query_id}': is none: 'asc query list' shows the registered ones\n"
+        assert result.stderr == f"error: query id '{query_id}': is none: 'asc query list' shows those that there are\n"
     assert [path for path in address.asked if path != "/v1/streams"] == []
-
-
-def test_an_address_that_hangs_up_gives_no_answer(address: Address) -> None:
-    address.answers["/v1/plan"] = [None]
-    with closing(Client(address.url)) as client, pytest.raises(NoAnswerError, match="ends without an answer"):
-        client.plan()
 
 
 @pytest.mark.parametrize(
@@ -136,7 +114,8 @@ def test_no_daemon_is_one_line(run: Run, arguments: list[str]) -> None:
     result = run(*arguments, "--server", "http://127.0.0.1:9")
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
-        "error: no daemon answers at 'http://127.0.0.1:9': start one with 'asc serve', or name another with --server"
+        "error: no daemon answers at 'http://127.0.0.1:9': "
+        "start one with 'asc serve', or give another address (--server)"
     ]
 
 
@@ -197,3 +176,13 @@ def test_an_address_without_tls_is_told_so(address: Address) -> None:
     result = listed(f"https{address.url.removeprefix('http')}")
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
     assert "no TLS is spoken at" in result.stderr
+
+
+def test_the_command_line_speaks_http_through_the_client_alone() -> None:
+    """What the import contract says, of modules of the standard library as well."""
+    clients = {"httpx", "requests", "urllib3", "urllib.request", "http.client", "aiohttp", "socket"}
+    for path in (ROOT / "cli").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not clients.intersection(names), path

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.client import Client
+from broker.client.client import Client
+from cli.client import stream_of
 
 if TYPE_CHECKING:
     from conftest import Asc
@@ -27,7 +28,7 @@ def marked(asc: Asc, kafka: EmbeddedKafka) -> str:
     from kafka import KafkaProducer
 
     mark = uuid.uuid4().hex[:12]
-    topic = str(Client(asc.server).stream("flights")["topic"])
+    topic = str(stream_of(Client(asc.server), "flights")["topic"])
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
     sent: dict[str, Any] = {"key": b"k\xff", "headers": HEADERS}
     producer.send(topic, f"\x1b[31m{{{mark}".encode(), **sent)
@@ -113,7 +114,7 @@ def test_sent_again_they_come_as_they_came(asc: Asc, marked: str, kafka: Embedde
     from kafka import KafkaConsumer, TopicPartition
 
     letters = until(asc, marked, 2)
-    topic = str(Client(asc.server).stream("flights")["topic"])
+    topic = str(stream_of(Client(asc.server), "flights")["topic"])
     consumer = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers)
     partition = TopicPartition(topic, int(letters[0]["source"].split("-")[-2]))
     consumer.assign([partition])
@@ -136,7 +137,7 @@ def test_sent_again_they_come_as_they_came(asc: Asc, marked: str, kafka: Embedde
 def test_what_has_not_all_of_the_record_is_not_sent_again(asc: Asc, kafka: EmbeddedKafka) -> None:
     from kafka import KafkaProducer
 
-    found = Client(asc.server).stream("flights")
+    found = stream_of(Client(asc.server), "flights")
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
     reason = b"record for topic late takes 2000000 bytes with its headers, over the limit of 1048576"
     headers = [("asc-error", reason), ("asc-source", b"s-0-7")]

@@ -15,9 +15,9 @@ from asc.errors import ShapeError
 from asc.layer_file import file_rows
 from asc.spatial.layer import Layer
 from asc.spatial.reading import Rules
+from broker.client.client import Client
 from broker.config.config import parse_config
 from cli import demo_aircraft
-from cli.client import Client
 from cli.demo_aircraft import LAYER, STREAM, fences, flown_through
 from workloads.aircraft import SCHEMA, simulated
 from workloads.natural_earth import countries_path

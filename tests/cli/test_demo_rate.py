@@ -61,12 +61,13 @@ def test_what_is_missing_is_waited_for_while_something_comes(monkeypatch: pytest
 @pytest.mark.spark
 def test_each_delivery_of_a_stream_is_counted(asc: Asc) -> None:
     assert asc("query", "add", "rate", "--where", "delay > 60", "--stream", "flights").exit_code == 0
-    from cli.client import Client
+    from broker.client.client import Client
+    from cli.client import kafka_of
 
     client = Client(asc.server)
     try:
         sample = [RecordBatch([b'{"delay": 75}', b'{"delay": 5}'] * 50, None), RecordBatch([b'{"delay": 90}'], [b"k"])]
-        kafka = client.kafka()
+        kafka = kafka_of(client, None)
         rate = measured_rate(kafka, "cli-flights", sample, {"asc.rate": 51})
         assert (rate.agrees, rate.deliveries / rate.records) == (True, pytest.approx(51 / 101))
         surplus = measured_rate(kafka, "cli-flights", sample, {"asc.rate": 20})

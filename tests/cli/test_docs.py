@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 from types import UnionType
-from typing import Union, get_args, get_origin
+from typing import TYPE_CHECKING, Union, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
@@ -23,6 +23,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+if TYPE_CHECKING:
+    from conftest import Asc
 
 ROOT = Path(cli.__file__).parent.parent
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -93,3 +96,17 @@ def test_the_page_on_predicates_lists_every_function() -> None:
     page = (ROOT / "docs" / "predicates.md").read_text(encoding="utf-8")
     assert page == with_functions(page), "make it again: python -m cli.reference"
     assert all(f"| `{name}` |" in page for name in FUNCTIONS)
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_the_library_page_says_how_a_daemon_is_asked(asc: Asc, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    (example,) = (code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "broker.Client(" in code)
+    assert "http://127.0.0.1:8750" in example
+    exec(example.replace("http://127.0.0.1:8750", asc.server), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("registered from offset {'0': ")
+    assert printed[1] == "['landed']"
+    assert printed[2].endswith(" of the last records")
+    assert printed[3] == "404 unknown query 'late': 'asc query list' shows the registered ones"

@@ -1,4 +1,4 @@
-"""``asc join``: registered, listed, shown, and what it delivers."""
+"""``asc join``: registered, listed and shown as a query, and what it delivers."""
 
 from __future__ import annotations
 
@@ -54,31 +54,31 @@ def test_a_join_delivers_with_the_shapes_that_accept(asc: Asc, zones: Path, tmp_
     assert sorted(each) == [(7, ["each/small"]), (7, ["each/wide"]), (12, ["each/wide"])]
     line = asc("subscribe", "asc.over", "--from-beginning", "--max", 1).stdout
     assert line.startswith("[over/small, over/wide] ")
-    listed = {one["id"]: one for one in asc.json("join", "list")}
+    listed = {one["id"]: one for one in asc.json("query", "list", "--layer", "zones")}
     assert {name: (one["shapes"], one["join"]["per_shape"]) for name, one in listed.items()} == {
         "each": (2, True),
         "over": (2, False),
     }
-    table = asc("join", "list").stdout
+    table = asc("query", "list", "--layer", "zones").stdout
     assert "over" in table
     assert "zones" in table
-    shown = asc("join", "show", "each").stdout
-    assert "per_shape" in shown
-    assert "of=joins" in shown
+    assert "of=joins" in asc("query", "show", "each").stdout
     assert "over zones, a record a shape" in asc("query", "show", "each").stdout
     assert "excluded_shapes" not in asc("query", "show", "over").stdout.split("join")[0]
-    for verb, state in (("pause", "paused"), ("resume", "2")):
+    for verb, state in (("pause", "paused"), ("resume", "running")):
         assert asc("query", verb, "over").exit_code == 0
-        assert state in next(row for row in asc("join", "list").stdout.splitlines() if row.startswith("over"))
+        assert state in next(
+            row for row in asc("query", "list", "--layer", "zones").stdout.splitlines() if row.startswith("over")
+        )
     assert asc("query", "remove", "over", "each").exit_code == 0
-    assert asc.json("join", "list") == []
+    assert asc.json("query", "list", "--layer", "zones") == []
 
 
 def test_what_cannot_be_joined_is_one_line(asc: Asc, zones: Path) -> None:
     refused = asc("join", "add", "bad", "--stream", "flights", "--layer", "zones", "--where", "flight < zones.hihg")
     assert refused.exit_code == 1
     assert "unknown property 'zones.hihg': known of a row: geometry, high" in refused.stderr
-    assert asc("join", "show", "nothing").exit_code == 1
+    assert asc("query", "show", "nothing").exit_code == 1
     assert asc("join", "add", "bad", "--where", "true").exit_code == 2
 
 
@@ -98,7 +98,7 @@ def test_the_events_of_a_join_are_shown_in_words(asc: Asc, zones: Path) -> None:
     events = ("--events", "enter,exit", "--key", "dest")
     added = asc("join", "add", "told", "--stream", "flights", "--layer", "zones", "--where", WHERE, *events)
     assert added.exit_code == 0, added.stderr
-    assert "events enter,exit of dest at _timestamp, lost after 3600 s" in asc("join", "show", "told").stdout
+    assert "events enter,exit of dest at _timestamp, lost after 3600 s" in asc("query", "show", "told").stdout
     asc("query", "remove", "told")
 
 

@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tqdm import tqdm
 
+from broker.answers.query import Load
+from broker.client.errors import NoAnswerError, RefusedError
+from broker.client.progress import follow
 from broker.queries.loads import STEPS, Loads
-from cli.client import NoAnswerError, ServerError, connected
-from cli.load_bar import follow, load_bar, walk_bar
+from cli.client import connected
+from cli.load_bar import load_bar, show, walk_bar
 
 if TYPE_CHECKING:
     from conftest import Address, Asc
@@ -34,27 +37,23 @@ class Scripted:
     def __init__(self, answers: list[Any], over: threading.Event) -> None:
         self._answers, self._over = iter(answers), over
 
-    def loads(self) -> list[dict[str, Any]]:
+    def loads(self) -> list[Load]:
         answer = next(self._answers, None)
         if answer is None:
             self._over.set()
             return []
         if isinstance(answer, Exception):
             raise answer
-        found: list[dict[str, Any]] = answer
+        found: list[Load] = answer
         return found
-
-
-@pytest.fixture(autouse=True)
-def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cli.load_bar._EACH_S", 0.001)
 
 
 def drawn(answers: list[Any]) -> Iterator[str]:
     """What the bar shows, one state after the other."""
     shown, over = io.StringIO(), threading.Event()
     with tqdm(total=QUERIES, desc="sending", file=shown, mininterval=0, leave=False, ncols=80) as bar:
-        follow(Scripted(answers, over), bar, over)  # type: ignore[arg-type]
+        scripted = Scripted(answers, over)
+        follow(scripted.loads, lambda load: show(bar, load), over, 0.001)
     return (state.strip() for state in shown.getvalue().split("\r") if state.strip())
 
 
@@ -74,14 +73,17 @@ def test_each_step_is_shown_as_the_daemon_tells_it() -> None:
 
 def test_a_daemon_that_is_slow_is_asked_again_and_one_that_does_not_know_is_not() -> None:
     own = [{"queries": QUERIES, "read": 9, "last_step": None}]
-    silent, unknown = NoAnswerError("daemon", "", "does not answer"), ServerError(404, {})
+    silent, unknown = (
+        NoAnswerError("daemon", "", "does not answer"),
+        RefusedError("path", "", "is not known", status=404),
+    )
     words = [state.split(":")[0] for state in drawn([silent, [], own, unknown, [{**own[0], "last_step": "validated"}]])]
-    assert words == ["sending", "reading", "registering"]
+    assert words == ["sending", "reading"]
 
 
 def test_a_small_file_has_no_bar() -> None:
-    with load_bar(None, 4_999):  # type: ignore[arg-type]
-        assert not [thread for thread in threading.enumerate() if thread.name == "asc-load-bar"]
+    with load_bar(4_999) as progress:
+        assert progress is None
 
 
 class Shown(io.StringIO):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import Result
 
-from cli.client import Client
+from broker.client.client import Client
 
 if TYPE_CHECKING:
     from conftest import Address, Asc
@@ -98,7 +98,7 @@ def test_checking_offline_and_by_the_daemon_give_the_same(asc: Asc, tmp_path: Pa
     where = "delay > 60 AND dest = 'SFO' OR length(dest) > 3"
     client = Client(asc.server)
     try:
-        answered = client.check(where, "flights")
+        answered = client.check(where, stream="flights")
     finally:
         client.close()
     assert asc.json("query", "check", "--where", where, "--schema", schema) == answered

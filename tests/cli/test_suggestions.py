@@ -38,7 +38,7 @@ def suggested(words: str) -> dict[str, str | None]:
 @pytest.mark.parametrize("command", ["show", "explain", "remove", "pause", "resume"])
 def test_queries_are_asked_for_by_what_is_typed(at: Address, command: str) -> None:
     assert list(suggested(f"query {command} la")) == ["late", "later"]
-    assert at.asked == ["/v1/queries?prefix=la&limit=100"]
+    assert at.asked == ["/v1/queries?limit=100&prefix=la"]
 
 
 def test_a_topic_may_be_a_query_s_and_its_predicate_is_told_in_one_line(at: Address) -> None:

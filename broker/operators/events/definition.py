@@ -14,7 +14,7 @@ from broker.operators.operator_fields import check_known, expression_of, key_of,
 DEFAULT_TIME = "_timestamp"
 DEFAULT_LOST_AFTER_S = 3_600
 
-_LONGEST_S = 2_592_000
+LONGEST_S = 2_592_000
 """Thirty days: for so long an object may be held that is not seen."""
 
 _FIELDS = ("name", "events", "key", "time", "dwell_s", "lost_after_s")
@@ -64,9 +64,9 @@ class EventsDefinition:
             key=key_of(OP, plain),
             time=expression_of("time", plain.get("time", DEFAULT_TIME)),
             kinds=kinds_of(plain.get("events", KINDS), KINDS),
-            dwell_s=number_of("dwell_s", plain.get("dwell_s", 0), least=0, most=_LONGEST_S),
+            dwell_s=number_of("dwell_s", plain.get("dwell_s", 0), least=0, most=LONGEST_S),
             lost_after_s=number_of(
-                "lost_after_s", plain.get("lost_after_s", DEFAULT_LOST_AFTER_S), least=0.001, most=_LONGEST_S
+                "lost_after_s", plain.get("lost_after_s", DEFAULT_LOST_AFTER_S), least=0.001, most=LONGEST_S
             ),
         )
 

@@ -16,8 +16,8 @@ from broker.operators.operator_fields import check_known, expression_of, key_of,
 DEFAULT_TIME = "_timestamp"
 DEFAULT_POSITION = "ST_Point(longitude, latitude)"
 
-_HALF_EARTH_M = 3.15 * EARTH_RADIUS_M
-_LONGEST_S = 86_400
+HALF_EARTH_M = 3.15 * EARTH_RADIUS_M
+LONGEST_S = 86_400
 _TICKS_MAX = 100
 """In how many ticks one observation may be: each looks at it anew."""
 
@@ -72,15 +72,15 @@ class NearDefinition:
         kinds = kinds_of(plain.get("events", KINDS[:1]), KINDS)
         if "pair" in kinds and len(kinds) > 1:
             raise QueryError("operator.events", shown(plain["events"]), "give pair alone, or some of near, apart")
-        window_s = number_of("window_s", plain.get("window_s"), least=0.001, most=_LONGEST_S)
-        every_s = number_of("every_s", plain.get("every_s"), least=0.1, most=_LONGEST_S)
+        window_s = number_of("window_s", plain.get("window_s"), least=0.001, most=LONGEST_S)
+        every_s = number_of("every_s", plain.get("every_s"), least=0.1, most=LONGEST_S)
         # In microseconds, for a hundred times .57 is less than 57 in doubles.
         if round(window_s * 1_000_000) > _TICKS_MAX * round(every_s * 1_000_000):
             raise QueryError("operator.window_s", window_s, f"is over {_TICKS_MAX} times every_s, which is {every_s}")
         on = plain.get("on")
         return NearDefinition(
             key=key_of(OP, plain),
-            distance_m=number_of("distance_m", plain.get("distance_m"), least=0, most=_HALF_EARTH_M, what="metres"),
+            distance_m=number_of("distance_m", plain.get("distance_m"), least=0, most=HALF_EARTH_M, what="metres"),
             window_s=window_s,
             every_s=every_s,
             time=expression_of("time", plain.get("time", DEFAULT_TIME)),

@@ -180,7 +180,7 @@ def test_the_default_topic_and_the_pages(site: Site) -> None:
 
 def test_each_body_knows_its_own_fields(site: Site) -> None:
     for path, body, said in (
-        ("/v1/check", {"where": "n > 1", "tuple": {}}, "unknown field 'tuple': known: stream, where, layer"),
+        ("/v1/check", {"where": "n > 1", "tuple": {}}, "unknown field 'tuple': known: stream, where, join, operator"),
         ("/v1/check", {"wher": "n > 1"}, "unknown field 'wher': did you mean 'where'?"),
         ("/v1/queries/absent/explain", {"tupel": {}}, "unknown field 'tupel': did you mean 'tuple'?"),
         ("/v1/queries/absent/explain", {"labels": {}}, "unknown field 'labels': known: tuple, with_sequence"),

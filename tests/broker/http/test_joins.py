@@ -1,4 +1,4 @@
-"""Joins over HTTP: registered, listed, changed as queries are; what is refused, and to whom."""
+"""Joins over HTTP: registered, listed by layer, changed as queries are; what is refused, and to whom."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shapes(api: TestClient) -> Iterator[None]:
         answer = api.put(f"/v1/layers/zones/shapes/s{number}", json=feature(number, high=number, radius=number))
         assert answer.status_code == 200, answer.text
     yield
-    for one in api.get("/v1/joins").json()["queries"]:
+    for one in api.get("/v1/queries", params={"layer": "zones"}).json()["queries"]:
         assert api.delete(f"/v1/queries/{one['id']}").status_code == 200
     for number in range(3):
         api.delete(f"/v1/layers/zones/shapes/s{number}")
@@ -44,16 +44,17 @@ WHERE = "ST_Contains(zones.geometry, ST_Point(d, d)) AND n < zones.high"
 
 
 def body(resting: Resting, **more: Any) -> dict[str, Any]:
-    return {"id": "over", "layer": "zones", "where": WHERE, "stream": resting.stream("json"), **more}
+    join = {"layer": "zones", **more.pop("join", {})}
+    return {"id": "over", "join": join, "where": WHERE, "stream": resting.stream("json"), **more}
 
 
 def test_a_join_is_registered_shown_listed_and_changed(api: TestClient, resting: Resting) -> None:
-    made = api.post("/v1/joins", json=body(resting, labels={"of": "joins"}))
+    made = api.post("/v1/queries", json=body(resting, labels={"of": "joins"}))
     assert made.status_code == 201, made.text
     assert made.json()["query"]["join"] == {"layer": "zones", "per_shape": False}
     assert made.json()["query"]["topic"] == "asc.over"
-    assert api.post("/v1/joins", json=body(resting, labels={"of": "joins"})).json()["change"] == "unchanged"
-    assert api.post("/v1/joins", json=body(resting), headers={"If-None-Match": "*"}).status_code == 412
+    assert api.post("/v1/queries", json=body(resting, labels={"of": "joins"})).json()["change"] == "unchanged"
+    assert api.post("/v1/queries", json=body(resting), headers={"If-None-Match": "*"}).status_code == 412
     shown = api.get("/v1/queries/over").json()
     assert (shown["shapes"], shown["excluded_shapes"], shown["delivered"], shown["served"]) == (3, 0, 0, True)
     assert api.get("/v1/queries/over/excluded-shapes").json() == {"shapes": []}
@@ -65,10 +66,10 @@ def test_a_join_is_registered_shown_listed_and_changed(api: TestClient, resting:
     pairs = api.put("/v1/queries/over", json={"paused": False, "join": {"layer": "zones", "per_shape": True}}).json()
     assert pairs["query"]["join"]["per_shape"] is True
     api.post("/v1/queries", json={"id": "plain", "where": "n > 3", "stream": resting.stream("json")})
-    assert api.post("/v1/joins", json=body(resting, id="over2")).status_code == 201
-    first = api.get("/v1/joins", params={"limit": 1}).json()
+    assert api.post("/v1/queries", json=body(resting, id="over2")).status_code == 201
+    first = api.get("/v1/queries", params={"layer": "zones", "limit": 1}).json()
     assert [one["id"] for one in first["queries"]] == ["over"]
-    rest = api.get("/v1/joins", params={"cursor": first["cursor"]}).json()
+    rest = api.get("/v1/queries", params={"layer": "zones", "cursor": first["cursor"]}).json()
     assert ([one["id"] for one in rest["queries"]], rest["cursor"]) == (["over2"], None)
     plain = api.get("/v1/queries/plain").json()
     assert (plain["join"], plain["shapes"]) == (None, None)
@@ -90,18 +91,18 @@ def test_a_join_may_be_a_line_of_a_load(api: TestClient, resting: Resting) -> No
 
 def test_excluded_shapes_are_named(api: TestClient, resting: Resting) -> None:
     where = "ST_DWithin(zones.geometry, ST_Point(d, d), zones.radius)"
-    assert api.post("/v1/joins", json=body(resting, id="near", where=where)).status_code == 201
+    assert api.post("/v1/queries", json=body(resting, id="near", where=where)).status_code == 201
     assert api.put("/v1/layers/zones/shapes/s1", json=feature(1, radius=-1)).status_code == 200
     shown = api.get("/v1/queries/near").json()
     assert (shown["shapes"], shown["excluded_shapes"]) == (2, 1)
     (refusal,) = api.get("/v1/queries/near/excluded-shapes").json()["shapes"]
     assert refusal["id"] == "s1"
     assert refusal["reason"].startswith("distance")
-    refused = api.post("/v1/joins", json=body(resting, id="near2", where=where))
+    refused = api.post("/v1/queries", json=body(resting, id="near2", where=where))
     assert refused.status_code == 400
     assert "of shape zones/s1: distance" in refused.json()["error"]["message"]
     assert refused.json()["error"]["caret"]
-    checked = api.post("/v1/check", json={"stream": resting.stream("json"), "where": where, "layer": "zones"})
+    checked = api.post("/v1/check", json={"stream": resting.stream("json"), "where": where, "join": {"layer": "zones"}})
     assert "of shape zones/s1: distance" in checked.json()["error"]["message"]
 
 
@@ -114,17 +115,17 @@ def test_a_property_that_does_not_fit_is_refused(api: TestClient) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"layer": "nowhere"}, "unknown layer 'nowhere'"),
+        ({"join": {"layer": "nowhere"}}, "unknown layer 'nowhere'"),
         ({"where": "n < zones.hihg"}, "unknown property"),
         ({"where": "n < 3"}, "asks nothing of the layer"),
-        ({"layer": None}, "field layer"),
-        ({"per_shape": "yes"}, "field per_shape"),
-        ({"per_shap": True}, "did you mean 'per_shape'?"),
+        ({"join": {"layer": None}}, "field join.layer"),
+        ({"join": {"per_shape": "yes"}}, "field join.per_shape"),
+        ({"join": {"per_shap": True}}, "did you mean 'per_shape'?"),
         ({"id": "a/b"}, "query id 'a/b'"),
     ],
 )
 def test_what_is_refused_in_one_line(change: dict[str, Any], said: str, api: TestClient, resting: Resting) -> None:
-    refused = api.post("/v1/joins", json=body(resting, **change))
+    refused = api.post("/v1/queries", json=body(resting, **change))
     assert refused.status_code == 400
     message = refused.json()["error"]["message"]
     assert said in message
@@ -133,7 +134,7 @@ def test_what_is_refused_in_one_line(change: dict[str, Any], said: str, api: Tes
 
 def test_a_join_is_explained_and_traced_for_a_shape(api: TestClient, resting: Resting) -> None:
     where = "ST_Covers(zones.geometry, ST_Point(d, n / 2)) AND length(s) + zones.high > 3"
-    assert api.post("/v1/joins", json=body(resting, where=where)).status_code == 201
+    assert api.post("/v1/queries", json=body(resting, where=where)).status_code == 201
     refused = api.post("/v1/queries/over/explain", json={})
     assert refused.status_code == 400
     assert "is a join, of which plans hold a query a shape" in refused.json()["error"]["message"]
@@ -151,11 +152,11 @@ def test_a_join_is_explained_and_traced_for_a_shape(api: TestClient, resting: Re
 
 
 def test_joins_are_seen_within_a_scope(resting: Resting, api: TestClient) -> None:
-    api.post("/v1/joins", json=body(resting, id="own.over"))
-    api.post("/v1/joins", json=body(resting, id="other.over"))
+    api.post("/v1/queries", json=body(resting, id="own.over"))
+    api.post("/v1/queries", json=body(resting, id="other.over"))
     scope = Scope("t", id_prefix="own.", columns=frozenset({("n",)}))
     permitted = resting.within(scope)
-    assert [query.id for query in permitted.of_kind("join", None, 10)] == ["own.over"]
+    assert [query.id for query in permitted.page("", None, None, None, 10, layer="zones")[0]] == ["own.over"]
     with pytest.raises(UnknownQueryError):
         resting.within(Scope("t", streams=frozenset())).get("own.over")
     query = resting.registrar().standing.get("own.over")

@@ -1,4 +1,4 @@
-"""What the addresses that register queries have in common."""
+"""The answer to the registration of one query."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from fastapi import Response
 
 from broker.errors import QueryError
-from broker.http.models import QueryBody
-from broker.http.registered import page_of, registered_body
+from broker.http.models import QueryBody, new_query
+from broker.http.registered import registered
+from broker.queries.change import Put
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -29,13 +30,14 @@ def cleared(resting: Resting) -> Iterator[None]:
     resting.permitted.apply([Remove(query_id) for query_id in stands], "remove")
 
 
-def test_the_status_tells_whether_a_query_is_new_and_pages_go_on_after_the_last(resting: Resting) -> None:
+def test_the_status_says_whether_a_query_is_new(resting: Resting) -> None:
     near = {"name": "near", "key": "n", "position": "ST_Point(d, d)", "distance_m": 5, "window_s": 30, "every_s": 10}
 
     def status(query_id: str, **more: object) -> int:
         plain = {"id": query_id, "stream": resting.stream("json"), "where": "true", "operator": {**near, **more}}
         response = Response()
-        answer = registered_body(resting.permitted, QueryBody.model_validate(plain), response, replaces=True)
+        query = new_query(QueryBody.model_validate(plain), resting.stream("json"))
+        answer = registered(resting.permitted, Put(query), "register", response)
         assert answer["query"]["id"] == query_id
         return response.status_code
 
@@ -43,7 +45,3 @@ def test_the_status_tells_whether_a_query_is_new_and_pages_go_on_after_the_last(
     assert status(IDS[0], distance_m=6) == 200
     with pytest.raises(QueryError):
         status("paged-4", distance_m=-1)
-    first = page_of(resting.permitted, "near", None, 2)
-    assert ([one["id"] for one in first["queries"]], first["cursor"]) == ([*IDS[:2]], IDS[1])
-    last = page_of(resting.permitted, "near", first["cursor"], 2)
-    assert ([one["id"] for one in last["queries"]], last["cursor"]) == ([IDS[2]], None)

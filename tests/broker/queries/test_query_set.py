@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker.errors import UnknownQueryError
 from broker.operators.events.definition import EventsDefinition
+from broker.operators.near.definition import NearDefinition
 from broker.plans.sorted_map import SortedMap
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
@@ -153,20 +154,48 @@ def test_joins_are_found_by_layer_and_by_id() -> None:
     ]
     found = QuerySet().changed([*joins, *others], [], 3)
     assert [query.id for query in found.joins_over("z")] == ["a", "b", "z"]
+    assert [query.id for query in found.walk(layer="z")] == ["a", "b", "z"]
+    assert [query.id for query in found.walk(layer="z", after="a")] == ["b", "z"]
+    assert [query.id for query in found.walk("b", layer="z")] == ["b"]
+    assert list(found.walk(layer="z", streams=["t"])) == []
     assert found.joins_over("y") == []
     # Which joins a shape moves is told by member, so that they name none.
     assert found.naming({"z": {"x"}}) == {"named"}
     assert found.naming({"z": None}) == {"named", "a", "b", "z"}
     after = found.changed([RegisteredQuery("a", "s", "n > 1", "t")], ["b"], 4)
     assert [query.id for query in after.joins_over("z")] == ["z"]
+    assert [query.id for query in after.walk(layer="z")] == ["z"]
+    assert [query.id for query in after.walk(layer="z2")] == ["c"]
 
 
-def test_queries_are_found_by_their_operator() -> None:
-    definition = EventsDefinition("k")
-    own = [RegisteredQuery(query_id, "s", "n > 1", "t", operator=definition) for query_id in ("b", "a", "c")]
-    found = QuerySet().changed([*own, RegisteredQuery("d", "s", "n > 1", "t")], [], 3)
-    assert [query.id for query in found.with_operator("events")] == ["a", "b", "c"]
-    assert [query.id for query in found.with_operator("events", "a")] == ["b", "c"]
-    assert list(found.with_operator("near")) == []
-    after = found.changed([RegisteredQuery("a", "s", "n > 1", "t")], ["b"], 4)
-    assert [query.id for query in after.with_operator("events")] == ["c"]
+def test_queries_are_found_by_operator_and_the_smallest_of_several_filters_is_walked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    events, near = EventsDefinition("k"), NearDefinition("k", 5, 30, 10)
+    team = {"team": "ops"}
+    queries = [RegisteredQuery(f"r-{n:04}", "s", "n > 1", "t", team) for n in range(5_000)]
+    queries += [RegisteredQuery(f"e-{n:04}", "s", "n > 1", "t", team, operator=events) for n in range(50)]
+    queries += [RegisteredQuery("n-1", "s", "n > 1", "t", team, operator=near)]
+    queries += [RegisteredQuery("n-2", "u", "n > 1", "t", operator=near, join=Join("z"))]
+    found = QuerySet().changed(queries, [], 3)
+    looked_up = Counter[str]()
+    item = SortedMap.__getitem__
+
+    def counted(self: SortedMap[str, object], key: str) -> object:
+        looked_up[key] += 1
+        return item(self, key)
+
+    monkeypatch.setattr(SortedMap, "__getitem__", counted)
+    assert [query.id for query in found.walk(operator="near")] == ["n-1", "n-2"]
+    assert [query.id for query in found.walk(operator="near", label=("team", "ops"))] == ["n-1"]
+    assert [query.id for query in found.walk(operator="near", layer="z")] == ["n-2"]
+    assert [query.id for query in found.walk(operator="events", label=("team", "ops"), after="e-0047")] == [
+        "e-0048",
+        "e-0049",
+    ]
+    assert looked_up.total() == 7
+    page, more = found.page(operator="route", label=("team", "ops"), limit=2)
+    assert ([query.id for query in page], more) == (["r-0000", "r-0001"], True)
+    after = found.changed([RegisteredQuery("n-1", "s", "n > 1", "t")], ["n-2"], 4)
+    assert list(after.walk(operator="near")) == []
+    assert [query.id for query in after.walk("n", operator="route")] == ["n-1"]

@@ -57,8 +57,8 @@ def shapes_of(received: Received) -> list[str]:
 
 
 def add(site: Site, join_id: str, topic: str, *, per_shape: bool = False) -> None:
-    body = {"id": join_id, "topic": topic, "per_shape": per_shape, "where": WHERE, "layer": "zones"}
-    answer = site.client.post("/v1/joins", json={**body, "stream": site.stream("json")})
+    body = {"id": join_id, "topic": topic, "where": WHERE, "join": {"layer": "zones", "per_shape": per_shape}}
+    answer = site.client.post("/v1/queries", json={**body, "stream": site.stream("json")})
     assert answer.status_code == 201, answer.text
 
 

@@ -1,4 +1,4 @@
-"""``asc near``: registered, listed, and what arrives."""
+"""``asc near``: registered, listed as a query, and what arrives."""
 
 from __future__ import annotations
 
@@ -42,12 +42,13 @@ def test_the_topics_get_the_pairs_that_are_near(asc: Asc, tmp_path: Path) -> Non
     assert added.stdout.startswith("registered close -> asc.close, version ")
     changes = asc("near", "add", "changes", *common, *times, "--on", "a.flight < b.flight", "--events", "near, apart")
     assert changes.exit_code == 0, changes.stderr
-    listed = {one["id"]: one for one in asc.json("near", "list")}
+    listed = {one["id"]: one for one in asc.json("query", "list", "--operator", "near")}
     assert listed["close"]["operator"]["distance_m"] == 20_000
     assert listed["changes"]["operator"]["events"] == ["near", "apart"]
-    lines = asc("near", "list").stdout.splitlines()
-    assert lines[0].split()[:3] == ["id", "stream", "key"]
-    assert "3 s / 1 s" in lines[-1]
+    lines = asc("query", "list", "--operator", "near").stdout.splitlines()
+    assert lines[0].split()[:2] == ["id", "stream"]
+    assert "pair: within 20000 m, every 1 s" in lines[-1]
+    assert "close" not in asc("query", "list", "--operator", "route").stdout
     shown = asc("query", "show", "close").stdout
     assert f"near pair of flight at {TIME}, within 20000 m at ST_Point(flight / 10, 40), 3 s each 1 s" in shown
 
@@ -64,7 +65,7 @@ def test_the_topics_get_the_pairs_that_are_near(asc: Asc, tmp_path: Path) -> Non
     ]
     for query_id in ("close", "changes"):
         assert asc("query", "remove", query_id).exit_code == 0
-    assert asc.json("near", "list") == []
+    assert asc.json("query", "list", "--operator", "near") == []
 
 
 def publish(asc: Asc, folder: Path, rows: list[tuple[int, int]]) -> None:

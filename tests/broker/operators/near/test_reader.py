@@ -55,8 +55,9 @@ def sky(site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factor
 
 
 def asked(query_id: str, topic: str, **more: Any) -> dict[str, Any]:
-    own = {"id": query_id, "topic": topic, "key": "icao24", "time": "ts", "distance_m": METRES}
-    return {**own, "window_s": WINDOW_S, "every_s": EVERY_S, **more}
+    own = {"id": query_id, "topic": topic, "where": more.pop("where", "true")}
+    near = {"name": "near", "key": "icao24", "time": "ts", "distance_m": METRES}
+    return {**own, "operator": {**near, "window_s": WINDOW_S, "every_s": EVERY_S, **more}}
 
 
 def at(second: float) -> datetime:
@@ -130,7 +131,7 @@ def test_pairs_are_those_of_plain_loops_and_conditions_those_of_a_filter(sky: Si
         asked("changes", topics["changes"], on=on, events=["near", "apart"]),
         asked("low", topics["low"], where="altitude < 400"),
     ):
-        answer = sky.client.post("/v1/near", json=body)
+        answer = sky.client.post("/v1/queries", json=body)
         assert answer.status_code == 201, answer.text
     picks = random.Random(7)
     rows: Rows = []
@@ -171,12 +172,17 @@ def test_pairs_are_those_of_plain_loops_and_conditions_those_of_a_filter(sky: Si
     changes = await_told(sky, topics["changes"], sum(map(len, (*near.values(), *apart.values()))))
     assert (ticks_of(changes, "near"), ticks_of(changes, "apart")) == (near, apart)
     # What is told: listed, shown, counted.
-    assert [one["id"] for one in sky.client.get("/v1/near").json()["queries"]] == ["all", "changes", "level", "low"]
+    assert [one["id"] for one in sky.client.get("/v1/queries?operator=near").json()["queries"]] == [
+        "all",
+        "changes",
+        "level",
+        "low",
+    ]
     shown = sky.client.get("/v1/queries/level").json()
     assert (shown["operator"]["name"], shown["operator"]["on"], shown["where"]) == ("near", on, "true")
     for query_id in ("all", "changes", "level", "low"):
         assert sky.client.delete(f"/v1/queries/{query_id}").status_code == 200
-    assert sky.client.get("/v1/near").json()["queries"] == []
+    assert sky.client.get("/v1/queries?operator=near").json()["queries"] == []
 
 
 REFUSED = [
@@ -193,13 +199,13 @@ REFUSED = [
     ({"on": "a.altitude"}, "operator.on a.altitude: "),
     ({"on": "a.altitude < 1) OR (true"}, "operator.on a.altitude < 1) OR (true: "),
     ({"on": "true"}, "operator.on true: is the same for every pair"),
-    ({"nope": 1}, "unknown field 'nope'"),
+    ({"nope": 1}, "field operator nope: is not known"),
 ]
 
 
 @pytest.mark.parametrize(("wrong", "said"), REFUSED, ids=[str(wrong) for wrong, _ in REFUSED])
 def test_what_makes_no_sense_is_refused_in_one_line(sky: Site, wrong: dict[str, Any], said: str) -> None:
-    answer = sky.client.post("/v1/near", json=asked("refused", "asc.refused", **wrong))
+    answer = sky.client.post("/v1/queries", json=asked("refused", "asc.refused", **wrong))
     assert answer.status_code == 400, answer.text
     message = answer.json()["error"]["message"]
     assert message.replace("'", "").replace('"', "").startswith(said.replace("'", "")), message

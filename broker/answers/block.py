@@ -1,0 +1,74 @@
+"""What the API answers of one block of a running plan."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+
+class Region(TypedDict):
+    """A region of a construct; ``satisfied``: the conjuncts that it does not rule out.
+
+    ``constrained``: those of them that constrain the p-attribute. ``next_constructs``: the constructs that may still
+    rule out one. ``arrow``: the construct that its micro-arrow leads to.
+    """
+
+    region: int
+    text: str
+    satisfied: int
+    constrained: int
+    next_constructs: int
+    arrow: int | None
+
+
+class Construct(TypedDict):
+    """A construct: its p-attribute, the conjuncts that constrain it, and some of its regions."""
+
+    construct: int
+    attribute: str
+    type: str
+    spark: bool
+    exact: bool
+    constrained: int
+    region_count: int
+    regions: list[Region]
+    null: Region
+
+
+class MicroArrow(TypedDict):
+    """A micro-arrow from a region of a construct to another construct."""
+
+    construct: int
+    region: int
+    text: str
+    target: int
+
+
+class MeasuredConstruct(TypedDict):
+    """A construct at its place in the sequence, as the monitor measured it."""
+
+    construct: int
+    conditional_selectivity: float | None
+    dropping_ratio: float
+
+
+class BlockFigures(TypedDict):
+    """The figures that the sequence of a block began with."""
+
+    dropping_ratio: float
+    cost: float
+    constructs: list[MeasuredConstruct]
+
+
+class Block(TypedDict):
+    """A block of a stream's running plan, numbered from 0."""
+
+    stream: str
+    version: int
+    number: int
+    blocks: int
+    conjuncts: int
+    constructs: list[Construct]
+    sequence: list[int]
+    arrow_count: int
+    micro_arrows: list[MicroArrow]
+    monitor: BlockFigures | None

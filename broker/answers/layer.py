@@ -1,0 +1,78 @@
+"""What the API answers of layers and their shapes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import NotRequired, TypedDict
+
+from broker.answers.query import EffectiveOffsets
+from broker.answers.refusal import RefusedLine
+
+
+class Layer(TypedDict):
+    """A configured layer; ``refused``: the Features that its rules refuse, ``unkeyed``: records without an id."""
+
+    name: str
+    topic: str
+    crs: str
+    allow_edges_over_180_deg: bool
+    rows: int
+    refused: int
+    unkeyed: int
+
+
+class Layers(TypedDict):
+    """The configured layers."""
+
+    layers: list[Layer]
+
+
+class RefusedShape(TypedDict):
+    """A Feature that is refused, and why."""
+
+    id: str
+    reason: str
+
+
+class LayerDetails(Layer):
+    """A layer with its first refused Features, and the offsets up to which the plans have its topic."""
+
+    refusals: list[RefusedShape]
+    offsets: EffectiveOffsets
+
+
+class ShapeSummary(TypedDict):
+    """One shape of a layer; ``bounds``: west, south, east and north of one that is not empty."""
+
+    id: str
+    kind: str | None
+    vertices: int
+    bounds: list[float] | None
+
+
+class ShapePage(TypedDict):
+    """A page of the shapes of a layer; ``cursor`` asks for the next page."""
+
+    shapes: list[ShapeSummary]
+    cursor: str | None
+
+
+class LayerFeature(TypedDict):
+    """A GeoJSON Feature."""
+
+    id: str
+    type: Literal["Feature"]
+    geometry: dict[str, object] | None
+    properties: dict[str, object] | None
+
+
+class ShapesWritten(TypedDict):
+    """The shapes that were put and removed, and the first offsets, by stream, that see them."""
+
+    put: int
+    removed: int
+    version: int
+    effective_offsets: dict[str, EffectiveOffsets]
+    warnings: NotRequired[dict[str, list[str]]]
+    errors: NotRequired[list[RefusedLine]]

@@ -1,0 +1,202 @@
+"""What the API answers of running plans, of their monitor, and of the flow of records through a stream."""
+
+from __future__ import annotations
+
+from typing_extensions import NotRequired, TypedDict
+
+from broker.answers.predicate import AttributeOfPredicate
+
+
+class Flow(TypedDict):
+    """Rates a second and latencies of the last minute, and the records of the source topic that are not processed.
+
+    The rates of accepted and written records are missing for a token that does not see the whole stream.
+    """
+
+    lag_records: int | None
+    records_per_s: float
+    accepted_per_s: NotRequired[float]
+    written_per_s: NotRequired[float]
+    latency_p50_s: float | None
+    latency_p99_s: float | None
+
+
+class DeadLetterCount(TypedDict):
+    """The records that were malformed for one reason."""
+
+    reason: str
+    column: str | None
+    count: int
+
+
+class DeadLetters(TypedDict):
+    """The dead letters since the start of the daemon."""
+
+    total: int
+    reasons: list[DeadLetterCount]
+
+
+class PlannedBlock(TypedDict):
+    """A block: its conjuncts, the p-attributes of its sequence, and its micro-arrows."""
+
+    conjuncts: int
+    sequence: list[str]
+    micro_arrows: int
+
+
+class ListedShapes(TypedDict):
+    """A block whose conjuncts are listed by the shapes that they name."""
+
+    position: str
+    conjuncts: int
+    shapes: int
+    bytes: int
+
+
+class ListedValues(TypedDict):
+    """A block whose conjuncts are listed by the values that they ask for."""
+
+    attribute: str
+    conjuncts: int
+    values: int
+    bytes: int
+
+
+class MeasuredBlock(TypedDict):
+    """The share of tuples that a sequence drops, and the constructs that it evaluates for a tuple."""
+
+    dropping_ratio: float
+    cost: float
+
+
+class Rearrangement(TypedDict):
+    """A look of the monitor at one block: what triggered it, the sequences before and after, and their costs."""
+
+    at: str
+    stream: str
+    version: int
+    block: int
+    trigger: str
+    tuples: int
+    sample_tuples: int
+    dropping_ratio_before: float | None
+    dropping_ratio_now: float
+    cost_before: float
+    cost_after: float
+    old_sequence: list[str]
+    old_micro_arrows: int
+    new_sequence: list[str]
+    new_micro_arrows: int
+    kind: str
+    kept_us: float
+    macro_us: float
+    hybrid_us: float | None
+    spent_s: float
+    reason: str
+
+
+class MonitorSettings(TypedDict):
+    """The keys of ``[monitor]``."""
+
+    enabled: bool
+    mode: str
+    triggers: list[str]
+    lambda_tuples: int
+    tau_tuples: int
+    mu: float
+    sample_tuples: int
+    max_core_share: float
+
+
+class Monitor(TypedDict):
+    """The monitor of a stream: its settings, totals, the figures of each block, and the last rearrangements."""
+
+    enabled: bool
+    settings: MonitorSettings
+    batches: int
+    tuples: int
+    accepted: int
+    evaluated: int
+    sampled: int
+    rearrangement_counts: dict[str, int]
+    monitor_s: float
+    blocks: list[MeasuredBlock | None]
+    rearrangements: list[Rearrangement]
+
+
+class DeliveredToQuery(TypedDict):
+    """The records delivered to one query."""
+
+    query: str
+    records: int
+
+
+class Delivered(TypedDict):
+    """The records delivered to the queries of a stream, and the queries with most of them."""
+
+    total: int
+    most: list[DeliveredToQuery]
+
+
+class OperatorFigures(TypedDict):
+    """The operators of one kind: what they hold, put out by type and exclude by reason, and their watermarks."""
+
+    queries: int
+    held: int
+    observations: int
+    outputs: dict[str, int]
+    excluded: dict[str, int]
+    watermarks: dict[str, str]
+    lag_records: int | None
+    failures: int
+    problem: str | None
+
+
+class StreamPlan(TypedDict):
+    """The running plan of a stream. For a token that does not see the whole stream the optional fields are missing.
+
+    ``phases``: the median seconds of each phase of a batch.
+    """
+
+    flow: Flow
+    version: int
+    dead_letters: DeadLetters
+    phases: dict[str, float]
+    queries: NotRequired[int]
+    conjuncts: NotRequired[int]
+    match_all: NotRequired[int]
+    bytes: NotRequired[int]
+    p_attributes: NotRequired[list[AttributeOfPredicate]]
+    blocks: NotRequired[list[PlannedBlock]]
+    listed_by_position: NotRequired[list[ListedShapes]]
+    listed_by_value: NotRequired[list[ListedValues]]
+    monitor: NotRequired[Monitor]
+    delivered: NotRequired[Delivered]
+    operators: NotRequired[dict[str, OperatorFigures]]
+    evaluation_errors: NotRequired[int]
+
+
+class Plans(TypedDict):
+    """The running plan of every stream, by name."""
+
+    streams: dict[str, StreamPlan]
+
+
+class Moment(TypedDict):
+    """The batches of some seconds, by the first of these since 1970."""
+
+    at_s: int
+    batches: int
+    records: int
+    accepted: int
+    written: int
+    dead_letters: int
+    latency_p50_s: float | None
+    latency_p99_s: float | None
+
+
+class Timeline(TypedDict):
+    """The moments of the last hour that had batches; each is of ``moment_s`` seconds."""
+
+    moment_s: int
+    moments: list[Moment]

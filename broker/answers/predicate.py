@@ -1,0 +1,59 @@
+"""What the API answers of predicates that are not registered: checked, and tried on records."""
+
+from __future__ import annotations
+
+from typing_extensions import NotRequired, TypedDict
+
+
+class ConjunctTerm(TypedDict):
+    """A constraint of a conjunct, and the p-attribute that it constrains."""
+
+    attribute: str
+    constraint: str
+
+
+class AttributeOfPredicate(TypedDict):
+    """An expression that a predicate reads; ``spark``: Spark computes it."""
+
+    sql: str
+    type: str
+    spark: bool
+
+
+class CheckedPredicate(TypedDict):
+    """The normal form of a predicate, what the operator reads (``expressions``), and the warnings of a registration.
+
+    Of a join also the number of ``shapes`` of its layer, and the ``shape`` whose normal form it is.
+    """
+
+    conjuncts: list[list[ConjunctTerm]]
+    p_attributes: list[AttributeOfPredicate]
+    match_all: bool
+    contradiction: bool
+    warnings: list[str]
+    text: str
+    expressions: list[AttributeOfPredicate]
+    shapes: NotRequired[int]
+    shape: NotRequired[str | None]
+
+
+class TriedRecord(TypedDict):
+    """A record; key and value as text, or as base64 under the other name, and shortened where ``truncated``."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: NotRequired[str | None]
+    key_base64: NotRequired[str]
+    value: NotRequired[str | None]
+    value_base64: NotRequired[str]
+    truncated: bool
+
+
+class Trial(TypedDict):
+    """The last records of a stream, those that a predicate accepts of them, and the latest of these."""
+
+    records: int
+    dead_letters: int
+    accepted: int
+    shown: list[TriedRecord]

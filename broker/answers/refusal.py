@@ -1,0 +1,24 @@
+"""What the API answers where it refuses."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+
+class ErrorText(TypedDict):
+    """What is refused, its value and the remedy; of a predicate also the place of the error in its text."""
+
+    message: str
+    subject: str
+    value: str | int | bool | None
+    remedy: str
+    caret: str | None
+    start: int | None
+
+
+class RefusedLine(TypedDict):
+    """One refused line of a bulk load: its number, from 1, and its id where it could be read."""
+
+    line: int
+    id: str | None
+    error: ErrorText

@@ -1,0 +1,40 @@
+"""What the API answers of streams and of the daemon."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+
+class Ready(TypedDict):
+    """Whether the daemon is ready, and why not."""
+
+    ready: bool
+    reason: str | None
+
+
+class Stream(TypedDict):
+    """A configured stream, and its queries: all, and those that no plan can hold."""
+
+    name: str
+    topic: str
+    format: str
+    schema: str
+    options: dict[str, str]
+    time_zone: str
+    dead_letter_topic: str
+    queries: int
+    not_served: int
+
+
+class KafkaAddress(TypedDict):
+    """The Kafka of the daemon, and the protocol that it asks for."""
+
+    bootstrap_servers: str
+    security_protocol: str
+
+
+class Streams(TypedDict):
+    """The configured streams, and their Kafka."""
+
+    streams: list[Stream]
+    kafka: KafkaAddress

@@ -1,0 +1,181 @@
+"""What the API answers of a record that is followed through a plan, and of one query's terms."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import NotRequired, TypedDict
+
+from broker.answers.query import PlainQuery
+
+EliminatedBy = Literal["patterns", "construct", "verification"]
+
+
+class JudgedTerm(TypedDict):
+    """A constraint of a conjunct, the tuple's value, and whether it holds."""
+
+    constraint: str
+    value: str
+    holds: bool
+
+
+class JudgedConjunct(TypedDict):
+    """A conjunct of a query, and what ruled it out."""
+
+    holds: bool
+    terms: list[JudgedTerm]
+    eliminated_by: EliminatedBy | None
+    eliminated_at: int | None
+
+
+class Verdict(TypedDict):
+    """Whether one query accepts a tuple, and why."""
+
+    query: str
+    accepted: bool
+    reason: str
+    conjuncts: list[JudgedConjunct]
+    block: int | None
+
+
+class Fallen(TypedDict):
+    """A conjunct that was ruled out: its number in its query, from 1, and a term that fails."""
+
+    query: str
+    number: int
+    term: str
+
+
+class Losses(TypedDict):
+    """The conjuncts ruled out at one place, and the queries that have none left."""
+
+    conjuncts: int
+    queries: int
+    examples: list[Fallen]
+
+
+class Visit(TypedDict):
+    """A construct that the tuple visited: its region, and the conjuncts left before and after."""
+
+    attribute: str
+    value: str
+    region: int
+    region_text: str
+    regions: int
+    is_null: bool
+    exact: bool
+    by_arrow: bool
+    before: int
+    after: int
+    eliminated: Losses
+
+
+class Remaining(TypedDict):
+    """The queries that have a conjunct left: how many, and the first of them."""
+
+    queries: int
+    query_ids: list[str]
+
+
+class BlockTrace(TypedDict):
+    """The path of a tuple through one block."""
+
+    number: int
+    conjuncts: int
+    sequence: list[str]
+    initial_conjuncts: int
+    patterns: Losses
+    visits: list[Visit]
+    remaining: Remaining
+    verification: Losses
+    satisfied_conjuncts: int
+    matching_queries: int
+    dropped: bool
+
+
+class PlanTrace(TypedDict):
+    """The path of a tuple through a plan, and the queries that accept it."""
+
+    version: int
+    queries: int
+    conjuncts: int
+    accepted_count: int
+    accepted: list[str]
+    match_all: int
+    evaluated: int
+    blocks: int
+    dropped_blocks: int
+    blocks_shown: list[BlockTrace]
+
+
+class RecordPart(TypedDict):
+    """A key or value: text, or base64 where it is no UTF-8; ``truncated``: it is longer."""
+
+    text: NotRequired[str | None]
+    base64: NotRequired[str]
+    truncated: bool
+
+
+class HeaderPart(RecordPart):
+    """A header of a record."""
+
+    name: str
+
+
+class TracedRecord(TypedDict):
+    """A record of a source topic."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    size_bytes: int
+    key: RecordPart
+    value: RecordPart
+    headers: list[HeaderPart]
+    header_count: int
+
+
+class DeadLetter(TypedDict):
+    """Why a record is a dead letter, and the topic of these."""
+
+    topic: str
+    reason: str
+    column: str | None
+
+
+class Trace(TypedDict):
+    """A record or tuple, the verdict of one query, and the path through the plan.
+
+    ``trace`` is None for a token that does not see the whole stream, and of a dead letter.
+    """
+
+    stream: str
+    version: int
+    source: str | None
+    record: TracedRecord | None
+    tuple: dict[str, object] | None
+    query: PlainQuery | None
+    dead_letter: DeadLetter | None
+    verdict: Verdict | None
+    trace: PlanTrace | None
+    warnings: list[str]
+
+
+class PlacedTerm(TypedDict):
+    """A constraint of a conjunct, and the p-attribute of its construct."""
+
+    constraint: str
+    attribute: str
+
+
+class Explanation(TypedDict):
+    """The constructs that a query uses, in words; ``accepted``: whether it accepts the tuple, None without one."""
+
+    query: PlainQuery
+    version: int
+    text: str
+    accepted: bool | None
+    block: int | None
+    conjuncts: list[list[PlacedTerm]]
+    warnings: list[str]

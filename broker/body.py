@@ -1,0 +1,48 @@
+"""The base of bodies of requests: their fields are known and checked, and an answer can be sent back as one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, StrictFloat, StrictStr, model_validator
+from pydantic_core import PydanticCustomError
+
+
+def _encodable(text: str) -> str:
+    # JSON can spell half of a surrogate pair, which no encoding can write.
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a surrogate pair: write whole characters") from None
+    return text
+
+
+def _plain_number(number: float) -> float:
+    # As definitions have them: 30 seconds are 30 and not 30.0.
+    return int(number) if float(number).is_integer() else number
+
+
+Number = Annotated[StrictFloat, PlainSerializer(_plain_number, return_type=int | float)]
+"""A finite number that is no text; the whole ones are written without a fraction."""
+
+Text = Annotated[StrictStr, AfterValidator(_encodable)]
+
+
+class Body(BaseModel):
+    """A body that refuses unknown fields, and ignores those that answers have besides."""
+
+    model_config = ConfigDict(extra="forbid")
+    answered_too: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, plain: Any) -> Any:
+        # Before all else, for another field may be missing because of one that is misspelt.
+        if not isinstance(plain, dict) or plain.keys() <= cls.model_fields.keys():
+            return plain
+        unknown = [name for name in plain if name not in cls.model_fields and name not in cls.answered_too]
+        if unknown:
+            known = list(cls.model_fields)
+            field = unknown[0].encode("utf-8", "replace").decode()[:200]
+            raise PydanticCustomError("unknown_field", "unknown field", {"field": field, "known": known})
+        return {name: value for name, value in plain.items() if name in cls.model_fields}

@@ -1,0 +1,46 @@
+"""Bodies of requests, from what a program gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+
+from broker.client.errors import InvalidRequestError
+
+Body = Mapping[str, object]
+"""A query as JSON has it: what `Client.show` answers, what a line of a file holds, or ``{"remove": ID}``."""
+
+
+def query_body(query_id: str, where: str, **fields: object) -> dict[str, object]:
+    """Return the body of a query with the fields that are given, those that are not None.
+
+    >>> query_body("late", "delay > 60", topic=None, paused=True)
+    {'id': 'late', 'where': 'delay > 60', 'paused': True}
+    """
+    return {"id": query_id, "where": where, **given(**fields)}
+
+
+def given(**fields: object) -> dict[str, object]:
+    """Return the fields that are not None, times as text."""
+    return {name: _plain(value) for name, value in fields.items() if value is not None}
+
+
+def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
+    """Return queries as lines, from an iterable of bodies or a file of NDJSON; OSError for one that cannot be read."""
+    if isinstance(queries, (str, PathLike)):
+        return Path(queries).read_bytes()
+    return b"\n".join(_line(body, number) for number, body in enumerate(queries, 1))
+
+
+def _line(body: Body, number: int) -> bytes:
+    try:
+        return json.dumps(body).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidRequestError("query", f"number {number}", f"cannot be written as JSON: {error}") from None
+
+
+def _plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else value

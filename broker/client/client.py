@@ -1,0 +1,282 @@
+"""`broker.Client`: a daemon's HTTP API for programs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+from typing_extensions import Self
+
+from broker.answers.block import Block
+from broker.answers.plan import StreamPlan
+from broker.answers.predicate import CheckedPredicate, Trial
+from broker.answers.query import Applied, ExcludedShape, Join, Load, Query, Registered, Removed
+from broker.answers.stream import Ready, Streams
+from broker.answers.trace import Explanation, Trace
+from broker.client.bodies import Body, given, ndjson_of, query_body
+from broker.client.connection import Connection
+from broker.client.errors import NoAnswerError
+from broker.client.layers import NDJSON, LayerClient
+from broker.client.paths import block_path, query_path
+from broker.client.progress import Progress, followed
+from broker.client.refused import object_of, refused
+
+TIMEOUT_S = 60.0
+"""A change is answered when the running plan has it, which waits for no batch."""
+
+_LOAD_TIMEOUTS = 10
+"""Of how many times the time-out a load, a join or a layer may take."""
+
+_LOADS_TIMEOUT_S = 2.0
+_READY_POLL_S = 0.5
+_PAGE_SIZE = 1_000
+
+
+class Client:
+    """A connection to a running daemon. Threads may share it; ``with`` closes it.
+
+    ``token``: a bearer token of the daemon. ``ca_file``: a PEM file of the certificates to trust over https, instead
+    of the system's. ``timeout_s``: how long an answer may take; loads may take ten times as long.
+    Every method raises ClientError: RefusedError for what the daemon refuses, NoAnswerError where none answers.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        ca_file: str | PathLike[str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self._connection = Connection(url, token, None if ca_file is None else Path(ca_file), timeout_s)
+        self._load_timeout_s = _LOAD_TIMEOUTS * timeout_s
+        self.layers = LayerClient(self._connection, self._load_timeout_s)
+
+    @property
+    def url(self) -> str:
+        """The daemon's address."""
+        return self._connection.url
+
+    def __repr__(self) -> str:
+        return f"Client({self.url!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connection.close()
+
+    # -- queries
+
+    def add(
+        self,
+        query_id: str,
+        where: str,
+        *,
+        stream: str | None = None,
+        topic: str | None = None,
+        join: Join | None = None,
+        operator: Mapping[str, object] | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | str | None = None,
+        paused: bool = False,
+        replaces: bool = True,
+    ) -> Registered:
+        """Register a query, or replace the one of its id; return when the running plan has it.
+
+        ``stream`` may be missing where one is configured; ``topic`` is ``asc.<id>`` by default. ``operator``: its
+        ``name`` and fields. Without ``replaces`` an id that is taken is refused with ConflictError.
+        """
+        fields: dict[str, object] = {"join": join, "operator": operator, "labels": labels, "paused": paused or None}
+        body = query_body(query_id, where, stream=stream, topic=topic, expires_at=expires_at, **fields)
+        return self.register(body, replaces=replaces)
+
+    def register(self, body: Body, *, replaces: bool = True) -> Registered:
+        """Register the query of a body, as `show` answers one, or replace the one of its id."""
+        timeout_s = self._connection.timeout_s if body.get("join") is None else self._load_timeout_s
+        headers = _condition(replaces)
+        answer = self._connection.asked("POST", "/v1/queries", json=dict(body), headers=headers, timeout=timeout_s)
+        return cast("Registered", answer)
+
+    def apply(
+        self,
+        queries: Iterable[Body] | str | PathLike[str],
+        *,
+        keep_going: bool = False,
+        replaces: bool = True,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Applied:
+        """Register many queries in one step, and remove those that ``{"remove": ID}`` bodies name: all or none.
+
+        ``queries``: bodies, or the path of an NDJSON file. With ``keep_going`` the valid ones are applied, and the
+        others are the ``errors`` of the answer; otherwise they are the ``lines`` of the RefusedError. ``progress`` is
+        called from another thread about twice a second. With ``dry_run`` nothing is changed.
+        """
+        content = ndjson_of(queries)
+        return self.apply_ndjson(content, keep_going=keep_going, replaces=replaces, dry_run=dry_run, progress=progress)
+
+    def apply_ndjson(
+        self,
+        content: bytes,
+        *,
+        keep_going: bool = False,
+        replaces: bool = True,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Applied:
+        """Apply lines of NDJSON, as :meth:`apply` does."""
+        params = {name: "true" for name, is_on in (("keep_going", keep_going), ("dry_run", dry_run)) if is_on}
+        headers = {"Content-Type": NDJSON, **_condition(replaces)}
+        with followed(self.loads, progress):
+            answer = self._connection.asked(
+                "POST", "/v1/queries", params=params, content=content, headers=headers, timeout=self._load_timeout_s
+            )
+        return cast("Applied", answer)
+
+    def loads(self) -> Sequence[Load]:
+        """Return the changes in progress; it waits two seconds at most."""
+        answer = self._connection.asked("GET", "/v1/loads", timeout=_LOADS_TIMEOUT_S)
+        return cast("Sequence[Load]", self._connection.field(answer, "loads", list))
+
+    def list(
+        self,
+        *,
+        stream: str | None = None,
+        prefix: str | None = None,
+        label: str | None = None,
+        operator: str | None = None,
+        layer: str | None = None,
+        page_size: int = _PAGE_SIZE,
+    ) -> Iterator[Query]:
+        """Yield the registered queries that pass all filters, by id; a page is asked for when it is needed.
+
+        ``label``: as ``key=value``; ``operator``: a name, ``route`` for none; ``layer``: joins over it.
+        """
+        filters = {"stream": stream, "prefix": prefix, "label": label, "operator": operator, "layer": layer}
+        return self._connection.items("/v1/queries", "queries", filters, page_size)
+
+    def show(self, query_id: str) -> Query:
+        """Return one registered query; NotFoundError."""
+        return cast("Query", self._connection.asked("GET", query_path(query_id)))
+
+    def excluded_shapes(self, query_id: str) -> Sequence[ExcludedShape]:
+        """Return the first shapes that a join excludes, and why."""
+        answer = self._connection.asked("GET", f"{query_path(query_id)}/excluded-shapes")
+        return cast("Sequence[ExcludedShape]", self._connection.field(answer, "shapes", list))
+
+    def change(self, query_id: str, fields: Body) -> Registered:
+        """Change the given fields of a registered query, and keep the others."""
+        return cast("Registered", self._connection.asked("PUT", query_path(query_id), json=dict(fields)))
+
+    def pause(self, query_id: str) -> Registered:
+        """Keep a query registered without running it. Records that pass meanwhile are not delivered later."""
+        return self.change(query_id, {"paused": True})
+
+    def resume(self, query_id: str) -> Registered:
+        """Run a paused query again."""
+        return self.change(query_id, {"paused": False})
+
+    def remove(self, query_id: str) -> Removed:
+        """Remove a query; no record from the effective offsets on reaches it."""
+        return cast("Removed", self._connection.asked("DELETE", query_path(query_id)))
+
+    # -- predicates and records
+
+    def check(
+        self,
+        where: str,
+        *,
+        stream: str | None = None,
+        join: Join | None = None,
+        operator: Mapping[str, object] | None = None,
+    ) -> CheckedPredicate:
+        """Return the normal form of a query's predicate, and what its operator reads; nothing is registered."""
+        body = given(where=where, stream=stream, join=join, operator=operator)
+        return cast("CheckedPredicate", self._connection.asked("POST", "/v1/check", json=body))
+
+    def test(self, where: str, *, stream: str | None = None, last: int = 10_000, show: int = 0) -> Trial:
+        """Count the records that a predicate accepts of the ``last`` ones; ``show`` as many of these."""
+        body = given(where=where, stream=stream, last=last, show=show)
+        return cast("Trial", self._connection.asked("POST", "/v1/test", json=body))
+
+    def explain(
+        self, query_id: str, values: Mapping[str, object] | None = None, *, with_sequence: bool = False
+    ) -> Explanation:
+        """Return the constructs that a query uses, or whether it accepts a tuple of ``values``.
+
+        ``with_sequence``: both, and the path of the tuple.
+        """
+        body = {"tuple": values, "with_sequence": with_sequence}
+        return cast("Explanation", self._connection.asked("POST", f"{query_path(query_id)}/explain", json=body))
+
+    def trace(
+        self,
+        *,
+        values: Mapping[str, object] | None = None,
+        source: str | None = None,
+        stream: str | None = None,
+        query: str | None = None,
+        max_blocks: int | None = None,
+    ) -> Trace:
+        """Follow a tuple of ``values``, or the record ``source`` (``topic-partition-offset``), through the plan."""
+        body = given(tuple=values, source=source, stream=stream, query=query, max_blocks=max_blocks)
+        return cast("Trace", self._connection.asked("POST", "/v1/trace", json=body))
+
+    # -- the daemon
+
+    def ready(self) -> Ready:
+        """Return whether the daemon is ready, and why not."""
+        response = self._connection.sent("GET", "/readyz")
+        if response.is_success or response.status_code == 503:
+            answer = object_of(response)
+            if "ready" in answer:
+                return cast("Ready", answer)
+        raise refused(response)
+
+    def wait_until_ready(self, timeout_s: float, *, on_unready: Callable[[], object] | None = None) -> Ready:
+        """Wait until the daemon is ready or the time is over, and return the last answer.
+
+        NoAnswerError where none answers until then. ``on_unready`` is called once with the first answer of a daemon
+        that is not ready, as to try the token: what it raises ends the wait.
+        """
+        deadline_s = time.monotonic() + timeout_s
+        while True:
+            try:
+                answer = self.ready()
+                if answer["ready"] or time.monotonic() >= deadline_s:
+                    return answer
+                if on_unready is not None:
+                    on_unready()
+                    on_unready = None
+            except NoAnswerError:
+                if time.monotonic() >= deadline_s:
+                    raise
+            time.sleep(max(0.0, min(_READY_POLL_S, deadline_s - time.monotonic())))
+
+    def streams(self) -> Streams:
+        """Return the configured streams, and their Kafka."""
+        answer = self._connection.asked("GET", "/v1/streams")
+        self._connection.field(answer, "streams", list)
+        return cast("Streams", answer)
+
+    def plans(self) -> Mapping[str, StreamPlan]:
+        """Return the running plan of every stream, by name."""
+        answer = self._connection.asked("GET", "/v1/plan")
+        return cast("Mapping[str, StreamPlan]", self._connection.field(answer, "streams", dict))
+
+    def block(self, stream: str, number: int) -> Block:
+        """Return one block of a stream's running plan, numbered from 0."""
+        return cast("Block", self._connection.asked("GET", block_path(stream, number)))
+
+
+def _condition(replaces: bool) -> dict[str, str]:
+    return {} if replaces else {"If-None-Match": "*"}

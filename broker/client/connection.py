@@ -1,0 +1,133 @@
+"""Requests to one daemon over HTTP, and the errors that they end with."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from broker.client.errors import (
+    InvalidRequestError,
+    NoAnswerError,
+    TimedOutError,
+    TlsError,
+    UnreadableAnswerError,
+)
+from broker.client.refused import NOT_A_DAEMON, object_of, refused
+from broker.client.tls import trusted
+
+if TYPE_CHECKING:
+    import httpx
+
+_EXAMPLE = "http://127.0.0.1:8750"
+_HEADER_TEXT = re.compile(r"[!-~]+")
+_PAGE_MAX = 1_000
+_PORT_MAX = 65_535
+
+
+class Connection:
+    """A pool of connections to one daemon. Threads may share it.
+
+    It uses the proxies of the environment, but not for a loopback address, which they could not reach.
+    """
+
+    def __init__(self, url: str, token: str | None, ca_file: Path | None, timeout_s: float) -> None:
+        import httpx
+
+        if token and not _HEADER_TEXT.fullmatch(token):
+            remedy = "an HTTP header takes only visible ASCII characters, without spaces: choose another token"
+            raise InvalidRequestError("bearer token", "********", remedy)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        try:
+            parsed = httpx.URL(url.rstrip("/"))
+            if parsed.port is not None and parsed.port > _PORT_MAX:
+                raise httpx.InvalidURL(f"no port has the number {parsed.port}")
+            self.url = str(parsed.copy_with(userinfo=b"")).rstrip("/")
+            self._http: httpx.Client = httpx.Client(
+                base_url=parsed,
+                headers=headers,
+                timeout=timeout_s,
+                trust_env=not is_loopback(parsed.host),
+                verify=trusted(ca_file) if parsed.scheme == "https" else True,
+            )
+        except httpx.InvalidURL as error:
+            raise InvalidRequestError("server address", url, f"{error}; write it as {_EXAMPLE}") from None
+        self.timeout_s = timeout_s
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def asked(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+        """Send one request, and return the JSON object that is answered; the options are httpx's. ClientError."""
+        response = self.sent(method, path, **options)
+        if response.is_success:
+            return object_of(response)
+        raise refused(response)
+
+    def items(self, path: str, key: str, filters: Mapping[str, str | None], page_size: int) -> Iterator[Any]:
+        """Yield the items of all pages in turn; a page is asked for when the items before it are used up."""
+        params = {"limit": str(min(page_size, _PAGE_MAX))}
+        params.update({name: value for name, value in filters.items() if value is not None})
+        while True:
+            page = self.asked("GET", path, params=params)
+            yield from self.field(page, key, list)
+            cursor = page.get("cursor")
+            if not cursor:
+                return
+            params["cursor"] = str(cursor)
+
+    def field(self, answer: Mapping[str, Any], name: str, kind: type[Any]) -> Any:
+        """Return a field of an answer; UnreadableAnswerError where it is missing or of another type."""
+        found = answer.get(name)
+        if not isinstance(found, kind):
+            raise UnreadableAnswerError(f"no field {name} answered by", self.url, NOT_A_DAEMON)
+        return found
+
+    def sent(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Send one request, and return the answer, whatever its status; ClientError where there is none."""
+        import httpx
+
+        try:
+            return self._http.request(method, path, **options)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise self._unconnected(str(error)) from None
+        except httpx.TimeoutException:
+            remedy = "see its log; whether the change was made shows 'asc query list'"
+            raise TimedOutError("the daemon does not answer in time at", self.url, remedy) from None
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL):
+            raise InvalidRequestError("server address", self.url, f"write it as {_EXAMPLE}") from None
+        except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+            remedy = f"{type(error).__name__}: {error}; where the API has a certificate, the address begins with https"
+            raise NoAnswerError("the connection ends without an answer, server", self.url, remedy) from None
+        except httpx.HTTPError as error:
+            remedy = f"{type(error).__name__}: {error}"
+            raise UnreadableAnswerError("the daemon's answer cannot be read, server", self.url, remedy) from None
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidRequestError("body", method, f"cannot be written as JSON: {error}") from None
+
+    def _unconnected(self, reason: str) -> NoAnswerError | TlsError:
+        if "CERTIFICATE_VERIFY_FAILED" in reason:
+            cause = reason.partition("failed: ")[2].partition(" (_ssl")[0] or reason
+            remedy = f"{cause}: give its certificate, or its CA's, as ca_file (--ca-file, ASC_CA_FILE)"
+            return TlsError("the certificate is not trusted of", self.url, remedy)
+        if "SSL" in reason:
+            return TlsError("no TLS is spoken at", self.url, "is it http://? An address without TLS has no s")
+        remedy = "start one with 'asc serve', or give another address (--server)"
+        return NoAnswerError("no daemon answers at", self.url, remedy)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host of an address is this machine itself.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "broker", "10.0.0.1")]
+    [True, True, True, False, False]
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,57 @@
+"""Layers and their shapes through the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from broker.answers.layer import Layer, LayerDetails, LayerFeature, ShapeSummary, ShapesWritten
+from broker.client.connection import Connection
+from broker.client.paths import layer_path, shape_path
+
+NDJSON = "application/x-ndjson"
+
+
+class LayerClient:
+    """The layers of one daemon; an attribute of `broker.Client`. Its methods raise ClientError."""
+
+    def __init__(self, connection: Connection, load_timeout_s: float) -> None:
+        self._connection = connection
+        self._load_timeout_s = load_timeout_s
+
+    def list(self) -> Sequence[Layer]:
+        """Return the configured layers, by name."""
+        answer = self._connection.asked("GET", "/v1/layers")
+        return cast("Sequence[Layer]", self._connection.field(answer, "layers", list))
+
+    def show(self, name: str) -> LayerDetails:
+        """Return one layer, with its refused Features."""
+        return cast("LayerDetails", self._connection.asked("GET", layer_path(name)))
+
+    def shapes(self, name: str, prefix: str = "") -> Iterator[ShapeSummary]:
+        """Yield the shapes of a layer by id, page by page."""
+        return self._connection.items(f"{layer_path(name)}/shapes", "shapes", {"prefix": prefix}, 1_000)
+
+    def shape(self, name: str, shape_id: str) -> LayerFeature:
+        """Return one shape, as a GeoJSON Feature."""
+        return cast("LayerFeature", self._connection.asked("GET", shape_path(name, shape_id)))
+
+    def put(self, name: str, ndjson: bytes, *, keep_going: bool = False) -> ShapesWritten:
+        """Put shapes, Features with ids, and remove those that ``{"remove": ID}`` lines name: all or none.
+
+        With ``keep_going`` the valid ones are put, and the others are the ``errors`` of the answer. Where all are
+        refused, they are the ``lines`` of the RefusedError.
+        """
+        answer = self._connection.asked(
+            "POST",
+            f"{layer_path(name)}/shapes",
+            params={"keep_going": "true"} if keep_going else {},
+            content=ndjson,
+            headers={"Content-Type": NDJSON},
+            timeout=self._load_timeout_s,
+        )
+        return cast("ShapesWritten", answer)
+
+    def remove(self, name: str, shape_id: str) -> ShapesWritten:
+        """Remove one shape."""
+        return cast("ShapesWritten", self._connection.asked("DELETE", shape_path(name, shape_id)))

@@ -1,0 +1,40 @@
+"""Paths of the API, with names of users in them."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from broker.client.errors import InvalidRequestError
+
+
+def query_path(query_id: str) -> str:
+    """Return the path of one query; InvalidRequestError for an id that would lead elsewhere.
+
+    >>> query_path("a/b c")
+    '/v1/queries/a%2Fb%20c'
+    """
+    return f"/v1/queries/{_segment('query id', query_id, 'asc query list')}"
+
+
+def layer_path(name: str) -> str:
+    """Return the path of one layer; InvalidRequestError for a name that would lead elsewhere."""
+    return f"/v1/layers/{_segment('layer', name, 'asc layer list')}"
+
+
+def shape_path(layer: str, shape_id: str) -> str:
+    """Return the path of one shape of a layer."""
+    return f"{layer_path(layer)}/shapes/{_segment('shape id', shape_id, f'asc layer show {layer}')}"
+
+
+def block_path(stream: str, number: int) -> str:
+    """Return the path of one block of a stream's plan."""
+    return f"/v1/plan/{_segment('stream', stream, 'asc status')}/blocks/{number}"
+
+
+def _segment(what: str, name: str, command: str) -> str:
+    if name in ("", ".", ".."):
+        raise InvalidRequestError(what, name, f"is none: '{command}' shows those that there are")
+    try:
+        return quote(name, safe="")
+    except UnicodeEncodeError:
+        raise InvalidRequestError(what, ascii(name), "holds half of a surrogate pair: write whole characters") from None

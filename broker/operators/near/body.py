@@ -1,0 +1,39 @@
+"""The body of the operator ``near``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from broker.body import Body, Number, Text
+from broker.operators.near.definition import DEFAULT_POSITION, DEFAULT_TIME, HALF_EARTH_M, LONGEST_S
+
+
+class NearBody(Body):
+    """Pairs of objects that are within a distance of each other, at each tick or as changes."""
+
+    name: Literal["near"]
+    key: Text = Field(description="The expression that identifies an object.")
+    distance_m: Number = Field(
+        ge=0, le=HALF_EARTH_M, allow_inf_nan=False, description="The largest distance of a pair, in metres."
+    )
+    window_s: Number = Field(
+        ge=0.001,
+        le=LONGEST_S,
+        allow_inf_nan=False,
+        description="Seconds for which a position holds; at most 100 times every_s.",
+    )
+    every_s: Number = Field(ge=0.1, le=LONGEST_S, allow_inf_nan=False, description="Seconds from one tick to the next.")
+    time: Text = Field(default=DEFAULT_TIME, description="The TIMESTAMP expression of an observation.")
+    position: Text = Field(default=DEFAULT_POSITION, description="The position, as ST_Point(longitude, latitude).")
+    on: Text | None = Field(default=None, description="A predicate over both objects, a and b.")
+    events: Annotated[
+        list[Literal["pair", "near", "apart"]],
+        Field(min_length=1, description="pair alone: each pair at each tick; near, apart: the changes."),
+    ] = Field(default=["pair"])
+    summary: Text | None = Field(
+        default=None,
+        description="The operator in one line. It is computed, and ignored in a body.",
+        json_schema_extra={"readOnly": True},
+    )
