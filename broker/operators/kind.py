@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from asc.operators.feed import QuerySettings
 from asc.predicate.normal_form import Predicate
+from broker.body import Body
 from broker.config.sections import LimitsConfig
 from broker.operators.condition_watch import ConditionWatch
 from broker.operators.definition import Definition
@@ -40,9 +41,9 @@ class OperatorKind(Protocol[D]):
     """A kind of operator: its name, its limits, and its parts.
 
     ``name``: the tag in records, plans, messages and metrics. ``noun``: one query of the kind, in messages to users.
-    ``held_noun``: what its states hold, in the plural. ``definition``: the class of its parameters. ``handoff``: the
-    path of records to it. ``limits``: keys of ``[limits]``; the first one bounds the queries of a stream.
-    ``allows_join``: whether a join may have it.
+    ``held_noun``: the contents of its states, in the plural. ``definition``: the class of its parameters; ``body``:
+    their model in the API. ``handoff``: the path of records to it. ``limits``: keys of ``[limits]``; the first one
+    bounds the queries of a stream. ``allows_join``: whether a join may have it.
     """
 
     @property
@@ -56,6 +57,9 @@ class OperatorKind(Protocol[D]):
 
     @property
     def definition(self) -> type[D]: ...
+
+    @property
+    def body(self) -> type[Body]: ...
 
     @property
     def handoff(self) -> Literal["feed"]: ...

@@ -1,16 +1,53 @@
-"""The bodies of all operators, as one union that ``name`` discriminates."""
+"""The body of an operator in the API: one of the bodies of the table of kinds, by ``name``."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from broker.operators.events.body import EventsBody
-from broker.operators.near.body import NearBody
+from broker.body import Body
+from broker.operators.kinds import OPERATORS, ROUTE
 from broker.operators.route_body import RouteBody
 
-OperatorBody = Annotated[
-    RouteBody | EventsBody | NearBody,
-    Field(discriminator="name", description="What becomes of accepted records. None is the same as route."),
-]
+
+def bodies() -> Mapping[str, type[Body]]:
+    """Return the body of each kind by its tag, that of ``route`` first."""
+    return {ROUTE: RouteBody, **{name: kind.body for name, kind in OPERATORS.items()}}
+
+
+def _validated(plain: Any) -> Body:
+    if isinstance(plain, Body):
+        return plain
+    if not isinstance(plain, Mapping):
+        raise PydanticCustomError("model_type", "Give an object")
+    name = plain.get("name")
+    body = bodies().get(name) if isinstance(name, str) else None
+    if body is None:
+        known = {"known": ", ".join(bodies())}
+        raise PydanticCustomError("union_tag_invalid", "name is no operator: give one of {known}", known)
+    return body.model_validate(plain)
+
+
+class _ByName:
+    """The discriminated union of the bodies of all kinds, read from the table as a body is validated or described."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            _validated,
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda body: body.model_dump()),
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        choices = {name: body.__pydantic_core_schema__ for name, body in bodies().items()}
+        described = handler(core_schema.tagged_union_schema(choices, discriminator="name"))
+        return {**described, "description": "The operator of accepted records. None is the same as route."}
+
+
+OperatorBody = Annotated[Body, _ByName]
+"""One of the bodies of :func:`bodies`."""
