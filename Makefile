@@ -57,7 +57,7 @@ test: setup .venv/.dev lint  ## the gate: the checks of lint, then the tests of 
 	@$(BIN)/python -m pytest -m "not nightly" $(WHOLE_FILES)
 
 nightly: setup .venv/.dev lint  ## every test, at full size and with random examples: before a release
-	@$(BIN)/python -m pytest --nightly $(WHOLE_FILES)
+	@$(BIN)/python -m pytest --nightly --timeout 900 $(WHOLE_FILES)
 
 soak: MINUTES ?= 30
 soak: setup .venv/.dev  ## random faults in a broker under load for MINUTES, and the books of what it delivered

@@ -26,9 +26,10 @@ from bench.machine import machine
 from bench.result_file import write_result
 from broker.interpreter import own_interpreter
 from broker.operators.events.task import EVENTS_DDL, events_task
+from broker.operators.feed_outputs import outputs_of
 from broker.operators.feed_part import PARTS
 from broker.operators.feed_query import STATE_OPTIONS
-from broker.operators.feed_task import FED_DDL, PACKED_DDL, STATE_DDL, feed_accumulator, packed
+from broker.operators.feed_task import FED_DDL, feed_accumulator
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 
@@ -161,14 +162,7 @@ def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataF
 
 
 def _by_bucket(feed: DataFrame) -> DataFrame:
-    context = feed.sparkSession.sparkContext
-    with own_interpreter(context):
-        task = events_task(feed_accumulator(context))
-        return (
-            feed.mapInArrow(packed, PACKED_DDL)
-            .groupBy("bucket")
-            .applyInPandasWithState(task, EVENTS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout)
-        )
+    return outputs_of(feed, events_task(feed_accumulator(feed.sparkSession.sparkContext)), EVENTS_DDL)
 
 
 def _by_object(feed: DataFrame) -> DataFrame:

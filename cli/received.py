@@ -11,8 +11,8 @@ from broker.visible_text import visible
 
 
 def record_json(delivery: Delivery) -> dict[str, Any]:
-    """A consumed record as a JSON object, with the queries that accepted it, the shapes for which joins did, and the
-    source it came from.
+    """A consumed record as a JSON object, with the queries that accepted it, the shapes for which joins did, the source
+    it came from, and the identity of the delivery.
     """
     error = dead_letter_error(delivery.headers)
     return {
@@ -26,6 +26,7 @@ def record_json(delivery: Delivery) -> dict[str, Any]:
         **({"shapes": list(delivery.shapes)} if delivery.shapes else {}),
         "source": delivery.source,
         "source_timestamp_ms": delivery.source_timestamp_ms,
+        "identity": delivery.identity,
         **({} if error is None else {"error": error}),
     }
 

@@ -22,7 +22,7 @@ from cli.demo_run import report_text
 
 ROOT = Path(broker.__file__).parents[1]
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.slow, pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,13 @@ What the marker ``nightly`` has runs in the second alone (``make nightly``); a t
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import pytest
+
+T = TypeVar("T")
+PartOf = Callable[[Iterable[T], int], list[T]]
 
 NIGHTLY = "--nightly"
 
@@ -41,3 +46,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def full_size(request: pytest.FixtureRequest) -> bool:
     """Whether tests run at full size, which is not so in the gate."""
     return bool(request.config.getoption(NIGHTLY))
+
+
+@pytest.fixture(scope="session")
+def part_of(full_size: bool) -> PartOf[object]:
+    """Returns all of what it is given at full size, and in the gate one of so many."""
+    return lambda items, share: list(items)[:: 1 if full_size else share]

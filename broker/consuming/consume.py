@@ -14,20 +14,21 @@ from typing import Any
 from broker.errors import KafkaError
 from broker.kafka.client import SHARED_OPTIONS, KafkaClient
 from broker.kafka.reading import polled
-from broker.operators.headers import delivered_by, shapes_of, source_timestamp_ms
+from broker.operators.headers import last_hop, source_timestamp_ms
 
 WINDOW = 100_000
-"""Deliveries that are remembered, to know the next ones by; some twenty megabytes."""
+"""Deliveries that are remembered, to know the next ones by; some ten megabytes."""
 
 _COMMITTED_EACH_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A record as it was delivered. ``queries``: the ids of those that accepted it, sorted; ``source``: its identity,
-    ``<topic>-<partition>-<offset>`` of the source record, None of a record that no broker delivered. ``timestamp_ms``:
-    when it was delivered; ``source_timestamp_ms``: the source record's own. ``shapes``: as ``<query>/<shape>``, those
-    for which joins among the queries accepted it.
+    """A record as it was delivered. ``queries``: the ids of those that accepted it, sorted; ``source``: the source
+    record, ``<topic>-<partition>-<offset>``. ``timestamp_ms``: when it was delivered; ``source_timestamp_ms``: the
+    source record's own. ``shapes``: as ``<query>/<shape>``, those for which joins among the queries accepted it.
+    ``identity``: the one thing that repeats of the delivery have in common and no other output of its queries has, the
+    header ``asc-window``, else ``asc-event``, else ``asc-source``; None of a record that no broker delivered.
     """
 
     topic: str
@@ -41,6 +42,7 @@ class Delivery:
     source: str | None
     source_timestamp_ms: int | None = None
     shapes: Sequence[str] = ()
+    identity: str | None = None
 
 
 def consume(
@@ -60,9 +62,9 @@ def consume(
     takes longer than five minutes for a single delivery is taken for dead, and another one gets that delivery as well.
     A group that is new begins with the oldest record.
 
-    A fault makes the broker deliver a record twice. What has the ``asc-source``, the queries, the shapes, the key and
-    the value of one of the last ``window`` deliveries of its topic to this consumer is passed over; records without
-    ``asc-source`` never are. ``options`` are Kafka's own, by the names that ``[kafka.options]`` has: TLS and SASL.
+    A fault makes the broker deliver a record twice. What has the identity, the queries, the shapes, the key and the
+    value of one of the last ``window`` deliveries of its topic to this consumer is passed over; records without an
+    identity never are. ``options`` are Kafka's own, by the names that ``[kafka.options]`` has: TLS and SASL.
     Raises KafkaError where Kafka does not answer at the start for ``timeout_s``, refuses, or has no such topic; later
     it is waited for.
 
@@ -109,7 +111,7 @@ def receive(
                         idle()
                     continue
                 delivery = delivery_of(message)
-                if delivery.source is None or seen.is_new(delivery):
+                if delivery.identity is None or seen.is_new(delivery):
                     yield delivery
                     given += 1
                 if done is not None:
@@ -140,7 +142,7 @@ def _check(group: str, options: Mapping[str, str], window: int) -> None:
 def delivery_of(message: Any) -> Delivery:
     """A message of kafka-python's consumer."""
     headers = tuple(message.headers or ())
-    queries, source = delivered_by(headers)
+    hop = last_hop(headers)
     return Delivery(
         message.topic,
         message.partition,
@@ -149,16 +151,17 @@ def delivery_of(message: Any) -> Delivery:
         message.key,
         message.value,
         headers,
-        tuple(queries),
-        source,
+        hop.queries,
+        hop.source,
         source_timestamp_ms(headers),
-        tuple(shapes_of(headers)),
+        hop.shapes,
+        hop.identity,
     )
 
 
 class _Seen:
-    """The sources of the last deliveries, at most so many, each with what it was; by topic, for one record may be
-    delivered to several. Cost: two look-ups and a digest a delivery.
+    """The last deliveries, at most so many, each as a digest of 16 bytes of its topic, its identity and what it was.
+    Cost: a look-up and a digest a delivery; the memory is the same however long identities are.
 
     One of another content is no duplicate: streams may share a source topic, and a topic that is made again counts
     anew. One that comes again at its own place is one: it was done with, though Kafka could not be told any more.
@@ -166,18 +169,20 @@ class _Seen:
 
     def __init__(self, window: int) -> None:
         self._window = window
-        self._sources: OrderedDict[tuple[str, str | None, bytes], None] = OrderedDict()
+        self._digests: OrderedDict[bytes, None] = OrderedDict()
 
     def is_new(self, delivery: Delivery) -> bool:
+        """Remember a delivery; whether it is none of the last ones."""
         digest = hashlib.blake2b(digest_size=16)
-        for part in (delivery.key, delivery.value, *(one.encode() for one in (*delivery.queries, *delivery.shapes))):
+        names = (delivery.topic, delivery.identity or "", *delivery.queries, "", *delivery.shapes)
+        for part in (delivery.key, delivery.value, *(name.encode() for name in names)):
             digest.update(b"-" if part is None else b"%d:" % len(part) + part)
-        known = delivery.topic, delivery.source, digest.digest()
-        if known in self._sources:
+        known = digest.digest()
+        if known in self._digests:
             return False
-        self._sources[known] = None
-        if len(self._sources) > self._window:
-            self._sources.popitem(last=False)
+        self._digests[known] = None
+        if len(self._digests) > self._window:
+            self._digests.popitem(last=False)
         return True
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from broker.http.contents import shown_record
 from broker.http.permitted import Permitted
 from broker.kafka.last_records import last_records
-from broker.operators.headers import delivered_by, source_timestamp_ms
+from broker.operators.headers import last_hop, source_timestamp_ms
 from broker.queries.query import RegisteredQuery
 
 _LOOKED_AT = 1_000
@@ -28,12 +28,12 @@ def last_matches(permitted: Permitted, query: RegisteredQuery, show: int) -> lis
     records = last_records(stream.kafka, query.topic, _LOOKED_AT, most_bytes=_BYTES_MAX, within_s=_WITHIN_S)
     found = []
     for record in sorted(records, key=lambda each: (each.timestamp, each.partition, each.offset), reverse=True):
-        queries, source = delivered_by(record.headers or ())
-        if query.id in queries:
+        hop = last_hop(record.headers or ())
+        if query.id in hop.queries:
             came_ms = source_timestamp_ms(record.headers or ())
             if came_ms is None:  # an event's: when it was told
                 came_ms = record.timestamp
-            found.append({**shown_record(record), "source": source, "source_timestamp_ms": came_ms})
+            found.append({**shown_record(record), "source": hop.source, "source_timestamp_ms": came_ms})
             if len(found) == show:
                 break
     return found

@@ -75,15 +75,15 @@ class Expression:
         try:
             found = analyser.normalise(text)
         except PredicateError as error:
-            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], self._remedy(error, text)) from None
+            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], self._remedy(error)) from None
         if len(found.read) != 1 or not found.columns or is_position != bool(found.read[0].parts):
             remedy = "is the same for every record: name columns that differ"
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
         return found
 
-    def _remedy(self, error: PredicateError, text: str) -> str:
+    def _remedy(self, error: PredicateError) -> str:
         """Return the remedy in words of the user's text, and not of the text around it."""
-        if error.value == shortened(text):
+        if self.role == "time" and error.value == shortened(self.computed):
             return "is no TIMESTAMP: name one, or CAST it to one"
         try:
             parse(self.sql, Limits(), "UTC")

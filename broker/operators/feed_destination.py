@@ -63,10 +63,12 @@ class FeedDestination:
     """A query of a kind with the handoff ``feed``, in a plan.
 
     It has all that the kind needs to know of the query, so that a replayed batch uses the definitions of its plan.
+    ``conditions``: those that the reader of the feed judges itself (:mod:`broker.operators.condition_watch`).
     """
 
     track: Track
     query: QuerySettings
+    conditions: tuple[str, ...] = ()
 
     @property
     def selection(self) -> str:
@@ -75,7 +77,7 @@ class FeedDestination:
 
     def in_plan(self) -> Destination:
         """Return the destination as plans have it."""
-        plain = {"track": self.track.plain(), "query": self.query.plain()}
+        plain = {"track": self.track.plain(), "query": self.query.plain(), "conditions": list(self.conditions)}
         names = (self.track.name, self.selection)
         return Destination(self.query.id, self.track.op, FORM, *names, json.dumps(plain, separators=(",", ":")))
 
@@ -83,7 +85,8 @@ class FeedDestination:
     def of(destination: Destination) -> FeedDestination:
         """Return the query of a plan's destination."""
         plain = json.loads(destination.definition)
-        return FeedDestination(Track.of_plain(plain["track"]), QuerySettings.of_plain(plain["query"]))
+        track, query = Track.of_plain(plain["track"]), QuerySettings.of_plain(plain["query"])
+        return FeedDestination(track, query, tuple(plain["conditions"]))
 
 
 def destinations_in(plan: Plan) -> list[FeedDestination]:

@@ -15,6 +15,7 @@ from pyspark.accumulators import AccumulatorParam
 
 from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Kind
+from broker.operators.feed_outputs import PartFunction
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +110,7 @@ def part_task(
     tallies: Accumulator[FeedTally],
     state_of: Callable[[bytes | None], PartState[_T]],
     frame: Callable[[list[_T]], pd.DataFrame],
-) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
+) -> PartFunction:
     """Return the function of ``applyInPandasWithState``: a group is a part of the feed, ``state_of`` makes its state of
     the bytes before (None at first), ``frame`` rows of the outputs.
     """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import dropwhile, takewhile
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ HEADER_TIMESTAMP = "asc-timestamp"
 HEADER_ERROR = "asc-error"
 HEADER_EVENT = "asc-event"
 """Of an event: its identity, the same whenever it is told again."""
+
+HEADER_WINDOW = "asc-window"
+"""Of what an operator says of a window: its identity, before that of an event."""
+
+_IDENTITIES = (HEADER_WINDOW, HEADER_EVENT)
 
 EXCESS = "record for topic "
 """How the reason of a dead letter begins that stands for a record too large for a destination: it has not all of it."""
@@ -35,35 +41,64 @@ def event_headers() -> Column:
     )
 
 
-def delivered_by(headers: Iterable[tuple[str, bytes | None]]) -> tuple[list[str], str | None]:
-    """The queries of a delivery and the identity of its source: the last ``asc-source``, the ``asc-query`` before it.
+@dataclass(frozen=True, slots=True)
+class LastHop:
+    """What the last broker that a record passed wrote of its delivery: the ids of the queries that accepted it, the
+    shapes for which joins did (``<query>/<shape>``), the source record, and the identity of the delivery.
 
-    A record that went through several streams bears the headers of each, those of the last one last. No ``asc-source``:
-    no delivery, so no queries. What is not UTF-8 was not written by a broker; it is shown with replacement characters.
+    ``identity``: equal of the repeats of one delivery, and of no other output of its queries: ``asc-window``, else
+    ``asc-event``, else ``asc-source``.
+    """
+
+    queries: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
+    source: str | None = None
+    identity: str | None = None
+
+
+def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
+    """Read the last delivery of a record from its headers; without an identity it is none, and has no queries.
+
+    A record that went through several streams has the headers of each, those of the last one last: ``asc-window`` and
+    ``asc-event``, ``asc-shape``, ``asc-query`` and ``asc-source``. An output without a source record ends with
+    ``asc-window`` and ``asc-event`` instead, after ``asc-query``, so that they are not taken for those of the next hop.
+    What is not UTF-8 was not written by a broker; it is shown with replacement characters.
 
     >>> hops = [("asc-query", b"a"), ("asc-source", b"s-0-7"), ("asc-query", b"b"), ("asc-source", b"asc.a-0-3")]
-    >>> delivered_by(hops), delivered_by(hops[:1])
-    ((['b'], 'asc.a-0-3'), ([], None))
+    >>> last_hop(hops).queries, last_hop(hops).identity, last_hop(hops[:1]).queries
+    (('b',), 'asc.a-0-3', ())
+    >>> last_hop([("asc-event", b"a:enter:s-0-7"), ("asc-query", b"a"), ("asc-source", b"s-0-7")]).identity
+    'a:enter:s-0-7'
     """
-    from_the_end = dropwhile(lambda header: header[0] != HEADER_SOURCE, reversed(list(headers)))
-    source = next(from_the_end, None)
-    if source is None:
-        return [], None
-    queries = [_text(value) for _, value in takewhile(lambda header: header[0] == HEADER_QUERY, from_the_end)]
-    return queries[::-1], _text(source[1])
+    found = list(headers)
+    names = [name for name, _ in found]
+    ends = (place for place in range(len(found), 0, -1) if names[place - 1] in (HEADER_SOURCE, *_IDENTITIES))
+    end = next(ends, 0)
+    if not end:
+        return LastHop()
+    has_source = names[end - 1] == HEADER_SOURCE
+    last = end - 1 if has_source else _start_of_run(names, end, _IDENTITIES)
+    queries = _start_of_run(names, last, (HEADER_QUERY,))
+    shapes = _start_of_run(names, queries, (HEADER_SHAPE,))
+    first = _start_of_run(names, shapes, _IDENTITIES)
+    own = dict(found[first:shapes] if has_source else found[last:end])
+    if has_source and first and names[first - 1] == HEADER_QUERY:
+        # They end the hop before, which has no source record.
+        own = {}
+    source = _text(found[end - 1][1]) if has_source else None
+    return LastHop(
+        tuple(_text(value) for _, value in found[queries:last]),
+        tuple(_text(value) for _, value in found[shapes:queries]),
+        source,
+        next((_text(own[name]) for name in _IDENTITIES if name in own), source),
+    )
 
 
-def shapes_of(headers: Iterable[tuple[str, bytes | None]]) -> list[str]:
-    """The shapes of a delivery, ``<query>/<shape>``, for which its joins accepted it: the ``asc-shape`` before the
-    ``asc-query`` of :func:`delivered_by`.
-
-    >>> shapes_of([("asc-shape", b"in/CHE"), ("asc-query", b"in"), ("asc-query", b"late"), ("asc-source", b"s-0-7")])
-    ['in/CHE']
-    """
-    from_the_end = dropwhile(lambda header: header[0] != HEADER_SOURCE, reversed(list(headers)))
-    next(from_the_end, None)
-    before = dropwhile(lambda header: header[0] == HEADER_QUERY, from_the_end)
-    return [_text(value) for _, value in takewhile(lambda header: header[0] == HEADER_SHAPE, before)][::-1]
+def _start_of_run(names: Sequence[str], end: int, wanted: Collection[str]) -> int:
+    """Return where the row of headers of some names begins that reaches to a place."""
+    while end and names[end - 1] in wanted:
+        end -= 1
+    return end
 
 
 def source_timestamp_ms(headers: Iterable[tuple[str, bytes | None]]) -> int | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from asc.operators.feed import QuerySettings
 from asc.predicate.normal_form import Predicate
 from broker.config.sections import LimitsConfig
+from broker.operators.condition_watch import ConditionWatch
 from broker.operators.definition import Definition
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination
@@ -25,13 +26,14 @@ class StreamContext:
     """A stream, as far as the readers of its feed need it.
 
     ``sink``: options of Spark's Kafka sink. ``records_max``: the records of one batch, as the configuration bounds
-    them. ``analyser``: of predicates over the stream's records.
+    them. ``analyser``: of predicates over the stream's records. ``watch``: of the conditions that the reader judges.
     """
 
     name: str
     sink: Mapping[str, str]
     records_max: int
     analyser: RecordAnalyser
+    watch: ConditionWatch
 
 
 class OperatorKind(Protocol[D]):
@@ -68,6 +70,9 @@ class OperatorKind(Protocol[D]):
         """Return the expressions of a definition, checked; QueryError where one is refused. ``patiently``: Spark has
         all the time that it needs for what it is asked.
         """
+
+    def conditions(self, definition: D) -> tuple[str, ...]:
+        """Return the conditions that the reader of the feed judges itself, as the user gave them."""
 
     def destination(
         self, definition: D, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions

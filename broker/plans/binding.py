@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from broker.errors import BrokerError
@@ -17,11 +19,16 @@ _KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A batch, the version it is run with, and the first offsets after it, by source partition."""
+    """A batch, the version it is run with, and its offsets by source partition: the first after it, and its own first.
+
+    ``first_offsets``: those that are known of what Spark planned: of a partition that was new in the batch there is
+    none. None where the file is of an earlier version, which did not write them.
+    """
 
     batch_id: int
     version: int
     end_offsets: Offsets
+    first_offsets: Offsets | None = None
 
 
 class BatchBindings:
@@ -39,6 +46,7 @@ class BatchBindings:
         self._folder = folder
         self._again = folder / "begun-again"
         self._offsets_log, self._commit_log = checkpoint / "offsets", checkpoint / "commits"
+        self._initial = checkpoint / "sources" / "0" / "0"
         folder.mkdir(parents=True, exist_ok=True)
         last = max(ids_in(self._offsets_log), default=-1)
         for outlived in (batch_id for batch_id in self._ids() if batch_id > last):
@@ -67,7 +75,7 @@ class BatchBindings:
         if self.has(batch_id):
             self._note(batch_id, self.times_begun(batch_id) + 1)
             return self._read(batch_id)
-        binding = Binding(batch_id, version, self._planned_end(batch_id))
+        binding = Binding(batch_id, version, self._planned_end(batch_id), self._planned_first(batch_id))
         path = self._folder / str(batch_id)
         write_durably(path, binding_text(binding), copy_of(path))
         for old in self._ids()[:-_KEPT]:
@@ -89,12 +97,11 @@ class BatchBindings:
         if self.has(batch_id):
             self._note(batch_id, max(0, self.times_begun(batch_id) - times))
 
-    def records(self, batch_id: int) -> tuple[Offsets, Offsets]:
-        """The first offsets of a batch and those after it, as Spark planned them; a partition of its first batch, or
-        that was new in it, is missing in the former. BrokerError where Spark's log cannot be read.
+    def first_offsets(self, binding: Binding) -> Offsets:
+        """Return the first offsets of a bound batch, as far as they are known: see :class:`Binding`. BrokerError where
+        only Spark's log says them and cannot be read.
         """
-        is_first = not (self._offsets_log / str(batch_id - 1)).exists()
-        return {} if is_first else self._planned_end(batch_id - 1), self._planned_end(batch_id)
+        return self._planned_first(binding.batch_id) if binding.first_offsets is None else binding.first_offsets
 
     def _note(self, batch_id: int, times: int) -> None:
         write_durably(self._again, json.dumps({"batch": batch_id, "times": times}))
@@ -119,12 +126,27 @@ class BatchBindings:
         # metadata, and one line a source, {"topic": {"partition": offset}}.
         path = self._offsets_log / str(batch_id)
         try:
-            by_topic = json.loads(path.read_text("utf-8").splitlines()[2])
-            return {
-                int(partition): int(offset) for offsets in by_topic.values() for partition, offset in offsets.items()
-            }
+            return _offsets_of(json.loads(path.read_text("utf-8").splitlines()[2]))
         except (OSError, ValueError, IndexError, AttributeError) as error:
             raise BrokerError("offset log of Spark", str(path), f"cannot be read: {error}") from error
+
+    def _planned_first(self, batch_id: int) -> Offsets:
+        """Return where Spark begins a batch: where the one before ended, or where the stream's first batch begins."""
+        before = batch_id - 1
+        if self.has(before):
+            return self._read(before).end_offsets
+        return self._planned_end(before) if (self._offsets_log / str(before)).exists() else self._initial_offsets()
+
+    def _initial_offsets(self) -> Offsets:
+        # Of the source, Spark notes them when it plans the first batch: a version line, then {"topic": {...}}.
+        try:
+            return _offsets_of(json.loads(self._initial.read_text("utf-8").splitlines()[1]))
+        except (OSError, ValueError, IndexError, AttributeError, TypeError):
+            return {}
+
+
+def _offsets_of(by_topic: Mapping[str, Mapping[str, int]]) -> Offsets:
+    return {int(partition): int(offset) for offsets in by_topic.values() for partition, offset in offsets.items()}
 
 
 def copy_of(path: Path) -> Path:
@@ -134,18 +156,24 @@ def copy_of(path: Path) -> Path:
 
 def binding_text(binding: Binding) -> str:
     """The text of a binding's file: JSON, with a sum over the rest by which a changed byte is told."""
-    ends = {str(partition): offset for partition, offset in sorted(binding.end_offsets.items())}
-    plain = {"version": binding.version, "end_offsets": ends}
+    plain: dict[str, Any] = {"version": binding.version, "end_offsets": _plain(binding.end_offsets)}
+    if binding.first_offsets is not None:
+        plain["first_offsets"] = _plain(binding.first_offsets)
     return json.dumps({**plain, "crc32": crc32(json.dumps(plain).encode())})
+
+
+def _plain(offsets: Offsets) -> dict[str, int]:
+    return {str(partition): offset for partition, offset in sorted(offsets.items())}
 
 
 def parsed_binding(batch_id: int, text: str | bytes) -> Binding:
     """The binding in the text of its file; ValueError where it is none, or not as it was written."""
     try:
         plain = json.loads(text)
-        # Earlier versions wrote no sum.
-        noted = plain.pop("crc32", None)
-        found = Binding(batch_id, int(plain["version"]), {int(p): int(o) for p, o in plain["end_offsets"].items()})
+        # Earlier versions wrote no sum, and no first offsets.
+        noted, first = plain.pop("crc32", None), plain.get("first_offsets")
+        ends = _offsets_of({"": plain["end_offsets"]})
+        found = Binding(batch_id, int(plain["version"]), ends, None if first is None else _offsets_of({"": first}))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"no binding: {error!r}") from error
     if noted is not None and noted != crc32(json.dumps(plain).encode()):

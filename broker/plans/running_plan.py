@@ -21,10 +21,17 @@ LOG = logging.getLogger("asc.plan")
 
 @dataclass(frozen=True, slots=True)
 class BoundBatch:
-    """A batch's plan. ``is_replay``: it is that of an earlier version, with which the batch was begun before."""
+    """A batch's plan and its records. ``is_replay``: the plan is that of an earlier version, with which the batch was
+    begun before.
+
+    ``first`` and ``end``: offsets by source partition, the first of the batch and the first after it; equal where a
+    partition has no record in it. They are the same whenever the batch is run.
+    """
 
     plan: Plan
     is_replay: bool
+    first: Offsets
+    end: Offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +99,8 @@ class RunningPlan:
             plan = self._plan_bound_to(bound) if bound is not None and not self.is_settled else None
         if bound is None or plan is None:
             return None
-        first, end = self._bindings.records(bound.batch_id)
-        first = {partition: first.get(partition, self._starting.get(partition, 0)) for partition in end}
-        return UnfinishedBatch(bound.batch_id, plan, first, end, self._bindings.times_begun(bound.batch_id))
+        times_begun = self._bindings.times_begun(bound.batch_id)
+        return UnfinishedBatch(bound.batch_id, plan, self._first_of(bound), bound.end_offsets, times_begun)
 
     def excuse(self, times: int = 1) -> None:
         """What kept the last batch from being done was none of it: it counts as begun so many times less."""
@@ -141,8 +147,7 @@ class RunningPlan:
         if bound is None or self.is_settled:
             return offsets
         with suppress(BrokerError):
-            first, _ = self._bindings.records(bound.batch_id)
-            return {**self._starting, **first}
+            return {**self._starting, **self._bindings.first_offsets(bound)}
         return offsets
 
     def bind(self, batch_id: int) -> BoundBatch:
@@ -162,13 +167,21 @@ class RunningPlan:
                     self._bound = self._bindings.last()
                 raise
             plan = self._plan_bound_to(binding)
+        first = self._first_of(binding)
         if plan is running:
-            return BoundBatch(running, is_replay=False)
+            return BoundBatch(running, is_replay=False, first=first, end=binding.end_offsets)
         if plan is None:
             remedy = f"was begun with version {binding.version}, whose plan is not known: start the daemon again"
             raise BrokerError("batch", batch_id, remedy)
         LOG.info("stream '%s': batch %d is run again with version %d", self._stream, batch_id, binding.version)
-        return BoundBatch(plan, is_replay=True)
+        return BoundBatch(plan, is_replay=True, first=first, end=binding.end_offsets)
+
+    def _first_of(self, binding: Binding) -> Offsets:
+        """Return the first offset of a batch for each partition that it has; a partition that was new in it begins at
+        its first record.
+        """
+        first = self._bindings.first_offsets(binding)
+        return {partition: first.get(partition, self._starting.get(partition, 0)) for partition in binding.end_offsets}
 
     def _plan_bound_to(self, binding: Binding) -> Plan | None:
         if binding.version == self._plan.version:

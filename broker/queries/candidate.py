@@ -18,6 +18,7 @@ from asc.spatial.layer import Layer
 from broker.errors import QueryError
 from broker.matching.plan_ids import member_id, members_in
 from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
+from broker.operators.expressions import expressions_of_destination
 from broker.operators.feed_destination import FeedDestination, selection_of, selection_of_join
 from broker.operators.kinds import kind_of
 from broker.plans.sorted_map import SortedMap
@@ -133,6 +134,13 @@ class Candidate:
         if self.predicate.forms is not None and not self.expressions.all:
             return []
         return [attribute for attribute in self.read if attribute.is_computed]
+
+    @property
+    def computed_texts(self) -> set[str]:
+        """The SQL texts of all that a batch computes for it, its operator's expressions included."""
+        destination = self.destination
+        own = () if destination is None else expressions_of_destination(destination)
+        return {attribute.sql for attribute in (*self.computed, *own)}
 
     @property
     def computes_by_row(self) -> bool:

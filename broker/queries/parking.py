@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from asc.errors import AscError
 from asc.spatial.layer import Layer
+from broker.operators.kinds import kind_of
 from broker.queries.candidate import Candidate
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -83,8 +84,11 @@ class Parking:
 def _reason(query: RegisteredQuery, finding: Finding, stream: Stream, shapes: Mapping[str, Layer]) -> str | None:
     if query.topic in finding.topics:
         return finding.topics[query.topic]
+    if query.operator is not None:
+        for condition in kind_of(query.operator).conditions(query.operator):
+            if condition in finding.conditions:
+                return finding.conditions[condition]
     with suppress(AscError):
-        for attribute in Candidate.of(query, stream.analyser, shapes).computed:
-            if attribute.sql in finding.expressions:
-                return finding.expressions[attribute.sql]
+        texts = Candidate.of(query, stream.analyser, shapes).computed_texts if finding.expressions else set()
+        return next((reason for text, reason in finding.expressions.items() if text in texts), None)
     return None

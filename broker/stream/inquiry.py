@@ -12,10 +12,11 @@ from broker.errors import KafkaError
 from broker.failure import is_of_kafka, one_line
 from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
+from broker.operators.expressions import expressions_of
 from broker.operators.feed_destination import routed_topics
 from broker.plans.running_plan import RunningPlan, UnfinishedBatch
 from broker.stream.finding import Finding
-from broker.stream.suspects import ChildTrial, SuspectBatch, Trial, guilty, slow
+from broker.stream.suspects import ChildTrial, SuspectBatch, Trial, child_master, guilty, slow
 
 LOG = logging.getLogger("asc.job")
 
@@ -124,7 +125,7 @@ class Inquiry:
         fault: str,
     ) -> dict[str, str]:
         """The expressions of a batch that a search finds, by their SQL, with what their queries are parked for."""
-        attributes = tuple(attribute for attribute in batch.plan.p_attributes if attribute.is_computed)
+        attributes = tuple(attribute for attribute in expressions_of(batch.plan) if attribute.is_computed)
         if not attributes:
             return {}
         settings = self._config.spark
@@ -135,7 +136,7 @@ class Inquiry:
             self._cluster.client.spark_options(),
             self._decoder,
             attributes,
-            settings.master if settings.master.startswith("local") else "local[2]",
+            child_master(settings.master),
             settings.driver_memory,
         )
         with trial_of(suspected) as trial:

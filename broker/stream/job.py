@@ -16,6 +16,7 @@ from broker.errors import BrokerError, SchemaRegistryError
 from broker.failure import one_line, root_cause, text_of
 from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
+from broker.operators.expressions import expressions_of
 from broker.operators.feed_destination import FeedDestination
 from broker.plans.binding import write_durably
 from broker.plans.offsets import Offsets
@@ -325,7 +326,7 @@ class StreamJob:
             or now - self._looked <= _AGAIN * limit_s
         ):
             return False
-        return any(attribute.is_computed for attribute in self._running.plan.p_attributes)
+        return any(attribute.is_computed for attribute in expressions_of(self._running.plan))
 
     def _tell_long_batch(self) -> None:
         """What Spark waits for, a worker that stands still or a destination that takes nothing, raises no error."""

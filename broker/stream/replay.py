@@ -7,7 +7,7 @@ from typing import Any
 
 from broker.kafka.batch_sender import BatchSender
 from broker.kafka.client import KafkaClient, WholeRecord
-from broker.operators.headers import as_it_came, delivered_by, is_whole
+from broker.operators.headers import as_it_came, is_whole, last_hop
 
 
 def replay(client: KafkaClient, dead_letter_topic: str, topic: str, places: Iterable[tuple[int, int]]) -> int:
@@ -25,8 +25,7 @@ def replay(client: KafkaClient, dead_letter_topic: str, topic: str, places: Iter
 
 def original(message: Any, partitions: int) -> WholeRecord:
     """The record that became a dead letter, for the partition it came from while that is there."""
-    _, source = delivered_by(message.headers or ())
-    came_from = (source or "").split("-")[-2:-1]
+    came_from = (last_hop(message.headers or ()).source or "").split("-")[-2:-1]
     partition = int(came_from[0]) if came_from and came_from[0].isdecimal() else partitions
     return WholeRecord(
         message.key,

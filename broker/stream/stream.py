@@ -21,6 +21,7 @@ from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.batch_runner import sink_options
+from broker.stream.condition_inquiry import ConditionInquiry
 from broker.stream.dead_letters import DeadLetters
 from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.event_time import EventTime
@@ -87,11 +88,12 @@ class Stream:
         self._feed_lag = Lag(f"{name}-feed", self._feed_topic, cluster.client, {})
         self._event_time = EventTime(folder)
         self._destinations = PlanDestinations()
-        context = StreamContext(name, sink_options(config, cluster), config.spark.max_records_per_batch, self.analyser)
+        self._conditions = {op: ConditionInquiry(op, name, config, folder) for op in OPERATORS}
+        own = (name, sink_options(config, cluster), config.spark.max_records_per_batch, self.analyser)
         source = {**CONSUMER, **cluster.client.spark_options()}
         self.feed_queries: Mapping[str, FeedQuery] = {
             op: FeedQuery(
-                *(name, spark, self._feed_topic, folder, kind.reader(context)),
+                *(name, spark, self._feed_topic, folder, kind.reader(StreamContext(*own, self._conditions[op]))),
                 others=OPERATORS.keys() - {op},
                 source=source,
                 prepare=self._prepare_feed,
@@ -126,7 +128,8 @@ class Stream:
     @property
     def finding(self) -> Finding | None:
         """What the stream cannot go on with until the queries that use it are parked; None while it needs no such."""
-        return self.job.finding
+        findings = (inquiry.finding for inquiry in self._conditions.values())
+        return self.job.finding or next(filter(None, findings), None)
 
     def phases(self) -> dict[str, float]:
         """The seconds of each phase of a batch, the medians of the last batches with records: see ``PHASES``."""
@@ -148,6 +151,8 @@ class Stream:
     def go_on(self, finding: Finding) -> None:
         """What was found is in no plan of the stream any more."""
         self.job.go_on(finding)
+        for inquiry in self._conditions.values():
+            inquiry.go_on(finding)
 
     def warm_up(self, seconds: float) -> None:
         """Before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
@@ -167,6 +172,8 @@ class Stream:
         self.monitor.ask_to_stop()
         self.figures.lag.ask_to_stop()
         self._feed_lag.ask_to_stop()
+        for inquiry in self._conditions.values():
+            inquiry.ask_to_stop()
         for query in self.feed_queries.values():
             query.ask_to_stop()
 
@@ -183,6 +190,8 @@ class Stream:
         """Start the readers of the feed that the queries of a batch need."""
         for op in {each.track.op for each in destinations}:
             self.feed_queries[op].begin()
+            own = (each.conditions for each in destinations if each.track.op == op)
+            self._conditions[op].allow({condition for conditions in own for condition in conditions})
 
     def _prepare_feed(self) -> None:
         """Make the feed, and the topics that what comes of it goes to, where they are missing. Raises KafkaError."""

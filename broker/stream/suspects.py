@@ -17,6 +17,7 @@ from asc.keys.attribute import PAttribute
 from broker.errors import BrokerError
 from broker.failure import is_of_kafka, one_line, root_cause
 from broker.formats.decoder import Decoder
+from broker.operators.condition_watch import Suspects
 from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ _TRIALS_MAX = 48
 """Of a search for slow expressions: each may take as long as its limit, and the start of a Spark."""
 
 _LOOK_S = 0.25
+
+
+def child_master(master: str) -> str:
+    """Return the master of a child's Spark, beside a Spark with some master: always one of its own process."""
+    return master if master.startswith("local") else "local[2]"
 
 
 class InquiryError(BrokerError):
@@ -56,6 +62,21 @@ class SuspectBatch:
     attributes: tuple[PAttribute, ...]
     master: str
     driver_memory: str
+
+    @property
+    def time_zone(self) -> str:
+        """That of the stream."""
+        return self.decoder.time_zone
+
+    @property
+    def subject(self) -> str:
+        """The source topic."""
+        return self.topic
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the records, decoded."""
+        records = self.records(spark)
+        return self.decoder.for_records(records).decode(records)
 
     def records(self, spark: SparkSession) -> DataFrame:
         """The records, as the stream's job reads them."""
@@ -143,7 +164,7 @@ class ChildTrial:
     ``limit_s`` has failed. Cost: the memory and the start of a second Spark.
     """
 
-    def __init__(self, batch: SuspectBatch, is_wanted: Callable[[], bool], limit_s: float = _ENDLESS_S) -> None:
+    def __init__(self, batch: Suspects, is_wanted: Callable[[], bool], limit_s: float = _ENDLESS_S) -> None:
         self._batch = batch
         self._is_wanted = is_wanted
         self._limit_s = limit_s
@@ -171,7 +192,7 @@ class ChildTrial:
             self._end()
             return DIED
         if not is_known:
-            raise InquiryError("records of a batch", self._batch.topic, f"cannot be read again: {reason}")
+            raise InquiryError("records of a batch", self._batch.subject, f"cannot be read again: {reason}")
         return reason
 
     def _connection(self) -> Connection:
@@ -195,7 +216,7 @@ class ChildTrial:
         while not connection.poll(_LOOK_S):
             waited_s += _LOOK_S
             if not self._is_wanted():
-                raise InquiryError("records of a batch", self._batch.topic, "are left, for the daemon stops")
+                raise InquiryError("records of a batch", self._batch.subject, "are left, for the daemon stops")
             if waited_s > timeout_s:
                 raise TimeoutError
         answer: _Answer = connection.recv()
@@ -211,7 +232,7 @@ class ChildTrial:
             child.join()
 
 
-def _serve(connection: Connection, batch: SuspectBatch) -> None:
+def _serve(connection: Connection, batch: Suspects) -> None:
     """The child process: answers once Spark runs, then to rows of places whether they can be computed."""
     from broker.matching.dry_run import dry_run
     from broker.runtime.spark import has_stopped, spark_session
@@ -219,14 +240,13 @@ def _serve(connection: Connection, batch: SuspectBatch) -> None:
     spark = spark_session(
         app_name="asc-suspects",
         master=batch.master,
-        time_zone=batch.decoder.time_zone,
+        time_zone=batch.time_zone,
         driver_memory=batch.driver_memory,
     )
     # What comes from here on is told by the one who asked.
     spark.sparkContext.setLogLevel("OFF")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-    records = batch.records(spark)
-    frame = batch.decoder.for_records(records).decode(records)
+    frame = batch.frame(spark)
     connection.send((True, None))
     while True:
         try:

@@ -32,6 +32,7 @@ def test_the_limit_is_the_machine_before_the_partitions(
     assert named in limit(drained, partitions, slots=2, cores=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.kafka

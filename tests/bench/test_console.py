@@ -11,6 +11,7 @@ import bench.console
 from bench.console import PAGES, Size
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.kafka

@@ -11,6 +11,7 @@ import bench.events
 from bench.events import Size
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.timeout(600)

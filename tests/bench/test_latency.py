@@ -13,6 +13,7 @@ from bench.latency import Size, histogram, timeline
 from bench.traffic import Received
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.kafka

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from broker.kafka.embedded import EmbeddedKafka
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.kafka

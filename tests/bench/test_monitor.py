@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_monitor_measures_in_two_of_three_modes(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,8 +13,9 @@ from bench.peers import CONTENDERS, Size
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
+@pytest.mark.nightly
 def test_all_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench.peers, "QUICK", Size((20,), 200, 1, 60.0))
+    monkeypatch.setattr(bench.peers, "QUICK", Size((20,), 200, 1, 600.0))
     monkeypatch.setattr(bench.peers, "WORKLOADS", {"alerts": bench.peers.WORKLOADS["alerts"]})
     result = bench.peers.run(quick=True, output_dir=tmp_path)
     assert result == json.loads((tmp_path / "peers.json").read_text("utf-8"))

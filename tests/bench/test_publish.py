@@ -9,7 +9,7 @@ import pytest
 
 import bench.publish
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def test_every_contender_sends_every_row(tmp_path: Path) -> None:

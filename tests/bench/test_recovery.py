@@ -30,6 +30,7 @@ def test_a_backlog_is_no_recovery_until_a_record_comes_as_soon_as_it_was_sent() 
     assert found == {"delivered_s": 18.0, "caught_up_s": 20.0}
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.slow

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_plans_find_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.spark, "QUICK", bench.spark.Size(5_000, (10,), (100, 1_000), 1))

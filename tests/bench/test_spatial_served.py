@@ -8,6 +8,7 @@ from bench.spatial_served import one_more
 from workloads.fences import fences
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.kafka
 def test_fences_stand_and_more_come() -> None:

@@ -21,6 +21,7 @@ def processes(folder: Path) -> int:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_its_workers_register_can_be_killed_and_end_with_it(tmp_path: Path) -> None:
     with StandaloneCluster(tmp_path, workers=1, memory_mib=256) as cluster:

@@ -9,7 +9,7 @@ import pytest
 
 import bench.standing
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def test_a_load_changes_and_starts_are_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.slow
 def test_an_error_whose_jvm_is_gone_is_told_all_the_same() -> None:

@@ -27,6 +27,7 @@ print([tuple(row) for row in broker.match(rows, {"big": "n > 3"}).collect()], sp
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_an_environment_that_is_not_activated_is_enough(tmp_path: Path) -> None:
     """The first ``python3`` of the path is one that cannot run a worker, and nothing names another."""

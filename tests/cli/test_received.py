@@ -51,3 +51,6 @@ def test_a_record_as_json_tells_text_from_bytes_and_nothing_from_empty() -> None
     found = record_json(delivery_of(Message(None, b"", DEAD)))
     assert (found["key"], found["value"], found["error"]) == (None, "", "value is empty")
     assert (found["queries"], found["source"]) == ([], "asc.a-0-3")
+    event = [("asc-event", b"a:enter:s-0-7"), ("asc-query", b"a"), ("asc-source", b"s-0-7")]
+    found = record_json(delivery_of(Message(b"k", b"{}", event)))
+    assert (found["source"], found["identity"]) == ("s-0-7", "a:enter:s-0-7")

@@ -41,7 +41,7 @@ def test_match_shows_a_bar_on_a_terminal(
         monkeypatch.setattr(sys, "stderr", stderr)
         main.main(["match", *map(str, paths)], standalone_mode=False)
         monkeypatch.undo()
-    reader.join(10)
+    reader.join(120)
     os.close(screen)
     assert "4 rows read, 4 accepted" in capsys.readouterr().out
     assert b"\rmatching: " in shown

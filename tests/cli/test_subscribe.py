@@ -161,10 +161,13 @@ def test_what_was_delivered_twice_is_printed_once(asc: Asc, kafka: EmbeddedKafka
     for number in (1, 2, 2, 1, 3):
         headers = [("asc-query", b"late"), ("asc-source", b"s-0-%d" % number)]
         producer.send("cli-twice", value=b"%d" % number, headers=headers)
+    for identity in (b"late:enter", b"late:enter", b"late:exit"):
+        headers = [("asc-event", identity), ("asc-query", b"late"), ("asc-source", b"s-0-3")]
+        producer.send("cli-twice", value=b"3", headers=headers)
     producer.close()
-    once = "[late] 1\n[late] 2\n[late] 3\n"
+    once = "[late] 1\n[late] 2\n" + "[late] 3\n" * 3
     assert asc("subscribe", "cli-twice", "--exit").stdout == once
-    assert asc("subscribe", "cli-twice", "--from-beginning", "--group", "cli-twice", "--max", 3).stdout == once
+    assert asc("subscribe", "cli-twice", "--from-beginning", "--group", "cli-twice", "--max", 5).stdout == once
     assert asc("subscribe", "cli-twice", "--exit", "--group", "cli-twice").stdout == ""
 
 

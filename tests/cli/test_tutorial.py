@@ -73,6 +73,7 @@ def started(folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
             process.wait()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.kafka

@@ -25,7 +25,7 @@ from cli.watching import watch
 looks = iter(range(1_000))
 watch(lambda width: [f"look {next(looks)} of width {width}", "x" * 200, "last"], 0.05, in_place=len(sys.argv) == 1)
 """
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 def sized(terminal: int, lines: int, columns: int) -> None:

@@ -18,7 +18,7 @@ from broker.http.guards import CONSOLE
 from broker.http.permitted import Permitted
 from broker.http.views import described_dead_letters
 from broker.kafka.last_records import last_records
-from broker.operators.headers import dead_letter_error, delivered_by, is_whole
+from broker.operators.headers import dead_letter_error, is_whole, last_hop
 from broker.stream.replay import replay
 from broker.stream.stream import Stream
 
@@ -97,7 +97,7 @@ def _last(stream: Stream) -> list[dict[str, Any]]:
         {
             **shown_record(record),
             "error": dead_letter_error(record.headers or ()) or "no reason is given",
-            "source": delivered_by(record.headers or ())[1],
+            "source": last_hop(record.headers or ()).source,
             "is_whole": is_whole(record.headers or ()),
         }
         for record in records

@@ -39,6 +39,10 @@ class EventsKind:
         """Return its key and its time, checked."""
         return OperatorExpressions(read_fields(definition, analyser))
 
+    def conditions(self, definition: EventsDefinition) -> tuple[str, ...]:
+        """Return none."""
+        return ()
+
     def destination(
         self,
         definition: EventsDefinition,

@@ -1,13 +1,13 @@
-"""Events, of a stream's feed: from observations, by buckets in a state of Spark's, to the topics of queries."""
+"""The reader of a feed for events: from observations to the topics of queries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from broker.interpreter import own_interpreter
+from asc.operators.events.event_query import OP
+from broker.operators.feed_outputs import outputs_of, writer_of
 from broker.operators.feed_query import FeedReader
-from broker.operators.headers import event_headers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -19,23 +19,14 @@ class EventsReader(FeedReader):
     ``records_max``: of the feed in one batch.
     """
 
-    name = "events"
+    name = OP
 
     def __init__(self, sink: Mapping[str, str], records_max: int) -> None:
         self.records_max = records_max
         self._sink = sink
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
-        """To the topics of the queries."""
-        from pyspark.sql.streaming.state import GroupStateTimeout
-
+        """Return the writer of events to the topics of their queries."""
         from broker.operators.events.task import EVENTS_DDL, events_task
-        from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed
 
-        with own_interpreter(feed.sparkSession.sparkContext):
-            messages = feed.mapInArrow(packed, PACKED_DDL)
-            events = messages.groupBy("bucket").applyInPandasWithState(
-                events_task(tallies), EVENTS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout
-            )
-        written = events.select("topic", "key", "value", event_headers().alias("headers"))
-        return written.writeStream.format("kafka").options(**self._sink)
+        return writer_of(outputs_of(feed, events_task(tallies), EVENTS_DDL), self._sink)

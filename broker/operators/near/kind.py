@@ -49,6 +49,10 @@ class NearKind:
         reads = tuple(Expression("on", column.text, "value").read(analyser) for column in columns)
         return OperatorExpressions(fields, carried, reads)
 
+    def conditions(self, definition: NearDefinition) -> tuple[str, ...]:
+        """Return its condition over two objects, where it has one."""
+        return () if definition.on is None else (definition.on,)
+
     def destination(
         self, definition: NearDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
@@ -64,7 +68,7 @@ class NearKind:
             *(query.id, query.topic, name, track.time_name, query.selections, definition.kinds),
             *(definition.distance_m, window_us, every_us, definition.on),
         )
-        return FeedDestination(track, own.settings())
+        return FeedDestination(track, own.settings(), self.conditions(definition))
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
         """Return how many observations a query may hold: all of one query are in one part of the feed."""
@@ -74,7 +78,7 @@ class NearKind:
         """Return the reader of observations of pairs."""
         from broker.operators.near.reader import NearReader
 
-        return NearReader(stream.sink, min(stream.records_max, _RECORDS_MAX), stream.analyser)
+        return NearReader(stream.sink, min(stream.records_max, _RECORDS_MAX), stream.analyser, stream.watch)
 
 
 NEAR = NearKind()

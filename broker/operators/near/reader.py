@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import AscError
-from broker.interpreter import own_interpreter
+from asc.operators.near.near_query import OP
+from broker.operators.condition_watch import ConditionWatch
 from broker.operators.expression import RecordAnalyser
+from broker.operators.feed_outputs import outputs_of, records_of
 from broker.operators.feed_query import FeedReader
-from broker.operators.headers import event_headers
 from broker.operators.near.condition import OBJECTS, NearCondition, near_condition
+from broker.operators.near.suspect_pairs import JudgedPairs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,63 +36,63 @@ class NearReader(FeedReader):
     A tick's pairs are found in Python; the condition is for Spark to judge, as it would in a filter over both objects,
     in the batch that writes them. ``sink``: options of Spark's Kafka sink; ``records_max``: of the feed in one batch.
     ``analyser``: checks a condition that came through the feed as when it was registered, with all the time that takes.
+    ``watch``: keeps out the conditions that end batches, with the pairs of their queries alone.
     Cost: what the pairs that may be told take in memory, or on disk, while a batch is written.
     """
 
-    name = "near"
+    name = OP
 
-    def __init__(self, sink: Mapping[str, str], records_max: int, analyser: RecordAnalyser) -> None:
+    def __init__(
+        self, sink: Mapping[str, str], records_max: int, analyser: RecordAnalyser, watch: ConditionWatch
+    ) -> None:
         self.records_max = records_max
+        self._watch = watch
         self._sink = sink
         self._analyser = analyser
         self._conditions: dict[str, NearCondition | None] = {}
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
-        """To the topics of the queries."""
-        from pyspark.sql.streaming.state import GroupStateTimeout
-
-        from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed
+        """Return the writer of pairs to the topics of their queries."""
         from broker.operators.near.task import PAIRS_DDL, near_task
 
-        with own_interpreter(feed.sparkSession.sparkContext):
-            messages = feed.mapInArrow(packed, PACKED_DDL)
-            pairs = messages.groupBy("bucket").applyInPandasWithState(
-                near_task(tallies), PAIRS_DDL, STATE_DDL, "append", GroupStateTimeout.NoTimeout
-            )
+        pairs = outputs_of(feed, near_task(tallies), PAIRS_DDL)
 
-        def write(batch: DataFrame, _: int) -> None:
-            self._write(batch, tallies)
+        def write(batch: DataFrame, batch_id: int) -> None:
+            self._write(batch, batch_id, tallies)
 
         return pairs.writeStream.trigger(processingTime=_INTERVAL).foreachBatch(write)
 
-    def _write(self, pairs: DataFrame, tallies: Any) -> None:
-        from broker.operators.feed_task import FeedTally
-
-        # The state is read and written once; what came of it is looked at three times.
+    def _write(self, pairs: DataFrame, batch_id: int, tallies: Any) -> None:
+        # The state is read and written once; its outputs are read three times.
         pairs.persist()
         try:
             texts = [row[0] for row in pairs.select("condition").distinct().collect()]
             if not texts:
                 return
-            told = self._told(pairs, [text for text in texts if text is not None])
-            written = told.select("topic", "key", "value", event_headers().alias("headers"))
-            written.write.format("kafka").options(**self._sink).save()
-            # Not by an Observation: of what goes to Kafka from a batch of a stream, Spark 4.0 never has one.
-            counts = told.groupBy("kind").count().collect()
-            tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
+            checked = ((text, self._checked(text)) for text in texts if text is not None)
+            known = {text: condition for text, condition in checked if condition is not None}
+            with self._watch.judging(batch_id, JudgedPairs(pairs, known)) as judged:
+                self._write_told(self._told(pairs, {text: known[text] for text in judged}), tallies)
         finally:
             pairs.unpersist()
 
-    def _told(self, pairs: DataFrame, texts: list[str]) -> DataFrame:
-        """The pairs whose conditions hold, and do not hold of the other tick they were near at."""
+    def _write_told(self, told: DataFrame, tallies: Any) -> None:
+        from broker.operators.feed_task import FeedTally
+
+        records_of(told).write.format("kafka").options(**self._sink).save()
+        # Not by an Observation: of what goes to Kafka from a batch of a stream, Spark 4.0 never has one.
+        counts = told.groupBy("kind").count().collect()
+        tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
+
+    def _told(self, pairs: DataFrame, conditions: Mapping[str, NearCondition]) -> DataFrame:
+        """The pairs without a condition, and those whose condition is known and holds, and does not hold of the other
+        tick they were near at. A condition sees the pairs of its own queries alone.
+        """
         from pyspark.sql import functions as sf
 
-        known = {text: condition for text in texts if (condition := self._checked(text)) is not None}
-        if not texts:
-            return pairs
         for side, column in _HOLDS.items():
             holds = sf.lit(False)
-            for place, (text, condition) in enumerate(known.items()):
+            for place, (text, condition) in enumerate(conditions.items()):
                 parts = [f"__asc_{side}_{name}_{place}" for name in OBJECTS]
                 schema = condition.carried_ddl
                 for name, part in zip(OBJECTS, parts, strict=True):
@@ -99,9 +101,9 @@ class NearReader(FeedReader):
                     sf.expr(condition.object_sql(part)).alias(name) for name, part in zip(OBJECTS, parts, strict=True)
                 )
                 pairs = pairs.select("*", *objects)
-                own = sf.expr(condition.sql).isNotNull()
-                is_there = sf.col(f"{side}_{OBJECTS[0]}").isNotNull()
-                pairs = pairs.withColumn(f"__asc_{side}_{place}", own & is_there).drop(*OBJECTS, *parts)
+                is_own = (sf.col("condition") == text) & sf.col(f"{side}_{OBJECTS[0]}").isNotNull()
+                judged = sf.when(is_own, sf.expr(condition.sql).isNotNull()).otherwise(False)
+                pairs = pairs.withColumn(f"__asc_{side}_{place}", judged).drop(*OBJECTS, *parts)
                 holds = sf.when(sf.col("condition") == text, sf.col(f"__asc_{side}_{place}")).otherwise(holds)
             pairs = pairs.withColumn(column, holds)
         own, other = (sf.col(column) for column in _HOLDS.values())

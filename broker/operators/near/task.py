@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from pyspark import Accumulator
 
 from asc.operators.near.pair_tick import PairEvent
 from asc.operators.near.ticks import Ticks
+from broker.operators.feed_outputs import PartFunction
 from broker.operators.feed_task import FeedTally, part_task
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming.state import GroupState
+    pass
 
 PAIRS_DDL = (
     "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING, "
@@ -24,7 +24,7 @@ PAIRS_DDL = (
 
 def near_task(
     tallies: Accumulator[FeedTally],
-) -> Callable[[Any, Iterable[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
+) -> PartFunction:
     """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state a :class:`Ticks`."""
     return part_task(tallies, lambda state: Ticks() if state is None else Ticks.of_bytes(state), _frame)
 

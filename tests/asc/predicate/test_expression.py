@@ -15,6 +15,8 @@ from asc.predicate.syntax import Node
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.tiers import PartOf
+
 NODE = Node("column", (), 0, 1, ("a",))
 
 
@@ -82,13 +84,13 @@ p.{w}
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_columns_named_like_keywords_are_read_back(spark: SparkSession) -> None:
+def test_columns_named_like_keywords_are_read_back(spark: SparkSession, part_of: PartOf[str]) -> None:
     """The text of a column means the column wherever it stands, quoted or not."""
     from pyspark.sql import functions as F  # noqa: N812
 
     shapes = SHAPES.strip().splitlines()
     wrong = []
-    for word in WORDS.split():
+    for word in part_of(WORDS.split(), 4):
         df = spark.range(7, 8).selectExpr(f"id AS `{word}`", f"named_struct('{word}', id) AS p")
         both = [[shape.replace("{w}", text) for shape in shapes] for text in (column_sql((word,)), f"`{word}`")]
         columns = [[F.expr(sql).alias(f"c{i}") for i, sql in enumerate(sqls)] for sqls in both]

@@ -186,9 +186,9 @@ def test_more_conjuncts_than_allowed_are_kept_whole() -> None:
     """(a = 1 OR s = 'x1' OR ...) over many p-attributes: the product would be 3 ** 40."""
     wide = Schema.from_ddl(", ".join(f"c{i} INT" for i in range(120)))
     text = " AND ".join(f"(c{3 * i} = 1 OR c{3 * i + 1} = 2 OR c{3 * i + 2} = 3)" for i in range(40))
-    started = time.process_time()
+    started = time.thread_time()
     predicate = normalise(text, wide)
-    assert time.process_time() - started < 10  # it would not end at all
+    assert time.thread_time() - started < 10  # it would not end at all
     ((only,),) = predicate.conjuncts
     assert only[0].path is None
     assert "more than 64 conjuncts" in predicate.warnings[0]

@@ -423,7 +423,7 @@ def extreme(spark: SparkSession) -> DataFrame:
     return spark.sql(rows(EXTREMES, 8)).coalesce(1).localCheckpoint()
 
 
-@pytest.fixture(params=["UTC", "America/New_York"])
+@pytest.fixture(params=["UTC", pytest.param("America/New_York", marks=pytest.mark.nightly)])
 def zone(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", request.param)

@@ -76,7 +76,7 @@ class Stream:
         return match(plan, columns, tuples.num_rows, count_cost=True)
 
     def settle(self) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while self.monitor.behind:
             assert time.monotonic() < deadline
             time.sleep(0.005)

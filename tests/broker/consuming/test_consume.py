@@ -70,6 +70,7 @@ def test_a_delivery_has_all_that_a_program_asks(kafka: EmbeddedKafka, topic: str
     assert (delivery.key, delivery.value, delivery.source) == (b"k", b"7", "s-0-7")
     assert delivery.queries == ("a", "b")
     assert delivery.headers[0] == ("own", b"1")
+    assert delivery.identity == "s-0-7"
 
 
 def test_what_was_delivered_twice_comes_once(kafka: EmbeddedKafka, topic: str, deliver: Publish) -> None:
@@ -98,6 +99,49 @@ def test_what_only_has_the_same_source_is_no_duplicate(kafka: EmbeddedKafka, top
     ]
 
 
+def test_a_repeat_has_the_identity_of_its_window_or_event(kafka: EmbeddedKafka, topic: str) -> None:
+    """Outputs of one source record with one content are not repeats of each other; outputs without one may repeat."""
+    query, source = ("asc-query", b"q"), ("asc-source", b"s-0-7")
+
+    def of(name: str, identity: bytes) -> list[tuple[str, bytes]]:
+        return [(name, identity), query, source]
+
+    late = ("asc-event", b"q@60")
+    sent = [
+        of("asc-event", b"q:enter:s-0-7"),
+        of("asc-event", b"q:exit:s-0-7"),
+        of("asc-event", b"q:enter:s-0-7"),
+        [("asc-window", b"q@50"), *of("asc-event", b"q:1")],
+        [("asc-window", b"q@50"), *of("asc-event", b"q:2")],
+        [query, late],
+        [query, late],
+        [("asc-query", b"other"), late],
+        of("asc-event", b"q:end"),
+    ]
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    for headers in sent:
+        producer.send(topic, b"{}", b"k", headers, 0)
+    producer.close()
+    found = list(islice(opened(kafka, topic), 6))
+    assert [(one.offset, one.identity) for one in found] == [
+        (0, "q:enter:s-0-7"),
+        (1, "q:exit:s-0-7"),
+        (3, "q@50"),
+        (5, "q@60"),
+        (7, "q@60"),
+        (8, "q:end"),
+    ]
+    assert [(one.queries, one.source) for one in found[3:5]] == [(("q",), None), (("other",), None)]
+
+
+def test_what_is_remembered_of_a_delivery_does_not_grow_with_it() -> None:
+    seen = consume._Seen(2)
+    headers = [("asc-event", b"x" * 100_000), ("asc-query", b"q"), ("asc-source", b"s-0-7")]
+    delivery = broker.Delivery("out", 0, 0, 1, b"k" * 100_000, b"v", headers, ("q",), "s-0-7", identity="x" * 100_000)
+    assert [seen.is_new(delivery), seen.is_new(delivery)] == [True, False]
+    assert [len(digest) for digest in seen._digests] == [16]
+
+
 def test_what_is_done_is_noted_while_nothing_comes(kafka: EmbeddedKafka, topic: str, deliver: Publish) -> None:
     deliver(*range(50))
     own = opened(kafka, topic)
@@ -107,7 +151,7 @@ def test_what_is_done_is_noted_while_nothing_comes(kafka: EmbeddedKafka, topic: 
     waiting.start()
     partition = TopicPartition(topic, 0)
     admin = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         noted = admin.list_group_offsets([f"g-{topic}"])[f"g-{topic}"]
         if partition in noted and noted[partition].offset == 50:
@@ -116,7 +160,7 @@ def test_what_is_done_is_noted_while_nothing_comes(kafka: EmbeddedKafka, topic: 
         time.sleep(0.1)
     admin.close()
     deliver(50)
-    waiting.join(10)
+    waiting.join(120)
     assert not waiting.is_alive()
 
 
@@ -154,7 +198,7 @@ class Members:
             time.sleep(self._each_takes_s)
 
     def wait_for(self, *numbers: int) -> None:
-        deadline = time.monotonic() + 45
+        deadline = time.monotonic() + 120
         while not set(numbers) <= set(self.given):
             assert time.monotonic() < deadline, self.given
             time.sleep(0.05)

@@ -150,6 +150,7 @@ def test_tokens_are_read_again_while_a_daemon_stands_by() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("phase", "asked"),
@@ -169,6 +170,7 @@ def test_a_signal_during_the_start_ends_it(process: Process, phase: str, asked: 
     assert "Traceback" not in log
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_daemon_whose_embedded_kafka_dies_ends_with_a_line(tmp_path: Path, process_of: ProcessOf) -> None:
     process = process_of(tmp_path, None)
@@ -184,6 +186,7 @@ def test_a_daemon_whose_embedded_kafka_dies_ends_with_a_line(tmp_path: Path, pro
     assert "Traceback" not in log
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_log_of_json_is_json_in_every_line(process: Process, kafka: EmbeddedKafka) -> None:
     text = process.file.read_text("utf-8")
@@ -229,6 +232,7 @@ threading.Thread(target=warn, daemon=True).start()
     assert "its" in of_jvm["error"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_batch_that_does_not_end_is_left_to_be_replayed(
     process_of: ProcessOf, own_node: OwnNode, reader_of: Callable[[EmbeddedKafka], Site], tmp_path: Path

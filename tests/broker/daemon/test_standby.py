@@ -69,6 +69,7 @@ def _is_refused(second: Process) -> None:
     assert said in second.log.read_text("utf-8")
 
 
+@pytest.mark.nightly
 def test_a_standby_takes_over_from_one_that_is_killed_and_then_from_one_that_stands_still(
     process: Process, reader: Site, kafka: EmbeddedKafka, tmp_path: Path
 ) -> None:

@@ -131,6 +131,7 @@ def test_a_topic_that_takes_less_than_a_batch_gets_smaller_ones(kafka: EmbeddedK
             sender.send([b"x" * 3_000])
 
 
+@pytest.mark.nightly
 @pytest.mark.kafka
 @pytest.mark.slow
 def test_a_kafka_that_dies_ends_with_what_was_acknowledged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def test_a_member_without_partitions_is_at_the_end(kafka: EmbeddedKafka, client:
     other = threading.Thread(target=stay)
     other.start()
     try:
-        assert has_all.wait(30)
+        assert has_all.wait(120)
         with client.reading(["read-by-one"], from_beginning=True, group="one", to_end=True) as records:
             assert list(records) == []
     finally:

@@ -62,14 +62,14 @@ def close_pipe(process: subprocess.Popen[str]) -> None:
     ("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -KILL $$", 128 + 9), ("kill -TERM $$", 128 + 15)]
 )
 def test_the_code_is_that_of_the_command(run: Run, script: str, code: int) -> None:
-    assert run(script).wait(30) == code
+    assert run(script).wait(120) == code
 
 
 def test_the_command_is_told_to_stop_when_the_pipe_ends(run: Run) -> None:
     process = run("trap 'echo stopping; exit 3' TERM; echo ready; while :; do sleep 0.01; done")
     assert line_of(process) == "ready"
     close_pipe(process)
-    assert process.wait(30) == 3
+    assert process.wait(120) == 3
     assert line_of(process) == "stopping"
 
 
@@ -77,7 +77,7 @@ def test_a_command_that_does_not_stop_is_killed(run: Run) -> None:
     process = run("trap '' TERM; echo ready; while :; do sleep 0.01; done", impatient=True)
     assert line_of(process) == "ready"
     close_pipe(process)
-    assert process.wait(30) == 128 + signal.SIGKILL
+    assert process.wait(120) == 128 + signal.SIGKILL
 
 
 def test_signals_of_the_terminal_stop_neither_and_the_command_can_be_signalled(run: Run) -> None:
@@ -90,7 +90,7 @@ def test_signals_of_the_terminal_stop_neither_and_the_command_can_be_signalled(r
     assert line_of(process) == "asked"
     assert process.poll() is None
     os.kill(command, signal.SIGINT)
-    assert process.wait(30) == 128 + signal.SIGINT
+    assert process.wait(120) == 128 + signal.SIGINT
 
 
 def test_the_command_dies_with_a_supervisor_that_is_killed(run: Run) -> None:
@@ -112,7 +112,7 @@ def test_the_command_has_no_input_and_the_descriptors_of_locks(run: Run, tmp_pat
     try:
         process = run(f"cat; readlink /proc/$$/fd/{lock}; readlink /proc/$$/fd/{other}", ASC_LOCK_FD=str(lock))
         assert line_of(process) == str(tmp_path / "lock")
-        assert process.wait(30) == 1
+        assert process.wait(120) == 1
     finally:
         os.close(lock)
         os.close(other)

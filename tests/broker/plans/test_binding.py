@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from broker.errors import BrokerError
-from broker.plans.binding import BatchBindings, Binding
+from broker.plans.binding import BatchBindings, Binding, binding_text
 
 
 @pytest.fixture
@@ -23,11 +23,18 @@ def plan_batch(tmp_path: Path, batch_id: int, end: int) -> None:
     (log / str(batch_id)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{{"t":{{"0":{end},"1":7}}}}', "utf-8")
 
 
+def begin_source(tmp_path: Path, offsets: str) -> None:
+    """The note of where the first batch begins, as Spark writes it before it plans that one."""
+    path = tmp_path / "spark" / "sources" / "0" / "0"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'\0v1\n{{"t":{offsets}}}', "utf-8")
+
+
 def test_a_batch_keeps_its_first_version(tmp_path: Path, bindings: BatchBindings) -> None:
     plan_batch(tmp_path, 0, 5)
     assert bindings.last() is None
     first = bindings.bind(0, 41)
-    assert first == Binding(0, 41, {0: 5, 1: 7})
+    assert first == Binding(0, 41, {0: 5, 1: 7}, {})
     assert bindings.bind(0, 99) == first
     assert BatchBindings(tmp_path / "bindings", tmp_path / "spark").last() == first
 
@@ -67,7 +74,7 @@ def test_bindings_that_outlive_the_log_are_dropped(tmp_path: Path, bindings: Bat
     assert kept.batch_id == 4
     assert BatchBindings(tmp_path / "bindings", tmp_path / "removed").last() is None
     plan_batch(tmp_path, 4, 9)
-    assert bindings.bind(4, 77) == Binding(4, 77, {0: 9, 1: 7})
+    assert bindings.bind(4, 77) == Binding(4, 77, {0: 9, 1: 7}, {})
 
 
 @pytest.mark.parametrize("text", ["", "v1\n{}", "v1\n{}\n-", "v1\n{}\n[]"])
@@ -121,10 +128,47 @@ def test_a_checkpoint_that_was_removed_takes_the_count_along(tmp_path: Path, bin
     assert anew.times_begun(0) == 1
 
 
-def test_the_records_of_a_batch_are_from_the_end_of_the_one_before(tmp_path: Path, bindings: BatchBindings) -> None:
+def test_a_batch_begins_where_the_one_before_ended_and_the_first_one_where_spark_began(
+    tmp_path: Path, bindings: BatchBindings
+) -> None:
+    begin_source(tmp_path, '{"0":3}')
     plan_batch(tmp_path, 0, 5)
-    assert bindings.records(0) == ({}, {0: 5, 1: 7})
+    assert bindings.bind(0, 41).first_offsets == {0: 3}
     plan_batch(tmp_path, 1, 9)
-    assert bindings.records(1) == ({0: 5, 1: 7}, {0: 9, 1: 7})
+    assert bindings.bind(1, 41).first_offsets == {0: 5, 1: 7}
+    # Run again, whatever has become of what Spark noted.
+    shutil.rmtree(tmp_path / "spark" / "sources")
+    (tmp_path / "spark" / "offsets" / "0").unlink()
+    again = BatchBindings(tmp_path / "bindings", tmp_path / "spark")
+    for batch_id, first in ((0, {0: 3}), (1, {0: 5, 1: 7})):
+        bound = again.bind(batch_id, 99)
+        assert (bound.version, bound.first_offsets, again.first_offsets(bound)) == (41, first, first)
+
+
+def test_the_end_of_the_batch_before_is_known_without_spark_s_entry_or_without_its_binding(
+    tmp_path: Path, bindings: BatchBindings
+) -> None:
+    plan_batch(tmp_path, 6, 5)
+    plan_batch(tmp_path, 7, 9)
+    assert bindings.bind(7, 41).first_offsets == {0: 5, 1: 7}
+    (tmp_path / "spark" / "offsets" / "7").write_text("damaged", "utf-8")
+    plan_batch(tmp_path, 8, 11)
+    assert bindings.bind(8, 41).first_offsets == {0: 9, 1: 7}
+    (tmp_path / "spark" / "offsets" / "8").write_text("damaged", "utf-8")
+    shutil.rmtree(tmp_path / "bindings")
+    plan_batch(tmp_path, 9, 12)
     with pytest.raises(BrokerError, match="offset log of Spark"):
-        bindings.records(2)
+        bindings.bind(9, 41)
+
+
+def test_a_binding_of_the_version_before_is_read_and_spark_s_log_says_where_it_begins(
+    tmp_path: Path, bindings: BatchBindings
+) -> None:
+    plan_batch(tmp_path, 0, 5)
+    plan_batch(tmp_path, 1, 9)
+    written = '{"version": 41, "end_offsets": {"0": 9, "1": 7}, "crc32": 3330095729}'
+    (tmp_path / "bindings" / "1").write_text(written, "utf-8")
+    bound = bindings.bind(1, 99)
+    assert bound == Binding(1, 41, {0: 9, 1: 7}, None)
+    assert bindings.first_offsets(bound) == {0: 5, 1: 7}
+    assert binding_text(bound) == written

@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,27 @@ def test_what_is_done_is_before_the_batch_that_is_not(tmp_path: Path) -> None:
     running.bind(1)
     assert begun(tmp_path).done_offsets() == {0: 7}
     (tmp_path / "spark" / "offsets" / "0").write_text("damaged", "utf-8")
+    assert begun(tmp_path).done_offsets() == {0: 7}
+    # A version before wrote no first offsets: Spark's log alone says them.
+    (tmp_path / "bindings" / "0").unlink()
+    (tmp_path / "bindings" / "1").write_text('{"version": 1, "end_offsets": {"0": 9}}', "utf-8")
     assert begun(tmp_path).done_offsets() == {0: 9}
+
+
+def test_a_batch_knows_its_offsets_of_partitions_that_are_new_as_well(tmp_path: Path) -> None:
+    running = begun(tmp_path)
+    running.replace(compiled(1))
+    spark_plans(tmp_path, 0, 7)
+    bound = running.bind(0)
+    assert (bound.first, bound.end) == ({0: 3}, {0: 7})
+    (tmp_path / "spark" / "offsets" / "1").write_text('v1\n{}\n{"t": {"0": 7, "1": 4}}', "utf-8")
+    bound = running.bind(1)
+    assert (bound.first, bound.end) == ({0: 7, 1: 0}, {0: 7, 1: 4})
+    started = begun(tmp_path)
+    started.replace(compiled(2))
+    started.replay_with(bound.plan)
+    again = started.bind(1)
+    assert again == replace(bound, is_replay=True)
 
 
 def test_a_batch_of_a_version_that_nobody_knows_is_one_line(tmp_path: Path) -> None:
@@ -214,6 +235,8 @@ class Batches(RuleBasedStateMachine):
         assert found.plan.version == expected
         assert found.plan.query_ids == self.versions[expected].query_ids
         assert found.is_replay == (expected != self.running.plan.version)
+        first = 10 * (self.batch_id - 1) if self.batch_id else 3
+        assert (found.first, found.end) == ({0: first}, {0: 10 * self.batch_id})
         if commits:
             spark_commits(self.folder, self.batch_id)
             self.batch_id += 1

@@ -54,6 +54,7 @@ def test_a_set_is_what_an_artifact_needs_without_what_is_provided(mirror: Mirror
     assert found.jars[-1] == Jar("org.top:top", "1.0", hashlib.sha256(content).hexdigest(), len(content), path)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_is_nowhere_is_named(mirror: Mirror) -> None:
     _publish(mirror, "top", "missing")

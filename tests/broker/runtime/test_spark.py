@@ -63,6 +63,7 @@ def test_of_long_texts_fewer_go_to_a_worker_at_a_time(spark: SparkSession) -> No
     assert row[0] < 50
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_it_is_quiet(tmp_path: Path) -> None:
     """Neither codegen warnings nor the JSON that PySpark prints beside an AnalysisException, nor what threads of Hadoop
@@ -79,6 +80,7 @@ def test_it_is_quiet(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_folder_of_the_user_stays(tmp_path: Path) -> None:
     """It has the name of the one that Spark makes, and nothing is in it."""
@@ -132,6 +134,7 @@ print(spark.conf.get("spark.jars", "none"), spark.sparkContext.pythonExec, os.en
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_session_without_the_connector_needs_no_jars_and_keeps_the_users_python(tmp_path: Path) -> None:
     """The cache is empty, and there is no network to fill it from."""

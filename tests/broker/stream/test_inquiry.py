@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import time
 import uuid
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from kafka import KafkaProducer
+
+from asc.operators.feed import QuerySettings
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Query
+from asc.predicate import normalise
+from asc.schema import Schema
+from broker.config.config import parse_config
+from broker.kafka.cluster import KafkaCluster
+from broker.operators.feed_destination import FeedDestination, Track
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import RunningPlan, UnfinishedBatch
+from broker.stream.inquiry import Inquiry
 
 if TYPE_CHECKING:
     from conftest import Process, Site
@@ -37,9 +51,11 @@ StreamAnalyser.normalise = normalise
 EXITS = "if(n = 13, CAST(reflect('java.lang.System', 'exit', 3) AS INT), 1)"
 SLEEPS = "if(n = 14, length(reflect('java.lang.Thread', 'sleep', 600000L)), 1)"
 SEARCHES = "if(n = 15 AND rlike(repeat('x', n + 9000), '^x*x*x*x*x*x*y'), 0, 1)"
+SCHEMA = Schema.from_ddl("n INT, s STRING, t TIMESTAMP")
 TOO_LONG = "takes too long for a batch (it does not end in 4 s)"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_what_ends_a_daemon_twice_is_parked_at_the_third_start_and_what_takes_too_long_while_its_batch_runs(
@@ -76,6 +92,62 @@ def test_what_ends_a_daemon_twice_is_parked_at_the_third_start_and_what_takes_to
     assert process.child.wait(timeout=240) == 1
     process.start()
     await_parked(process, reader, out, "searches", TOO_LONG, records=3)
+
+
+UNLUCKY = "CAST(raise_error('unlucky') AS STRING)"
+
+
+def track(name: str, key: str, time_us: str, *position: str, **more: Any) -> Track:
+    return Track(name, "events", key, time_us, position, more.get("carried"), observes_all=True, by_key=True)
+
+
+EVENTS = track("t1", "upper(s)", "unix_micros(_timestamp)")
+BAD_KEY = track("t2", f"if(n = 13, {UNLUCKY}, s)", "unix_micros(_timestamp)")
+BAD_PLACE = track(
+    "t3", "lower(s)", "unix_micros(t)", "CAST((n) AS DOUBLE)", f"CAST(if(n = 14, {UNLUCKY}, n) AS DOUBLE)"
+)
+BAD_TIME = track("t4", "s", f"if(n = 15, CAST({UNLUCKY} AS BIGINT), 1L)", carried=(("`n`", "`n`"),))
+
+
+def fed(query_id: str, track: Track) -> Query:
+    """A query whose records go to the feed."""
+    own = QuerySettings(query_id, "out", track.name, track.time_name, ("s1",), {})
+    return Query(query_id, normalise("n > 0", SCHEMA), "out", FeedDestination(track, own).in_plan())
+
+
+def test_expressions_of_operators_are_found_among_p_attributes(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    """By bisection, in a child process, over the records of a batch that is not done."""
+    own = uuid.uuid4().hex[:12]
+    config = parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "spark": {"checkpoint_dir": str(tmp_path), "master": "local[1]", "driver_memory": "512m"},
+            "streams": {"s": {"topic": f"source-{own}", "format": "json", "schema": "n INT, s STRING, t TIMESTAMP"}},
+        }
+    )
+    stream = config.streams["s"]
+    wheres = ("length(s) >= 0", "n + 1 > 0", "abs(n) = 4")
+    plan = compile_plan(
+        [
+            *(Query(f"r{number}", normalise(where, SCHEMA), "out") for number, where in enumerate(wheres)),
+            *(fed(track.name, track) for track in (EVENTS, BAD_KEY, BAD_PLACE, BAD_TIME)),
+        ]
+    )
+    cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
+    cluster.ensure_topics([stream.topic])
+    with closing(KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)) as producer:
+        for n in (1, 13, 14, 15):
+            producer.send(stream.topic, b'{"n": %d, "s": "a"}' % n)
+    decoder = stream.decoder(stream.fields(), "UTC")
+    running = RunningPlan("s", BatchBindings(tmp_path / "bindings", tmp_path / "spark"), {0: 0})
+    inquiry = Inquiry("s", config, cluster, decoder, running)
+    found = inquiry.of_batch(UnfinishedBatch(7, plan, {0: 0}, {0: 4}, 2), lambda: True)
+    cluster.close()
+    assert found is not None
+    assert set(found.expressions) == {BAD_KEY.key, BAD_PLACE.position[1], BAD_TIME.time_us}
+    for reason in found.expressions.values():
+        assert "ends a batch ([USER_RAISED_EXCEPTION] unlucky" in reason
+    assert (found.topics, found.conditions) == ({}, {})
 
 
 def register(process: Process, query_id: str, where: str, topic: str) -> None:

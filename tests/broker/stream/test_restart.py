@@ -5,22 +5,32 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from broker.config.config import Config, parse_config
 from broker.config.sections import KafkaConfig
 from broker.kafka.cluster import KafkaCluster
+from broker.plans.binding import binding_text
+from broker.plans.offsets import Offsets
+from broker.plans.running_plan import BoundBatch, RunningPlan
 from broker.queries.query import RegisteredQuery
 from broker.queries.registry import Registry, RegistryTakenError
 
 if TYPE_CHECKING:
     from conftest import Site
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 PAST = datetime(2020, 1, 1, tzinfo=timezone.utc)
@@ -240,6 +250,116 @@ def test_a_stream_that_was_stopped_before_its_first_batch_takes_partitions_that_
     site.daemon = site.start()
     site.drain("csv")
     assert [record.source for record in site.read(topic)] == [f"{source}-1-0"]
+
+
+@dataclass
+class Watched:
+    """A daemon with one stream, whose batches are noted as they are bound."""
+
+    bootstrap_servers: str
+    source: str
+    folder: Path
+    bound: list[BoundBatch] = field(default_factory=list)
+    site: Site = field(init=False)
+
+    def send(self, count: int, partition: int = 0) -> None:
+        from kafka import KafkaProducer
+
+        with closing(KafkaProducer(bootstrap_servers=self.bootstrap_servers)) as producer:
+            for value in numbers(0, count):
+                producer.send(self.source, value, partition=partition)
+            producer.flush()
+
+    def await_end(self, end: Offsets) -> BoundBatch:
+        deadline = time.monotonic() + 180
+        while not self.bound or self.bound[-1].end != end:
+            assert time.monotonic() < deadline, self.bound
+            time.sleep(0.05)
+        return self.bound[-1]
+
+    def run_again(self) -> BoundBatch:
+        """The last batch, as a daemon runs it that starts after a crash before its commit."""
+        self.bound.clear()
+        self.site.daemon = self.site.start()
+        deadline = time.monotonic() + 180
+        while not self.bound:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        return self.bound[0]
+
+
+@pytest.fixture
+def watched(
+    site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Watched:
+    """Begins behind the four records that its source has."""
+    own = uuid.uuid4().hex[:12]
+    stream, source = f"json-{own}", f"source-{own}"
+    config = parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(tmp_path), "master": "local[2]", "warm_up_s": 0},
+            "streams": {stream: {"topic": source, "format": "json", "schema": "n INT"}},
+        }
+    )
+    cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
+    cluster.ensure_topics([source])
+    cluster.close()
+    honest = RunningPlan.bind
+
+    def noting(self: RunningPlan, batch_id: int) -> BoundBatch:
+        found = honest(self, batch_id)
+        if self._stream == stream:
+            watched.bound.append(found)
+        return found
+
+    monkeypatch.setattr(RunningPlan, "bind", noting)
+    watched = Watched(kafka.bootstrap_servers, source, tmp_path / stream)
+    watched.send(4)
+    watched.site = site_of(config)
+    return watched
+
+
+def test_a_batch_knows_its_offsets_from_the_first_one_on_and_of_a_partition_that_is_new(watched: Watched) -> None:
+    from kafka.admin import KafkaAdminClient, NewPartitions
+
+    watched.send(3)
+    watched.await_end({0: 7})
+    assert watched.bound[0].first == {0: 4}
+    watched.send(5)
+    watched.await_end({0: 12})
+    assert watched.site.daemon is not None
+    watched.site.daemon.stop()
+    with closing(KafkaAdminClient(bootstrap_servers=watched.bootstrap_servers)) as admin:
+        admin.create_partitions({watched.source: NewPartitions(total_count=2)})
+    watched.send(6, partition=1)
+    watched.site.daemon = watched.site.start()
+    last = watched.await_end({0: 12, 1: 6})
+    # Each begins where the one before ended, the new partition at its first record.
+    for before, after in pairwise(watched.bound):
+        assert after.first == {partition: before.end.get(partition, 0) for partition in after.end}
+    assert (last.first[0], last.end[0]) == (12, 12)
+
+
+def test_a_batch_that_is_run_again_has_the_offsets_that_it_had(watched: Watched) -> None:
+    watched.send(3)
+    watched.await_end({0: 7})
+    watched.send(5)
+    last = watched.await_end({0: 12})
+    binding = watched.site.stop_before_its_commit()
+    watched.send(2)
+    again = watched.run_again()
+    assert (again.first, again.end) == (last.first, last.end) == (binding.first_offsets, {0: 12})
+    last = watched.await_end({0: 14})
+    # A binding of the version before says the end alone; Spark's log says where the batch begins.
+    binding = watched.site.stop_before_its_commit()
+    path = watched.folder / "bindings" / str(binding.batch_id)
+    for each in (path, path.with_name(f"{path.name}.copy")):
+        each.write_text(binding_text(replace(binding, first_offsets=None)), "utf-8")
+    again = watched.run_again()
+    assert (again.first, again.end) == (last.first, last.end)
+    assert last.first[0] >= 12
 
 
 def test_a_daemon_whose_registry_was_taken_over_ends(site: Site) -> None:

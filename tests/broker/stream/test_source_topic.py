@@ -90,7 +90,7 @@ def test_a_topic_that_was_made_again_is_known_by_its_id(
     admin = cluster.client.admin()
     admin.delete_topics([stream.topic])
     admin.close()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while stream.topic in cluster.topics():
         assert time.monotonic() < deadline
         time.sleep(0.05)

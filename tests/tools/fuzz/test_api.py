@@ -20,7 +20,7 @@ from tools.fuzz.trials import generate_round
 if TYPE_CHECKING:
     from broker.kafka.embedded import EmbeddedKafka
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.spark]
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 

@@ -21,6 +21,7 @@ def ended(journal: Path, *more: str) -> int:
     return subprocess.run(command, cwd=_ROOT, timeout=120, capture_output=True, check=False).returncode
 
 
+@pytest.mark.nightly
 def test_it_tries_texts_and_finds_what_is_wrong(tmp_path: Path) -> None:
     assert ended(tmp_path / "sound") == 0
     assert Journal(tmp_path / "sound").entry().tried > 100

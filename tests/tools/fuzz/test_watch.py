@@ -67,6 +67,7 @@ def test_what_is_sound_has_no_finding(outcome_of: object) -> None:
     assert found.slowest_s > 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "finding"),
     [("Fails", "has "), ("Dies", "ended with -6"), ("Hangs", "an input takes more than 2 s")],
@@ -78,6 +79,7 @@ def test_the_input_of_a_finding_is_kept(outcome_of: object, kind: str, finding: 
     assert found.kept.with_suffix(".log").exists()
 
 
+@pytest.mark.nightly
 def test_growth_is_seen(outcome_of: object) -> None:
     assert outcome_of("Grows", 3.0).finding.startswith("grew from ")  # type: ignore[operator]
 

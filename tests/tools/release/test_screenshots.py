@@ -36,6 +36,7 @@ def url() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.nightly
 def test_each_page_is_taken_in_each_scheme(url: str, tmp_path: Path) -> None:
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         pytest.skip("Chromium is missing: install the system's package, as apt-get install chromium")

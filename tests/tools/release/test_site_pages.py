@@ -87,6 +87,7 @@ def test_the_search_is_there_as_a_script(site: Path) -> None:
     assert "delivery.html#dead-letters" in index
 
 
+@pytest.mark.nightly
 def test_the_search_finds_pages_that_were_opened_as_files(site: Path) -> None:
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:

@@ -51,9 +51,9 @@ def test_far_too_many_are_no_work() -> None:
     """Half of all are near each, which a tree counts by each two at its many nodes that are partly near: a minute."""
     draws = np.random.default_rng(1)
     around, off = draws.uniform(0, 2 * np.pi, 400_000), np.sqrt(draws.uniform(0, 1, 400_000))
-    begun_s = time.process_time()
+    begun_s = time.thread_time()
     assert near_pairs(8 + off * np.cos(around), off * np.sin(around), 55_000.0, 1_000_000) is None
-    assert time.process_time() - begun_s < 5
+    assert time.thread_time() - begun_s < 5
 
 
 @settings(max_examples=200, deadline=None)

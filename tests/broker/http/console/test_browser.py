@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from conftest import Site
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.spark]
 
 TOKEN = "the console's"
 

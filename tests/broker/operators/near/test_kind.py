@@ -42,6 +42,11 @@ def test_its_destination_has_all_that_ticks_need() -> None:
     )
 
 
+def test_its_condition_is_judged_by_its_reader() -> None:
+    assert destination("a.t < b.t").conditions == ("a.t < b.t",)
+    assert destination(None).conditions == ()
+
+
 def test_tracks_have_the_names_that_states_of_form_1_have() -> None:
     # Written by the version before for these expressions: another name would begin all windows anew.
     assert destination("a.t < b.t", ("`t`", "unix_micros(`t`)")).track.name == "ncd052c2166a2"

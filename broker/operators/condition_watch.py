@@ -1,0 +1,66 @@
+"""Conditions that the reader of a feed judges itself, and the watch that keeps those out which end its batches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from asc.keys.attribute import PAttribute
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Suspects(Protocol):
+    """Expressions, and the rows over which a child process computes them; pickled to get there.
+
+    ``master`` and ``driver_memory`` are those of the Spark that computes them; ``subject``: the origin of the rows.
+    """
+
+    @property
+    def attributes(self) -> tuple[PAttribute, ...]:
+        """The expressions, over the columns of the frame."""
+
+    @property
+    def master(self) -> str: ...
+
+    @property
+    def driver_memory(self) -> str: ...
+
+    @property
+    def time_zone(self) -> str: ...
+
+    @property
+    def subject(self) -> str: ...
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the rows."""
+
+
+class JudgedBatch(Protocol):
+    """The conditions of a batch by their texts, and the rows that each of them judges."""
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The conditions, each once."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session in whose jobs the batch runs."""
+
+    def write(self, file: Path) -> None:
+        """Write the rows to a file of this machine."""
+
+    def suspects(
+        self, file: Path, texts: Sequence[str], *, master: str, driver_memory: str, time_zone: str
+    ) -> Suspects:
+        """Return some of the conditions as expressions over the rows of the file, in the order of ``texts``."""
+
+
+class ConditionWatch(Protocol):
+    """Keeps conditions out of batches that these cannot go on with."""
+
+    def judging(self, batch_id: int, batch: JudgedBatch) -> AbstractContextManager[Collection[str]]:
+        """Return the texts of the conditions that a batch is to judge, for as long as it does so."""

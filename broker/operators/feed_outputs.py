@@ -1,0 +1,39 @@
+"""Outputs of a feed: the state of each part over its messages, in Spark, and the records that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from broker.interpreter import own_interpreter
+from broker.operators.headers import event_headers
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+    from pyspark.sql.streaming.state import GroupState
+
+PartFunction = Callable[[Any, "Iterable[pd.DataFrame]", "GroupState"], "Iterator[pd.DataFrame]"]
+"""A function of ``applyInPandasWithState`` (:func:`broker.operators.feed_task.part_task`)."""
+
+
+def outputs_of(feed: DataFrame, function: PartFunction, ddl: str) -> DataFrame:
+    """Return the outputs of a feed (FED_DDL): rows of ``ddl``, as the function of a part makes them."""
+    from pyspark.sql.streaming.state import GroupStateTimeout
+
+    from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed
+
+    with own_interpreter(feed.sparkSession.sparkContext):
+        parts = feed.mapInArrow(packed, PACKED_DDL).groupBy("bucket")
+        return parts.applyInPandasWithState(function, ddl, STATE_DDL, "append", GroupStateTimeout.NoTimeout)
+
+
+def records_of(outputs: DataFrame) -> DataFrame:
+    """Return the records to write of outputs that have topic, key, value, identity, query and source."""
+    return outputs.select("topic", "key", "value", event_headers().alias("headers"))
+
+
+def writer_of(outputs: DataFrame, sink: Mapping[str, str]) -> DataStreamWriter:
+    """Return the writer of outputs to their topics; ``sink``: options of Spark's Kafka sink."""
+    return records_of(outputs).writeStream.format("kafka").options(**sink)

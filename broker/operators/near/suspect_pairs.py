@@ -1,0 +1,135 @@
+"""The pairs of a batch in a file, over which a child process tries the conditions of near queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from asc.keys.attribute import PAttribute
+from asc.keys.byte_strings import quoted
+from broker.operators.near.condition import OBJECTS, NearCondition
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SCHEMA = pa.schema([("condition", pa.string()), *((name, pa.string()) for name in OBJECTS)])
+_ROWS = 10_000
+"""Of the file, written at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectPairs:
+    """Conditions as expressions over two objects, each for the pairs of its own queries alone.
+
+    ``file``: what the objects carry as JSON, of the fields ``carried_ddl``; ``objects``: both as Spark SQL. The rest is
+    what :class:`broker.operators.condition_watch.Suspects` has.
+    """
+
+    file: str
+    carried_ddl: str
+    objects: tuple[str, ...]
+    attributes: tuple[PAttribute, ...]
+    master: str
+    driver_memory: str
+    time_zone: str
+
+    @staticmethod
+    def of(
+        file: Path, conditions: Mapping[str, NearCondition], *, master: str, driver_memory: str, time_zone: str
+    ) -> SuspectPairs:
+        """Return those of a file, for conditions by their text as the pairs have it, in that order."""
+        columns = {column.name: column for condition in conditions.values() for column in condition.columns}
+        attributes = []
+        for text, condition in conditions.items():
+            (read,) = condition.predicate.read
+            attributes.append(PAttribute(f"if(condition = {quoted(text)}, {condition.sql}, NULL)", read.type))
+        # What the pairs of another track do not carry is NULL in theirs, and is read by none of their conditions.
+        together = replace(next(iter(conditions.values())), columns=tuple(columns.values()))
+        return SuspectPairs(
+            str(file),
+            together.carried_ddl,
+            tuple(together.object_sql(_carried(name)) for name in OBJECTS),
+            tuple(attributes),
+            master,
+            driver_memory,
+            time_zone,
+        )
+
+    @property
+    def subject(self) -> str:
+        """The file."""
+        return self.file
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the pairs, with both objects as conditions name them."""
+        from pyspark.sql import functions as sf
+
+        read = spark.read.parquet(self.file)
+        carried = (sf.from_json(sf.col(name), self.carried_ddl).alias(_carried(name)) for name in OBJECTS)
+        parsed = read.select("condition", *carried)
+        return parsed.select(
+            "condition", *(sf.expr(text).alias(name) for text, name in zip(self.objects, OBJECTS, strict=True))
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedPairs:
+    """The pairs of a batch that conditions judge, by the texts of these."""
+
+    pairs: DataFrame
+    conditions: Mapping[str, NearCondition]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The conditions, each once."""
+        return list(self.conditions)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session in whose jobs the batch runs."""
+        return self.pairs.sparkSession
+
+    def write(self, file: Path) -> None:
+        """Write the values that conditions judge, each once, to a file of this machine."""
+        write_pairs(self.pairs, file)
+
+    def suspects(
+        self, file: Path, texts: Sequence[str], *, master: str, driver_memory: str, time_zone: str
+    ) -> SuspectPairs:
+        """Return some of the conditions as expressions over the pairs of the file, in the order of ``texts``."""
+        own = {text: self.conditions[text] for text in texts}
+        return SuspectPairs.of(file, own, master=master, driver_memory=driver_memory, time_zone=time_zone)
+
+
+def write_pairs(pairs: DataFrame, file: Path) -> None:
+    """Write the values that conditions judge in a batch, each once, to a file of this machine.
+
+    Cost: a job a partition; of a batch some thousand rows are in memory at a time.
+    """
+    from pyspark.sql import functions as sf
+
+    judged = pairs.filter(sf.col("condition").isNotNull())
+    sides = [
+        judged.select("condition", *(sf.col(f"{side}_{name}").alias(name) for name in OBJECTS))
+        for side in ("own", "other")
+    ]
+    values = sides[0].union(sides[1].filter(sf.col(OBJECTS[0]).isNotNull())).distinct()
+    rows = values.toLocalIterator()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with pq.ParquetWriter(file, _SCHEMA) as writer:
+        while piece := list(islice(rows, _ROWS)):
+            writer.write_table(_table(piece))
+
+
+def _table(rows: Iterable[tuple[str | None, ...]]) -> pa.Table:
+    return pa.table(dict(zip(_SCHEMA.names, zip(*rows, strict=True), strict=True)), _SCHEMA)
+
+
+def _carried(name: str) -> str:
+    return f"__asc_{name}"

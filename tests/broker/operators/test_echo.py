@@ -1,0 +1,336 @@
+"""A kind that this test alone has: in the table it is whole, without a change anywhere else.
+
+``echo`` writes the key of each record that its query accepts, once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import pandas as pd
+import pytest
+from pydantic import Field
+from pyspark import cloudpickle
+
+from asc.operators.exclusions import FeedCounts
+from asc.operators.feed import Message, Observation, QuerySettings, Settings, parse
+from asc.predicate.normal_form import Predicate
+from broker.body import Body, Text
+from broker.config.config import Config, parse_config
+from broker.config.sections import LimitsConfig
+from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
+from broker.operators.feed_destination import FeedDestination, Track, hashed
+from broker.operators.feed_outputs import outputs_of, writer_of
+from broker.operators.feed_task import part_task
+from broker.operators.kind import StreamContext, read_fields
+from broker.operators.kinds import OPERATORS
+from broker.operators.operator_fields import check_known, expression_of, key_of
+
+if TYPE_CHECKING:
+    from conftest import Received, Site
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+
+OP = "echo"
+
+
+class Echo(NamedTuple):
+    """An output, as every kind has it."""
+
+    topic: str
+    key: str
+    value: str
+    identity: str
+    query: str
+    source: str
+
+
+class EchoPart:
+    """The settings of a part of the feed, and the places that it has seen."""
+
+    def __init__(self, state: bytes | None) -> None:
+        plain = {"settings": None, "seen": [], "echoes": 0} if state is None else json.loads(state)
+        self.counts = FeedCounts()
+        self._settings = None if plain["settings"] is None else Settings.of_plain(OP, plain["settings"])
+        self._seen = {tuple(place) for place in plain["seen"]}
+
+    @property
+    def held(self) -> int:
+        return len(self._seen)
+
+    def read(self, texts: Iterable[str | bytes]) -> Iterator[Echo]:
+        for text in texts:
+            for message in parse(text, OP):
+                yield from self._outputs(message)
+
+    def _outputs(self, message: Message) -> Iterator[Echo]:
+        if isinstance(message, Settings):
+            self._settings = message
+        if not isinstance(message, Observation) or self._settings is None:
+            return
+        place = (message.partition, message.offset)
+        if message.key is None or place in self._seen:
+            self.counts.excluded["key" if message.key is None else "unordered"] += 1
+            return
+        self._seen.add(place)
+        self.counts.observations += 1
+        for query in self._settings.queries:
+            if query.track == message.track and not {*query.selections}.isdisjoint(message.selections):
+                self.counts.outputs["echo"] += 1
+                source = f"{self._settings.source_topic}-{message.partition}-{message.offset}"
+                value = json.dumps({"query": query.id, "says": query.definition["says"], "key": message.key})
+                yield Echo(query.topic, message.key, value, f"{query.id}:echo:{source}", query.id, source)
+
+    def to_bytes(self) -> bytes:
+        settings = None if self._settings is None else self._settings.plain()
+        return json.dumps({"settings": settings, "seen": sorted(self._seen)}).encode()
+
+
+def frame(echoes: list[Echo]) -> pd.DataFrame:
+    return pd.DataFrame(echoes, columns=Echo._fields)
+
+
+@dataclass(frozen=True, slots=True)
+class EchoDefinition:
+    """The key, and a text that each output says."""
+
+    name: ClassVar[str] = OP
+
+    key: str
+    says: str = "here"
+
+    @classmethod
+    def parse(cls, plain: Mapping[str, Any]) -> EchoDefinition:
+        check_known(plain, ("name", "key", "says"))
+        return cls(key_of(OP, plain), expression_of("says", plain.get("says", "here")))
+
+    def plain(self) -> dict[str, Any]:
+        return {"name": OP, "key": self.key, "says": self.says}
+
+    def expressions(self) -> tuple[Expression, ...]:
+        return (Expression("key", self.key, "key"),)
+
+    def summary(self) -> str:
+        return f"echoes {self.key}, saying {self.says}"
+
+
+class EchoBody(Body):
+    """The key of each accepted record."""
+
+    name: Literal["echo"]
+    key: Text = Field(description="The expression that is echoed.")
+    says: Text = Field(default="here", description="A text.")
+
+
+class EchoReader:
+    """Writes echoes."""
+
+    name = OP
+
+    def __init__(self, stream: StreamContext) -> None:
+        self.records_max = stream.records_max
+        self._sink = stream.sink
+
+    def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
+        ddl = ", ".join(f"{name} STRING" for name in Echo._fields)
+        return writer_of(outputs_of(feed, part_task(tallies, EchoPart, frame), ddl), self._sink)
+
+
+@dataclass(frozen=True, slots=True)
+class EchoKind:
+    """Echoes of the records that a query accepts."""
+
+    name: str = OP
+    noun: str = "echo query"
+    held_noun: str = "records"
+    definition: type[EchoDefinition] = EchoDefinition
+    body: type[Body] = EchoBody
+    handoff: Literal["feed"] = "feed"
+    limits: tuple[str, ...] = ("stream_near_queries",)
+    allows_join: bool = False
+
+    def read(
+        self, definition: EchoDefinition, analyser: RecordAnalyser, *, patiently: bool = False
+    ) -> OperatorExpressions:
+        return OperatorExpressions(read_fields(definition, analyser))
+
+    def conditions(self, definition: EchoDefinition) -> tuple[str, ...]:
+        return ()
+
+    def destination(
+        self, definition: EchoDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
+    ) -> FeedDestination:
+        key, time_us = expressions.fields[0].read[0].sql, "unix_micros(_timestamp)"
+        name = hashed([OP, key])
+        track = Track(name, OP, key, time_us, (), None, observes_all=False, by_key=True)
+        own = {"says": definition.says}
+        return FeedDestination(
+            track, QuerySettings(query.id, query.topic, name, track.time_name, query.selections, own)
+        )
+
+    def held_limit(self, limits: LimitsConfig, queries: int) -> int:
+        return 1_000
+
+    def reader(self, stream: StreamContext) -> EchoReader:
+        return EchoReader(stream)
+
+
+@pytest.fixture(scope="module")
+def site(
+    site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
+    folder, own = tmp_path_factory.mktemp("echo"), uuid.uuid4().hex[:12]
+    stream = {"topic": f"source-echo-{own}", "format": "json", "schema": "name STRING, n INT"}
+    config = parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
+            "streams": {f"echo-{own}": stream},
+        }
+    )
+    # Workers cannot import a test.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(OPERATORS, OP, EchoKind())  # type: ignore[arg-type]
+        yield site_of(config)
+
+
+def body(query_id: str, where: str = "n > 1", **more: Any) -> dict[str, Any]:
+    return {"id": query_id, "where": where, "operator": {"name": OP, "key": "upper(name)", **more}}
+
+
+def publish(site: Site, *names: str | None, n: int = 5) -> list[int]:
+    return site.publish([json.dumps({"name": name, "n": n}).encode() for name in names])
+
+
+def echoes(site: Site, topic: str, count: int) -> list[Received]:
+    """The echoes in a topic, once there are so many of different identities, each once."""
+    deadline = time.monotonic() + 180
+    found: dict[bytes | None, Received] = {}
+    while len(found) < count:
+        assert time.monotonic() < deadline, (found, site.daemon and site.daemon.readiness())
+        for record in site.read(topic):
+            found.setdefault(dict(record.headers)["asc-event"], record)
+        time.sleep(0.2)
+    return list(found.values())
+
+
+def test_a_kind_in_the_table_has_the_life_of_every_other(site: Site) -> None:
+    topic = site.topic("echoes")
+    added = site.client.post("/v1/queries", json={**body("e1", says="hallo"), "topic": topic})
+    assert added.status_code == 201, added.text
+    query = added.json()["query"]
+    assert query["operator"] == {
+        "name": OP,
+        "key": "upper(name)",
+        "says": "hallo",
+        "summary": "echoes upper(name), saying hallo",
+    }
+    # An answer is a body; the same again changes nothing.
+    assert site.client.post("/v1/queries", json=query).json()["change"] == "unchanged"
+    listed = site.client.get("/v1/queries", params={"operator": OP}).json()["queries"]
+    assert [each["id"] for each in listed] == ["e1"]
+    assert site.client.get("/v1/queries/e1").json()["operator"]["summary"] == "echoes upper(name), saying hallo"
+    (first, _, third) = publish(site, "ada", None, "bob")
+    found = echoes(site, topic, 2)
+    assert [(each.key, json.loads(each.value or b"")["says"]) for each in found] == [
+        (b"ADA", "hallo"),
+        (b"BOB", "hallo"),
+    ]
+    assert [each.offset for each in found] == [first, third]
+    assert [each.queries for each in found] == [["e1"], ["e1"]]
+
+
+def test_it_is_paused_resumed_applied_from_a_file_and_removed(site: Site) -> None:
+    topic = site.topic("applied")
+    answer = site.bulk([{**body("e2"), "topic": topic}, {**body("e3", "n > 100"), "topic": topic}])
+    assert answer.status_code == 200, answer.text
+    publish(site, "cy")
+    assert [each.key for each in echoes(site, topic, 1)] == [b"CY"]
+    assert site.client.patch("/v1/queries/e2", json={"paused": True}).status_code == 200
+    publish(site, "unheard")
+    site.drain()
+    assert site.client.patch("/v1/queries/e2", json={"paused": False}).status_code == 200
+    publish(site, "dan")
+    assert [each.key for each in echoes(site, topic, 2)] == [b"CY", b"DAN"]
+    for query_id in ("e2", "e3"):
+        assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
+    publish(site, "gone")
+    site.drain()
+    assert [each.key for each in echoes(site, topic, 2)] == [b"CY", b"DAN"]
+
+
+def test_it_is_in_plan_metrics_console_and_openapi(site: Site) -> None:
+    topic = site.topic("seen")
+    site.register("e4", "n > 1", topic, operator={"name": OP, "key": "name"})
+    publish(site, "eve", None)
+    echoes(site, topic, 1)
+    stream = site.stream("json")
+    deadline = time.monotonic() + 60
+    while True:
+        plan = site.client.get("/v1/plan").json()["streams"][stream]["operators"][OP]
+        metrics = site.client.get("/metrics").text
+        samples = [
+            f'asc_operator_outputs_total{{operator="echo",stream="{stream}",type="echo"}}',
+            f'asc_operator_excluded_total{{operator="echo",reason="key",stream="{stream}"}}',
+            f'asc_operator_queries{{operator="echo",stream="{stream}"}}',
+        ]
+        if plan["outputs"].get("echo") and plan["excluded"].get("key") and all(each in metrics for each in samples):
+            break
+        assert time.monotonic() < deadline, (plan, metrics)
+        time.sleep(0.2)
+    assert plan["queries"] >= 1
+    assert plan["problem"] is None
+    page = site.client.get("/console/query/e4").text
+    assert "echo" in page
+    assert "echoes name, saying here" in page
+    schemas = site.client.get("/openapi.json").json()["components"]["schemas"]
+    assert schemas["EchoBody"]["properties"]["says"]["description"] == "A text."
+
+
+@pytest.mark.parametrize(
+    ("operator", "said"),
+    [
+        ({"name": OP}, "operator 'echo': has no key"),
+        (
+            {"name": OP, "key": "name", "dwell_s": 1},
+            "field operator 'dwell_s': is not known: known are name",
+        ),
+        ({"name": OP, "key": "nope"}, "operator.key 'nope': "),
+        ({"name": "ecko", "key": "name"}, "operator 'ecko': is not known: known are route, events, near, echo"),
+    ],
+)
+def test_a_wrong_one_is_refused_in_one_line(site: Site, operator: dict[str, Any], said: str) -> None:
+    answer = site.client.post("/v1/queries", json={"id": "wrong", "where": "n > 1", "operator": operator})
+    assert answer.status_code == 400
+    message = answer.json()["error"]["message"].replace('"', "'")
+    assert message.startswith(said), message
+    assert "\n" not in message
+
+
+def test_it_survives_a_batch_that_is_run_again_and_a_restart(site: Site) -> None:
+    topic = site.topic("replayed")
+    site.register("e5", "n > 1", topic, operator={"name": OP, "key": "name"})
+    publish(site, "fay")
+    echoes(site, topic, 1)
+    publish(site, "gil")
+    site.drain()
+    # Replaced after the batch: the batch that is run again has the definition of its own version.
+    site.stop_before_its_commit()
+    site.daemon = site.start()
+    publish(site, "hal")
+    found = echoes(site, topic, 3)
+    assert [each.key for each in found] == [b"fay", b"gil", b"hal"]
+    every = [dict(each.headers)["asc-event"] for each in site.read(topic)]
+    assert len(every) == 3
