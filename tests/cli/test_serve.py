@@ -54,7 +54,7 @@ def test_a_token_that_others_can_read_is_told(tmp_path: Path) -> None:
     token.write_text("0123456789abcdef0123456789abcdef", "utf-8")
     token.chmod(0o644)
     kafka = '[kafka]\nbootstrap_servers = "127.0.0.1:9"\ntimeout_s = 1\n'
-    lines = said(tmp_path, f'{kafka}[api]\nport = 0\ntoken_file = "{token}"\n{STREAM}')
+    lines = said(tmp_path, f'{kafka}[api]\nport = 0\nroot_token_file = "{token}"\n{STREAM}')
     (line,) = [line for line in lines if str(token) in line]
     assert line.endswith(f"file '{token}': every user of this machine can read it: chmod 600")
 
