@@ -79,7 +79,9 @@ class Durations:
     )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._tests[report.nodeid][report.when or "call"] += report.duration
+        # Of a test that ended its process a report comes as well, of no phase.
+        if report.when in PHASES:
+            self._tests[report.nodeid][report.when] += report.duration
         for name, phase, seconds in getattr(report, "fixture_seconds", ()):
             self._fixtures[name][phase] += seconds
             self._fixtures[name]["setups"] += phase == "setup"

@@ -69,6 +69,14 @@ def test_a_fixture_that_fails_is_counted_as_well(tmp_path: Path) -> None:
     assert "1 error" in printed.splitlines()[-1]
 
 
+def test_a_test_that_ends_its_process_ends_no_run(tmp_path: Path) -> None:
+    (tmp_path / "test_exits.py").write_text("import os\ndef test_it():\n    os._exit(3)\n", "utf-8")
+    found, printed = run(tmp_path, "--numprocesses=1")
+    assert found["tests"].keys() <= {"test_exits.py::test_it"}
+    assert "INTERNALERROR" not in printed
+    assert "1 failed" in printed.splitlines()[-1]
+
+
 def run(folder: Path, *options: str) -> tuple[Any, str]:
     """Run pytest in a folder with the plugin: what it wrote down and what it printed."""
     (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
