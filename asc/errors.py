@@ -67,3 +67,7 @@ class PredicateError(AscError):
         line = self.text[line_start : line_end if line_end >= 0 else len(self.text)]
         width = max(1, min(self.end or self.start + 1, line_start + len(line)) - self.start)
         return f"{line}\n{' ' * (self.start - line_start)}{'^' * width}"
+
+
+class FeedFormError(AscError):
+    """A message or a state of a feed that another version wrote, in a form that this one does not read."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from asc.errors import AscError
+from asc.errors import FeedFormError
 from asc.operators.feed_form_1 import messages_of_form_1
 
 FORM = 2
@@ -24,10 +24,6 @@ OF_SHAPE = "/"
 
 Kind = str
 """The type of an output, as ``enter`` or ``pair``."""
-
-
-class FeedFormError(AscError):
-    """A message or a state of a form that this version does not read."""
 
 
 @dataclass(frozen=True, slots=True)

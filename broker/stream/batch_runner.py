@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asc.plan.plan import Plan
@@ -91,7 +90,6 @@ class BatchRunner:
         self,
         name: str,
         config: Config,
-        folder: Path,
         *,
         spark: SparkSession,
         cluster: KafkaCluster,

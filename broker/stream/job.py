@@ -110,7 +110,7 @@ class StreamJob:
         self._figures = figures
         self._phases = phases
         self._runner = BatchRunner(
-            *(name, config, folder),
+            *(name, config),
             spark=spark,
             cluster=cluster,
             decoder=decoder,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from asc.errors import AscError, PlanError, PredicateError, SchemaError, ShapeError
+from asc.errors import AscError, FeedFormError, PlanError, PredicateError, SchemaError, ShapeError
 from broker.errors import (
     BrokerError,
     BulkRefusedError,
@@ -34,6 +34,7 @@ from monitor.errors import MonitorError
 
 STATUSES: dict[type[AscError], int] = {
     AscError: 500,
+    FeedFormError: 500,
     MonitorError: 500,
     PredicateError: 400,
     SchemaError: 400,

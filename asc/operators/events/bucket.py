@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from asc.errors import FeedFormError
 from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.exclusions import FeedCounts, exclusion_reason
-from asc.operators.feed import OF_SHAPE, FeedFormError, Kind, Message, Observation, Settings, Watermarks, parse
+from asc.operators.feed import OF_SHAPE, Kind, Message, Observation, Settings, Watermarks, parse
 from asc.operators.feed_form_1 import settings_of_form_1
 from asc.operators.times import FIRST_US, LAST_US, time_text
 

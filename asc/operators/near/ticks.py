@@ -9,8 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from asc.errors import FeedFormError
 from asc.operators.exclusions import FeedCounts, exclusion_reason
-from asc.operators.feed import FeedFormError, Observation, Settings, Watermarks, parse
+from asc.operators.feed import Observation, Settings, Watermarks, parse
 from asc.operators.feed_form_1 import settings_of_form_1
 from asc.operators.near.near_query import OP, NearQuery
 from asc.operators.near.pair_tick import (

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from asc.operators.feed import FeedFormError, Message, Observation, QuerySettings, Settings, Watermarks, parse
+from asc.errors import FeedFormError
+from asc.operators.feed import Message, Observation, QuerySettings, Settings, Watermarks, parse
 
 OP = "near"
 MESSAGES: list[Message] = [

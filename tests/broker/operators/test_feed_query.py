@@ -26,6 +26,7 @@ class Failing(FeedReader):
     """Hands on what it reads; each start fails that there is a reason for."""
 
     name = "handed"
+    records_max = 100
 
     def __init__(self, reasons: list[str]) -> None:
         self.reasons = reasons
@@ -59,11 +60,14 @@ def test_a_failure_is_told_and_mended(spark: SparkSession, kafka: EmbeddedKafka,
     def query(reader: Failing) -> FeedQuery:
         source = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
         return FeedQuery(
-            "s", spark, topic, tmp_path, reader, source=source, prepare=lambda: prepared.append(len(prepared))
+            *("s", spark, topic, tmp_path, reader),
+            others={"events", "near"},
+            source=source,
+            prepare=lambda: prepared.append(len(prepared)),
         )
 
-    def publish(text: bytes) -> None:
-        producer.send(topic, text, partition=0)
+    def publish(text: bytes, key: bytes | None = None) -> None:
+        producer.send(topic, text, key=key, partition=0)
         producer.flush()
 
     publish(b"one")
@@ -86,6 +90,11 @@ def test_a_failure_is_told_and_mended(spark: SparkSession, kafka: EmbeddedKafka,
     running = query(again)
     running.start()
     awaited(lambda: again.found == [b"two"])
+    # It reads watermarks, messages of form 1, which have no key, and those of a kind that nobody has; not others'.
+    for key in (b"handed", b"events", b"time", b"near", b"unknown", None):
+        publish(b"of " + (key or b"form 1"), key)
+    awaited(lambda: len(again.found) == 5)
+    assert again.found[1:] == [b"of handed", b"of time", b"of unknown", b"of form 1"]
     running.stop()
     running.stop()
     producer.close()

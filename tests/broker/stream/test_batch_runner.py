@@ -19,6 +19,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from broker.stream.batch_runner import BatchRunner
+from broker.stream.event_time import EventTime
 from broker.stream.phases import BatchPhases
 
 if TYPE_CHECKING:
@@ -82,12 +83,12 @@ def _runner(config: Config, spark: SparkSession, cluster: KafkaCluster, folder: 
     return BatchRunner(
         "s",
         config,
-        folder,
         spark=spark,
         cluster=cluster,
         decoder=stream.decoder(stream.fields(), "UTC"),
         monitor=StreamMonitor("s", config.monitor, running),
         phases=BatchPhases(),
+        event_time=EventTime(folder),
     )
 
 

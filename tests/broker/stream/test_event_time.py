@@ -48,7 +48,7 @@ def test_a_file_of_form_1_has_its_marks_by_track(tmp_path: Path) -> None:
     assert time.before(8, {"other": "a"}) == {}
     time.passed(8, {("a", 0): 9}, A)
     assert EventTime(tmp_path).before(9, BOTH) == {"a": 9}
-    assert EventTime(tmp_path).before(8, BOTH) == {"a": 6}
+    assert EventTime(tmp_path).before(8, BOTH) == {"a": 5}
 
 
 @pytest.mark.parametrize("text", ['{"batch": 4, "before": 7}', '{"v": 3, "batch": 4}', "[]", "{"])

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asc.errors import FeedFormError
 from asc.operators.events.bucket import Bucket, Event
 from asc.operators.events.event_query import KINDS, OP, EventQuery
 from asc.operators.exclusions import KEY_BYTES_MAX
-from asc.operators.feed import FeedFormError, Message, Observation, Settings, Watermarks
+from asc.operators.feed import Message, Observation, Settings, Watermarks
 
 SECOND = 1_000_000
 OVER = EventQuery("over", "overs", "t", "ts", ("over",), KINDS, 0, 300 * SECOND)

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.operators.feed import FeedFormError, Message, Observation, Settings, Watermarks
+from asc.errors import FeedFormError
+from asc.operators.feed import Message, Observation, Settings, Watermarks
 from asc.operators.near.near_query import OP, NearQuery
 from asc.operators.near.pair_tick import PairEvent
 from asc.operators.near.positions import Positions

@@ -1,0 +1,73 @@
+"""Expressions of operators: computed by their role, and refused in words of their own text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from asc.predicate import normalise
+from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
+from broker.errors import QueryError
+from broker.operators.expression import Expression, OperatorExpressions, Role
+
+
+@dataclass
+class Analyser:
+    """As far as expressions ask it, without Spark."""
+
+    attributes: Schema
+
+    def normalise(self, where: str) -> Predicate:
+        return normalise(where, self.attributes)
+
+    def over(self, schema: Schema) -> Analyser:
+        return Analyser(schema)
+
+    def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
+        """Spark is asked elsewhere."""
+
+
+ANALYSER = Analyser(Schema.from_ddl("n INT, s STRING, t TIMESTAMP, lon DOUBLE, lat DOUBLE"))
+
+
+@pytest.mark.parametrize(
+    ("role", "sql", "computed"),
+    [
+        ("key", "upper(s)", "CAST(upper(s) AS STRING)"),
+        ("time", "t", "unix_micros(t)"),
+        ("value", "n", "n"),
+    ],
+)
+def test_an_expression_is_computed_by_its_role(role: Role, sql: str, computed: str) -> None:
+    (attribute,) = Expression("field", sql, role).read(ANALYSER).read
+    assert attribute.sql == computed
+
+
+def test_a_position_is_read_as_its_parts() -> None:
+    (attribute,) = Expression("position", "ST_Point(lon, lat)", "position").read(ANALYSER).read
+    assert attribute.part_texts == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
+
+
+@pytest.mark.parametrize(
+    ("role", "sql", "said"),
+    [
+        ("time", "s", "operator.field 's': is no TIMESTAMP: name one, or CAST it to one"),
+        ("key", "s +", "operator.field 's +': syntax error at 'the end': write an expression of Spark SQL"),
+        ("key", "nope", "operator.field 'nope': unknown column 'nope': "),
+        ("value", "1 + 1", "operator.field '1 + 1': is the same for every record: name columns that differ"),
+        ("position", "n", "operator.field 'n': not a shape or position"),
+        ("position", "ST_Point(1, 2)", "operator.field 'ST_Point(1, 2)': is the same for every record"),
+    ],
+)
+def test_a_refusal_names_the_field_and_the_text_of_the_user(role: Role, sql: str, said: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        Expression("field", sql, role).read(ANALYSER)
+    assert str(refused.value).replace('"', "'").startswith(said), refused.value
+    assert "\n" not in str(refused.value)
+
+
+def test_all_expressions_of_an_operator_are_its_fields_and_what_it_carries() -> None:
+    one, other = (Expression("field", sql, "value").read(ANALYSER) for sql in ("n", "s"))
+    assert OperatorExpressions((one,), (("n", "n"),), (other,)).all == (one, other)
