@@ -32,6 +32,7 @@ WITHOUT_TESTS = {
         ("broker/operators/condition_watch.py", "broker/operators/definition.py", "broker/operators/kind.py"),
         "is a protocol, which every kind of the table meets",
     ),
+    "broker/operators/kind_body.py": "is the base of the bodies of kinds, which have tests of their own",
     "broker/operators/feed_outputs.py": "is run by the tests of every reader of a feed",
     "broker/plans/offsets.py": "names a type, and does nothing",
     "broker/operators/operator.py": "says what the operators do, which have tests of their own",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from asc.operators.feed import QuerySettings
 from asc.predicate.normal_form import Predicate
-from broker.body import Body
 from broker.config.sections import LimitsConfig
 from broker.operators.condition_watch import ConditionWatch
 from broker.operators.definition import Definition
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination
+from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
     from broker.operators.feed_query import FeedReader
@@ -59,7 +59,7 @@ class OperatorKind(Protocol[D]):
     def definition(self) -> type[D]: ...
 
     @property
-    def body(self) -> type[Body]: ...
+    def body(self) -> type[KindBody]: ...
 
     @property
     def handoff(self) -> Literal["feed"]: ...

@@ -9,18 +9,18 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from broker.body import Body
+from broker.operators.kind_body import KindBody
 from broker.operators.kinds import OPERATORS, ROUTE
 from broker.operators.route_body import RouteBody
 
 
-def bodies() -> Mapping[str, type[Body]]:
+def bodies() -> Mapping[str, type[KindBody]]:
     """Return the body of each kind by its tag, that of ``route`` first."""
     return {ROUTE: RouteBody, **{name: kind.body for name, kind in OPERATORS.items()}}
 
 
-def _validated(plain: Any) -> Body:
-    if isinstance(plain, Body):
+def _validated(plain: Any) -> KindBody:
+    if isinstance(plain, KindBody):
         return plain
     if not isinstance(plain, Mapping):
         raise PydanticCustomError("model_type", "Give an object")
@@ -49,5 +49,5 @@ class _ByName:
         return {**described, "description": "The operator of accepted records. None is the same as route."}
 
 
-OperatorBody = Annotated[Body, _ByName]
+OperatorBody = Annotated[KindBody, _ByName]
 """One of the bodies of :func:`bodies`."""

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from broker.body import Body, Number, Text
+from broker.body import Number, Text
 from broker.operators.events.definition import DEFAULT_LOST_AFTER_S, DEFAULT_TIME, LONGEST_S
+from broker.operators.kind_body import KindBody
 
 
-class EventsBody(Body):
+class EventsBody(KindBody):
     """Objects that begin to be accepted (enter), no longer are (exit), or are no longer observed (lost)."""
 
     name: Literal["events"]
@@ -32,9 +33,4 @@ class EventsBody(Body):
         le=LONGEST_S,
         allow_inf_nan=False,
         description="Seconds without an observation after which an object is lost.",
-    )
-    summary: Text | None = Field(
-        default=None,
-        description="The operator in one line. It is computed, and ignored in a body.",
-        json_schema_extra={"readOnly": True},
     )

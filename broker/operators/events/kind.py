@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.feed import QuerySettings
 from asc.predicate.normal_form import Predicate
-from broker.body import Body
 from broker.config.sections import LimitsConfig
 from broker.operators.events.body import EventsBody
 from broker.operators.events.definition import EventsDefinition
@@ -16,6 +15,7 @@ from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.feed_part import PARTS
 from broker.operators.kind import StreamContext, read_fields
+from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
     from broker.operators.feed_query import FeedReader
@@ -31,7 +31,7 @@ class EventsKind:
     noun: str = "event query"
     held_noun: str = "objects"
     definition: type[EventsDefinition] = EventsDefinition
-    body: type[Body] = EventsBody
+    body: type[KindBody] = EventsBody
     handoff: Literal["feed"] = "feed"
     limits: tuple[str, ...] = ("stream_event_queries", "stream_objects")
     allows_join: bool = True

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from broker.body import Body, Number, Text
+from broker.body import Number, Text
+from broker.operators.kind_body import KindBody
 from broker.operators.near.definition import DEFAULT_POSITION, DEFAULT_TIME, HALF_EARTH_M, LONGEST_S
 
 
-class NearBody(Body):
+class NearBody(KindBody):
     """Pairs of objects that are within a distance of each other, at each tick or as changes."""
 
     name: Literal["near"]
@@ -32,8 +33,3 @@ class NearBody(Body):
         list[Literal["pair", "near", "apart"]],
         Field(min_length=1, description="pair alone: each pair at each tick; near, apart: the changes."),
     ] = Field(default=["pair"])
-    summary: Text | None = Field(
-        default=None,
-        description="The operator in one line. It is computed, and ignored in a body.",
-        json_schema_extra={"readOnly": True},
-    )

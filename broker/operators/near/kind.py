@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from asc.operators.feed import QuerySettings
 from asc.operators.near.near_query import OP, NearQuery
 from asc.predicate.normal_form import Predicate
-from broker.body import Body
 from broker.config.sections import LimitsConfig
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.kind import StreamContext, read_fields
+from broker.operators.kind_body import KindBody
 from broker.operators.near.body import NearBody
 from broker.operators.near.condition import near_condition
 from broker.operators.near.definition import NearDefinition
@@ -35,7 +35,7 @@ class NearKind:
     noun: str = "near query"
     held_noun: str = "observations"
     definition: type[NearDefinition] = NearDefinition
-    body: type[Body] = NearBody
+    body: type[KindBody] = NearBody
     handoff: Literal["feed"] = "feed"
     limits: tuple[str, ...] = ("stream_near_queries", "stream_objects")
     allows_join: bool = False
