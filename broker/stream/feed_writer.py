@@ -32,6 +32,11 @@ class _Written(NamedTuple):
     settings: Mapping[str, tuple[Settings, frozenset[int]]]
     marks: Marks
 
+    @property
+    def parts(self) -> frozenset[int]:
+        """The parts that have queries."""
+        return frozenset[int]().union(*(parts for _, parts in self.settings.values()))
+
 
 class FeedWriter:
     """Writes settings and watermarks into the parts of a feed that need them, before the observations of a batch.
@@ -61,7 +66,7 @@ class FeedWriter:
     def begin(self, destinations: Sequence[FeedDestination], marks: Marks) -> None:
         """Write the settings and the watermarks of a batch, where they differ from those before. Raises KafkaError."""
         now = _Written({op: self._settings_of(op, destinations) for op in OPERATORS}, dict(marks))
-        messages = [*self._changed_settings(now), *self._changed_marks(now, destinations)]
+        messages = [*self._changed_settings(now), *self._changed_marks(now)]
         if not messages:
             return
         if not destinations:
@@ -82,12 +87,19 @@ class FeedWriter:
                 # The parts that had queries before forget them.
                 yield _Message(op, settings.text(), parts | parts_before)
 
-    def _changed_marks(self, now: _Written, destinations: Sequence[FeedDestination]) -> Iterable[_Message]:
-        if not now.marks or (self._written is not None and self._written.marks == now.marks):
+    def _changed_marks(self, now: _Written) -> Iterable[_Message]:
+        if not now.marks:
             return
-        parts = frozenset[int]().union(*(_parts_of(each) for each in destinations))
-        watermarks = Watermarks({name: mark - self._lateness_us for name, mark in now.marks.items()})
-        yield _Message(TIME_KEY, watermarks.text(), _ALL_PARTS if self._written is None else parts)
+        if self._written is None:
+            parts = _ALL_PARTS
+        elif self._written.marks != now.marks:
+            parts = now.parts
+        else:
+            # A part without queries got no watermarks, and its first query is to know which of its records are late.
+            parts = now.parts - self._written.parts
+        if parts:
+            watermarks = Watermarks({name: mark - self._lateness_us for name, mark in now.marks.items()})
+            yield _Message(TIME_KEY, watermarks.text(), parts)
 
     def _settings_of(self, op: str, destinations: Sequence[FeedDestination]) -> tuple[Settings, frozenset[int]]:
         own = [each for each in destinations if each.track.op == op]

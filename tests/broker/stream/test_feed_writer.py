@@ -105,7 +105,9 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
         assert writer.has_queries
         begins([close], 9_000_000, others=[])
         begins([close], 9_500_000, near_part=[("time", {TIME: 7_000_000})], others=[])
-        begins([close, low], 9_500_000, others=[("events", (100, ["low"]))])
+        # Parts that had no query get the watermark with their first one.
+        first = ("events", (100, ["low"]))
+        begins([close, low], 9_500_000, near_part=[first], others=[first, ("time", {TIME: 7_000_000})])
         begins([close, low], 9_600_000, others=[("time", {TIME: 7_100_000})])
         farther = replace(close, query=replace(CLOSE, id="far"))
         begins([close, farther, low], 9_600_000, near_part=[("near", (400, ["close", "far"]))], others=[])
