@@ -1,4 +1,4 @@
-"""A second query of a stream: from its feed, by a state of Spark's own, to the topics of queries with an operator."""
+"""The Spark query that reads a stream's feed for one kind of operator, with a state, and writes to Kafka."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class FeedQuery:
 
     @property
     def tally(self) -> FeedTally | None:
-        """What its batches told since the daemon began; None where it was not started."""
+        """The counts of its batches since the daemon started; None where the query was not started."""
         found: FeedTally | None = None if self._tallies is None else self._tallies.value
         return found
 
@@ -166,7 +166,7 @@ class FeedQuery:
     def _cause(self, error: BaseException) -> str:
         text = one_line(root_cause(error), 2_000).rpartition("terminated with exception: ")[2][:300]
         if "PythonException" in text:
-            # What failed there is told by the last line before those of the JVM.
+            # The cause is the last line before those of the JVM.
             text = one_line(text_of(error).partition("\n\tat ")[0].strip().splitlines()[-1])
         if "data may have been lost" in text or "OffsetOutOfRange" in text:
             remedy = f"stop the daemon and remove {self._folder}: what was known of objects is forgotten"
@@ -178,10 +178,10 @@ class FeedQuery:
             ended = query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # takes parts of a second
             if ended and not self._stopping.is_set():
                 raise BrokerError(f"{self._name} of stream", self._stream, "were stopped from outside")
-            told: Any = query._jsq.lastProgress()
-            if told is None:
+            progress: Any = query._jsq.lastProgress()
+            if progress is None:
                 continue
-            ends = json.loads(told.json())["sources"][0]["endOffset"] or {}
+            ends = json.loads(progress.json())["sources"][0]["endOffset"] or {}
             self.done = {int(partition): int(offset) for partition, offset in ends.get(self._topic, {}).items()}
             self.problem = None
 

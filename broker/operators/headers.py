@@ -17,7 +17,7 @@ HEADER_SOURCE = "asc-source"
 HEADER_TIMESTAMP = "asc-timestamp"
 HEADER_ERROR = "asc-error"
 HEADER_EVENT = "asc-event"
-"""Of an event: its identity, the same whenever it is told again."""
+"""The identity of an event, the same whenever it is written again."""
 
 HEADER_WINDOW = "asc-window"
 """Of what an operator says of a window: its identity, before that of an event."""

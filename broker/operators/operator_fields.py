@@ -10,21 +10,21 @@ _EXPRESSION_CHARS_MAX = 10_000
 
 
 def check_known(plain: Mapping[str, object], known: Collection[str]) -> None:
-    """QueryError where there is a field that is not known."""
+    """Raise QueryError where there is a field that is not known."""
     for name in plain:
         if name not in known:
             raise QueryError("field operator", name, f"is not known: known are {', '.join(known)}")
 
 
 def key_of(operator: str, plain: Mapping[str, object]) -> str:
-    """The expression that tells objects apart; QueryError where there is none."""
+    """Return the expression that identifies an object; QueryError where there is none."""
     if plain.get("key") is None:
-        raise QueryError("operator", operator, "has no key: name what tells objects apart")
+        raise QueryError("operator", operator, "has no key: name the expression that identifies an object")
     return expression_of("key", plain["key"])
 
 
 def expression_of(name: str, given: object) -> str:
-    """An expression over the record; QueryError where it is none."""
+    """Return an expression over the record; QueryError where it is none."""
     if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
         remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
         raise QueryError(f"operator.{name}", shown(given), remedy)
@@ -32,7 +32,7 @@ def expression_of(name: str, given: object) -> str:
 
 
 def kinds_of(given: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Some of the kinds of events that are known, in their order; QueryError where there is none or another."""
+    """Return types of output, in the order of the known ones; QueryError where there is none, or another."""
     remedy = f"give a list of some of {', '.join(known)}"
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise QueryError("operator.events", shown(given), remedy)

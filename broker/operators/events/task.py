@@ -1,4 +1,4 @@
-"""What runs in Spark's Python workers for events: the messages of a partition of a feed in, events out."""
+"""The function of Spark's Python workers for events: the messages of a part of a feed in, events out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs, of a stream's feed: what was near at ticks, where the condition of its query holds, to its topic."""
+"""The reader of a feed for pairs: the pairs of ticks whose condition holds, to the topics of their queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.events")
 
 _INTERVAL = "1 second"
-"""Between two batches: a tick is told when the watermark has passed it, which is some seconds late as it is."""
+"""Between two batches: a tick is final only some seconds after it, so that a second more costs little."""
 
 _CONDITIONS_MAX = 100
 """Conditions that are kept, checked; a stream has few near queries."""
@@ -37,7 +37,7 @@ class NearReader(FeedReader):
     in the batch that writes them. ``sink``: options of Spark's Kafka sink; ``records_max``: of the feed in one batch.
     ``analyser``: checks a condition that came through the feed as when it was registered, with all the time that takes.
     ``watch``: keeps out the conditions that end batches, with the pairs of their queries alone.
-    Cost: what the pairs that may be told take in memory, or on disk, while a batch is written.
+    Cost: the candidate pairs of a batch in memory, or on disk, while it is written.
     """
 
     name = OP
@@ -72,21 +72,22 @@ class NearReader(FeedReader):
             checked = ((text, self._checked(text)) for text in texts if text is not None)
             known = {text: condition for text, condition in checked if condition is not None}
             with self._watch.judging(batch_id, JudgedPairs(pairs, known)) as judged:
-                self._write_told(self._told(pairs, {text: known[text] for text in judged}), tallies)
+                self._write_pairs(self._accepted(pairs, {text: known[text] for text in judged}), tallies)
         finally:
             pairs.unpersist()
 
-    def _write_told(self, told: DataFrame, tallies: Any) -> None:
+    def _write_pairs(self, accepted: DataFrame, tallies: Any) -> None:
         from broker.operators.feed_task import FeedTally
 
-        records_of(told).write.format("kafka").options(**self._sink).save()
+        records_of(accepted).write.format("kafka").options(**self._sink).save()
         # Not by an Observation: of what goes to Kafka from a batch of a stream, Spark 4.0 never has one.
-        counts = told.groupBy("kind").count().collect()
+        counts = accepted.groupBy("kind").count().collect()
         tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
 
-    def _told(self, pairs: DataFrame, conditions: Mapping[str, NearCondition]) -> DataFrame:
-        """The pairs without a condition, and those whose condition is known and holds, and does not hold of the other
-        tick they were near at. A condition sees the pairs of its own queries alone.
+    def _accepted(self, pairs: DataFrame, conditions: Mapping[str, NearCondition]) -> DataFrame:
+        """Return the pairs without a condition, and those whose known condition holds now, and not at the other tick.
+
+        A condition sees the pairs of its own queries alone.
         """
         from pyspark.sql import functions as sf
 

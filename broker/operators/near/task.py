@@ -1,4 +1,4 @@
-"""What runs in Spark's Python workers for pairs: the messages of a part of a feed in, what is told of pairs out."""
+"""The function of Spark's Python workers for pairs: the messages of a part of a feed in, candidate pairs out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAIRS_DDL = (
     "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING, "
     "condition STRING, own_a STRING, own_b STRING, other_a STRING, other_b STRING"
 )
-"""Pairs that may be told: :class:`asc.operators.near.pair_tick.PairEvent`."""
+"""Candidate pairs, before their conditions are judged: :class:`asc.operators.near.pair_tick.PairEvent`."""
 
 
 def near_task(
