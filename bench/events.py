@@ -1,4 +1,4 @@
-"""Events of many objects: the state by sixteen buckets against one by object, in Spark and in plain Python."""
+"""Events of many objects: the state by sixteen parts against one by object, in Spark and in plain Python."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ QUICK = Size(400, 2)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``events.json`` into the folder; the result is what the file holds.
 
-    The same observations go through Spark's state store by buckets, as the broker has it, and with a group and a state
+    The same observations go through Spark's state store by parts, as the broker has it, and with a group and a state
     for each object, whose function does no more than enter and exit; and through both functions without Spark.
     RuntimeError where the two tell other events.
     """
@@ -72,7 +72,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         folder = Path(name)
         _write_feed(folder / "feed", batches)
         spark = spark_session(app_name="asc-bench-events")
-        ways: dict[str, Callable[[DataFrame], DataFrame]] = {"by bucket": _by_bucket, "by object": _by_object}
+        ways: dict[str, Callable[[DataFrame], DataFrame]] = {"by part": _by_bucket, "by object": _by_object}
         measured = {way: _streamed(spark, folder, way, made) for way, made in tqdm(ways.items(), disable=None)}
     told = {way: events for way, (_, events) in measured.items()}
     if len(set(told.values())) != 1:
@@ -223,5 +223,5 @@ def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
             if each.offset > last and each.time_us is not None and each.time_us >= newest:
                 objects[each.key] = (bool(each.selections), each.offset, each.time_us)
         plain_s = plain_s + time.process_time() - begun if batch is not batches[0] else 0.0
-    taken = {"by bucket": bucket_s, "by object": plain_s}
+    taken = {"by part": bucket_s, "by object": plain_s}
     return [{"way": way, "us_a_record": round(seconds / records * 1e6, 3)} for way, seconds in taken.items()]

@@ -104,6 +104,10 @@ class StandingQueryError(QueryError):
     http_status: ClassVar[HTTPStatus] = HTTPStatus.PRECONDITION_FAILED
 
 
+class UnknownOperatorError(QueryError):
+    """An operator of a kind that this version does not have."""
+
+
 class UnknownQueryError(BrokerError):
     """An id that no registered query has."""
 

@@ -295,7 +295,7 @@ def console() -> None:
 
 @benchmark("bench.events", "asc bench events", "asc bench events --quick --output /tmp/results")
 def events() -> None:
-    """Enter and exit of 20,000 objects in Spark's state store: by sixteen buckets, and by object.
+    """Enter and exit of 20,000 objects in Spark's state store: by sixteen parts, and by object.
 
     Beside it what the functions take by themselves. Takes about two minutes.
     """

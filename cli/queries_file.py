@@ -13,9 +13,6 @@ FORMATS = ("ndjson", "json", "toml")
 
 Json = dict[str, Any]
 
-_COMPUTED = ("summary",)
-"""Of an operator, what only the daemon says."""
-
 _SETTABLE = ("id", "stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 _PAGE_KEYS = {"queries", "cursor"}
 _REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
@@ -131,7 +128,9 @@ def queries_text(queries: Iterable[Mapping[str, Any]], form: str) -> str:
 def _settable(query: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: query[key] for key in _SETTABLE if query.get(key) is not None}
     if "operator" in found:
-        found["operator"] = {key: value for key, value in found["operator"].items() if key not in _COMPUTED}
+        from broker.operators.kinds import settable
+
+        found["operator"] = settable(found["operator"])
     return found
 
 

@@ -13,7 +13,6 @@ from broker.visible_text import visible
 from cli.arguments import EXISTING_FILE, query_id_argument, stream_option, where_option
 from cli.client import Json, address_options, connected, server_options
 from cli.command import Command, examples
-from cli.operators.events import operator_text
 from cli.output import json_option, print_json, print_table, terminal_width
 from cli.queries_file import FORMATS, queries_text
 from cli.query_list import labels_text, list_text
@@ -92,7 +91,8 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
         print_json(found)
     else:
         shown = {**found, "labels": labels_text(found.get("labels") or {})}
-        shown["operator"] = operator_text(found.get("operator"))
+        operator = found.get("operator")
+        shown["operator"] = "" if operator is None else f"{operator['name']}: {operator.get('summary')}"
         shown["pending_shapes"] = ", ".join(found.get("pending_shapes") or [])
         join = found.get("join")
         if join is None:

@@ -7,7 +7,7 @@ carry ``time`` and hold for all kinds. Readers dispatch on these fields alone. S
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,10 +152,10 @@ class Observation:
             plain["op"],
             _text(plain["t"]) or "",
             _text(plain.get("k")),
-            None if plain.get("e") is None else _whole(plain["e"]),
+            None if plain.get("e") is None else whole(plain["e"]),
             tuple(plain.get("x") or ()),
-            _whole(plain["p"], 31),
-            _whole(plain["o"]),
+            whole(plain["p"], 31),
+            whole(plain["o"]),
             tuple(map(_name, plain.get("s", ()))),
             plain.get("f", False) is True,
             _text(plain.get("c")),
@@ -165,38 +165,40 @@ class Observation:
 Message = Settings | Watermarks | Observation
 
 
-def parse(text: str | bytes, op: str) -> tuple[Message, ...]:
-    """Return the messages for a kind that a record of the feed has: one, or several where form 1 said them together.
+def parse(text: str | bytes, op: str, query_of: Callable[[QuerySettings], object]) -> tuple[Message, ...]:
+    """Return the messages for a kind that a record of the feed has: one, or none where form 1 had it for another kind.
+    ``query_of`` reads a query of the kind, and raises where settings have none.
 
     ValueError, KeyError, TypeError, AttributeError where it is no message of the kind; FeedFormError where a later
     version wrote it.
 
-    >>> parse(Watermarks({"a": 7}).text(), "near")
+    >>> parse(Watermarks({"a": 7}).text(), "near", lambda query: None)
     (Watermarks(by_time={'a': 7}),)
     """
     plain = json.loads(text)
     # Form 1 has no tag, and another field ``v``.
-    form = plain["v"] if "op" in plain or TIME_KEY in plain else 1
-    if type(form) is not int or form < 1:
+    if "op" not in plain and TIME_KEY not in plain:
+        return tuple(_of_kind(own, query_of) for own in messages_of_form_1(plain, op))
+    form, tag = plain["v"], plain.get("op", op)
+    if tag != op:
+        raise ValueError(f"{str(tag)[:50]} is another tag than {op}")
+    if type(form) is not int or form < FORM:
         raise ValueError(f"{str(form)[:50]} is no form")
     if form > FORM:
         raise FeedFormError("form of a feed message", form, f"a later version wrote it: run that, {FORM} is known here")
-    if form < FORM:
-        return tuple(map(_of_kind, messages_of_form_1(plain, op)))
-    return (_of_kind(plain),) if TIME_KEY in plain or plain["op"] == op else _refused(plain["op"], op)
+    return (_of_kind(plain, query_of),)
 
 
-def _of_kind(plain: Mapping[str, Any]) -> Message:
+def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], object]) -> Message:
     if TIME_KEY in plain:
         # A time less the lateness may be before the first one of 64 bits.
-        return Watermarks({str(time): _whole(time_us, 64) for time, time_us in plain[TIME_KEY].items()})
+        return Watermarks({str(time): whole(time_us, 64) for time, time_us in plain[TIME_KEY].items()})
     if "settings" in plain:
-        return Settings.of_plain(plain["op"], plain["settings"])
+        settings = Settings.of_plain(plain["op"], plain["settings"])
+        for query in settings.queries:
+            query_of(query)
+        return settings
     return Observation.of_plain(plain)
-
-
-def _refused(tag: object, op: str) -> tuple[Message, ...]:
-    raise ValueError(f"{str(tag)[:50]} is another tag than {op}")
 
 
 def _text(given: Any) -> str | None:
@@ -214,7 +216,7 @@ def _name(given: Any) -> str:
     return name
 
 
-def _whole(given: Any, bits: int = 63) -> int:
+def whole(given: Any, bits: int = 63) -> int:
     """Return a whole number of so many bits beside its sign; ValueError for other values."""
     if type(given) is not int or not -(1 << bits) <= given < 1 << bits:
         raise ValueError(f"{str(given)[:50]} is no whole number of {bits} bits")

@@ -19,7 +19,7 @@ from broker.answers.stream import Ready, Streams
 from broker.answers.trace import Explanation, Trace
 from broker.client.bodies import Body, given, ndjson_of, query_body
 from broker.client.connection import Connection
-from broker.client.errors import NoAnswerError
+from broker.client.errors import NoAnswerError, TooManyRequestsError, UnavailableError
 from broker.client.layers import NDJSON, LayerClient
 from broker.client.paths import block_path, query_path
 from broker.client.progress import Progress, followed
@@ -33,6 +33,8 @@ _LOAD_TIMEOUTS = 10
 
 _LOADS_TIMEOUT_S = 2.0
 _READY_POLL_S = 0.5
+_READY_TIMEOUT_S = 10.0
+"""How long one question may wait for its answer, while it is asked again and again."""
 _PAGE_SIZE = 1_000
 
 
@@ -233,9 +235,10 @@ class Client:
 
     # -- the daemon
 
-    def ready(self) -> Ready:
-        """Return whether the daemon is ready, and why not."""
-        response = self._connection.sent("GET", "/readyz")
+    def ready(self, *, timeout_s: float | None = None) -> Ready:
+        """Return whether the daemon is ready, and why not. ``timeout_s``: in place of the client's own."""
+        options = {} if timeout_s is None else {"timeout": timeout_s}
+        response = self._connection.sent("GET", "/readyz", **options)
         if response.is_success or response.status_code == 503:
             answer = object_of(response)
             if "ready" in answer:
@@ -245,19 +248,22 @@ class Client:
     def wait_until_ready(self, timeout_s: float, *, on_unready: Callable[[], object] | None = None) -> Ready:
         """Wait until the daemon is ready or the time is over, and return the last answer.
 
-        NoAnswerError where none answers until then. ``on_unready`` is called once with the first answer of a daemon
+        The refusal or NoAnswerError of the last try where none answers until then. A daemon that has too much to do is
+        asked again. ``on_unready`` is called once with the first answer of a daemon
         that is not ready, as to try the token: what it raises ends the wait.
         """
         deadline_s = time.monotonic() + timeout_s
         while True:
             try:
-                answer = self.ready()
+                # A process that stands still answers nothing: a request ends with the wait.
+                left_s = max(_READY_POLL_S, deadline_s - time.monotonic())
+                answer = self.ready(timeout_s=min(left_s, _READY_TIMEOUT_S))
                 if answer["ready"] or time.monotonic() >= deadline_s:
                     return answer
                 if on_unready is not None:
                     on_unready()
                     on_unready = None
-            except NoAnswerError:
+            except (NoAnswerError, TooManyRequestsError, UnavailableError):
                 if time.monotonic() >= deadline_s:
                     raise
             time.sleep(max(0.0, min(_READY_POLL_S, deadline_s - time.monotonic())))

@@ -95,7 +95,9 @@ class Connection:
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unconnected(str(error)) from None
         except httpx.TimeoutException:
-            remedy = "see its log; whether the change was made shows 'asc query list'"
+            remedy = "see its log, and try again"
+            if method != "GET":
+                remedy = "see its log; whether the change was made shows 'asc query list', or 'asc layer list'"
             raise TimedOutError("the daemon does not answer in time at", self.url, remedy) from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
             raise InvalidRequestError("server address", self.url, f"write it as {_EXAMPLE}") from None

@@ -38,7 +38,7 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
         MetricForm(
             "asc_operator_observations_total",
             "counter",
-            "Records that were an observation, once for each track or query that holds them",
+            "Records that were an observation, counted once for each holder: of events the track, of near the query",
             _BY_OPERATOR,
         ),
         lambda status: {(): status.observations},

@@ -15,8 +15,10 @@ from asc.predicate.syntax import shortened
 from asc.schema import Schema
 from broker.errors import QueryError
 
-Role = Literal["key", "time", "value", "position"]
-"""The use of an expression: the text that identifies an object, a TIMESTAMP, any scalar, or a point."""
+Role = Literal["key", "time", "value", "position", "predicate"]
+"""The use of an expression: the text that identifies an object, a TIMESTAMP, any scalar, a point, or a predicate over
+several records, which the reader of the feed judges.
+"""
 
 _COMPUTED: Mapping[Role, str] = {
     "key": "CAST(({sql}) AS STRING)",

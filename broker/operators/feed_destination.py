@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from asc.errors import PlanError
 from asc.operators.feed import QuerySettings
 from asc.plan.destination import NO_DESTINATION, Destination
 from asc.plan.plan import Plan
@@ -83,7 +84,10 @@ class FeedDestination:
 
     @staticmethod
     def of(destination: Destination) -> FeedDestination:
-        """Return the query of a plan's destination."""
+        """Return the query of a plan's destination; PlanError for one of another form."""
+        if destination.form != FORM:
+            remedy = f"another version wrote it: {FORM} is known"
+            raise PlanError(f"form of the destination of query '{destination.name}'", destination.form, remedy)
         plain = json.loads(destination.definition)
         track, query = Track.of_plain(plain["track"]), QuerySettings.of_plain(plain["query"])
         return FeedDestination(track, query, tuple(plain["conditions"]))
@@ -95,7 +99,12 @@ def destinations_in(plan: Plan) -> list[FeedDestination]:
 
 
 def routed_topics(plan: Plan) -> set[str]:
-    """Return the topics that the job of the stream writes to: those of queries without an operator."""
+    """Return the topics that the job of the stream writes to: those of queries without an operator.
+
+    Cost: a pass over the topics, and over the queries where some have an operator.
+    """
+    if not plan.destinations.entries:
+        return set(plan.topics.unique().to_pylist())
     routed = np.unique(plan.topic_of[plan.destinations.of_query == NO_DESTINATION])
     return set(plan.topic_names.take(routed).to_pylist())
 

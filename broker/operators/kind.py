@@ -41,7 +41,7 @@ class OperatorKind(Protocol[D]):
     """A kind of operator: its name, its limits, and its parts.
 
     ``name``: the tag in records, plans, messages and metrics. ``noun``: one query of the kind, in messages to users.
-    ``held_noun``: the contents of its states, in the plural. ``definition``: the class of its parameters; ``body``:
+    ``definition``: the class of its parameters; ``body``:
     their model in the API. ``handoff``: the path of records to it. ``limits``: keys of ``[limits]``; the first one
     bounds the queries of a stream. ``allows_join``: whether a join may have it.
     """
@@ -51,9 +51,6 @@ class OperatorKind(Protocol[D]):
 
     @property
     def noun(self) -> str: ...
-
-    @property
-    def held_noun(self) -> str: ...
 
     @property
     def definition(self) -> type[D]: ...
@@ -75,9 +72,6 @@ class OperatorKind(Protocol[D]):
         all the time that it needs for what it is asked.
         """
 
-    def conditions(self, definition: D) -> tuple[str, ...]:
-        """Return the conditions that the reader of the feed judges itself, as the user gave them."""
-
     def destination(
         self, definition: D, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
@@ -94,5 +88,10 @@ class OperatorKind(Protocol[D]):
 
 
 def read_fields(definition: Definition, analyser: RecordAnalyser) -> tuple[Predicate, ...]:
-    """Return the expressions of a definition, checked, in their order; QueryError where one is refused."""
-    return tuple(expression.read(analyser) for expression in definition.expressions())
+    """Return the expressions of a definition over a record, checked, in order; QueryError where one is refused."""
+    return tuple(own.read(analyser) for own in definition.expressions() if own.role != "predicate")
+
+
+def conditions_of(definition: Definition) -> tuple[str, ...]:
+    """Return the predicates of a definition, which the reader of the feed judges itself, as the user gave them."""
+    return tuple(own.sql for own in definition.expressions() if own.role == "predicate")

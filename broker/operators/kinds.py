@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from broker.errors import QueryError
+from broker.errors import QueryError, UnknownOperatorError
 from broker.operators.definition import Definition
 from broker.operators.events.kind import EVENTS
 from broker.operators.kind import OperatorKind
@@ -37,7 +37,7 @@ def definition_of(plain: Mapping[str, Any]) -> Definition | None:
         return None
     kind = OPERATORS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise QueryError("operator", shown(name), f"is not known: known are {', '.join((ROUTE, *OPERATORS))}")
+        raise UnknownOperatorError("operator", shown(name), _known())
     definition: Definition = kind.definition.parse(plain)
     return definition
 
@@ -64,7 +64,11 @@ def name_of(definition: Definition | None) -> str:
 def check_name(name: str) -> None:
     """Raise QueryError for a tag that no kind has."""
     if name != ROUTE and name not in OPERATORS:
-        raise QueryError("operator", shown(name), f"is not known: known are {', '.join((ROUTE, *OPERATORS))}")
+        raise UnknownOperatorError("operator", shown(name), _known())
+
+
+def _known() -> str:
+    return f"is not known: known are {', '.join((ROUTE, *OPERATORS))}"
 
 
 def kind_of(definition: Definition) -> OperatorKind[Any]:

@@ -32,6 +32,12 @@ def _validated(plain: Any) -> KindBody:
     return body.model_validate(plain)
 
 
+def _plain(body: KindBody) -> dict[str, Any]:
+    # What is computed comes last.
+    plain = body.model_dump()
+    return {**plain, "summary": plain.pop("summary")}
+
+
 class _ByName:
     """The discriminated union of the bodies of all kinds, read from the table as a body is validated or described."""
 
@@ -39,7 +45,7 @@ class _ByName:
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(
             _validated,
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda body: body.model_dump()),
+            serialization=core_schema.plain_serializer_function_ser_schema(_plain),
         )
 
     @classmethod

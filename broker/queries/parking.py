@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from asc.errors import AscError
 from asc.spatial.layer import Layer
-from broker.operators.kinds import kind_of
+from broker.operators.kind import conditions_of
 from broker.queries.candidate import Candidate
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -85,7 +85,7 @@ def _reason(query: RegisteredQuery, finding: Finding, stream: Stream, shapes: Ma
     if query.topic in finding.topics:
         return finding.topics[query.topic]
     if query.operator is not None:
-        for condition in kind_of(query.operator).conditions(query.operator):
+        for condition in conditions_of(query.operator):
             if condition in finding.conditions:
                 return finding.conditions[condition]
     with suppress(AscError):

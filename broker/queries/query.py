@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import Any, TypeVar
 
 from broker.config.sections import TOPIC_FORM
-from broker.errors import QueryError
+from broker.errors import QueryError, UnknownOperatorError
 from broker.failure import one_line
 from broker.operators.definition import Definition
 from broker.operators.kinds import definition_of
@@ -126,6 +126,9 @@ class RegisteredQuery:
                 join=Join.of(plain.get("join")),
                 operator=_operator(plain),
             )
+        except UnknownOperatorError as error:
+            remedy = "run a newer daemon, or register it anew, or remove it"
+            return cls._unread(query_id, value, version, f"has an operator that is not known here ({error}): {remedy}")
         except (ValueError, TypeError, RecursionError, QueryError) as error:
             reason = f"cannot be read ({one_line(error)}): register it anew, or remove it"
             return cls._unread(query_id, value, version, reason)

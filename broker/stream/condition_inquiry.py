@@ -28,6 +28,9 @@ LOG = logging.getLogger("asc.events")
 _TIMES_IN_VAIN = 2
 """How often a batch is begun before what ends it is looked for."""
 
+_SEARCHES_MAX = 2
+"""Searches of one batch that may fail, as on a full disk, before the batch is run as it is."""
+
 _STOP_S = 10.0
 _LOOK_S = 0.25
 
@@ -73,6 +76,7 @@ class ConditionInquiry(ConditionWatch):
         self._stopping = threading.Event()
         self._lock = threading.Lock()
         self._searched = -1
+        self._failed_searches = 0
         self.finding: Finding | None = None
         """What the stream's queries are to be parked for; None while there is nothing."""
         self._noted = _Noted()
@@ -82,6 +86,9 @@ class ConditionInquiry(ConditionWatch):
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             LOG.warning("%s cannot be read, and what it said is found anew: %s", self._path, error)
+        if self._noted.excluded:
+            # A crash may have come before their queries were parked.
+            self.finding = Finding(conditions=self._noted.excluded)
 
     def ask_to_stop(self) -> None:
         """Search no longer."""
@@ -161,10 +168,15 @@ class ConditionInquiry(ConditionWatch):
                 found = (slow if noted.is_slow else guilty)(trial, len(texts))
         except Exception as error:
             LOG.error("stream '%s': the condition at fault is not found: %s", self._stream, one_line(error))
+            self._failed_searches += 1
+            if self._failed_searches >= _SEARCHES_MAX:
+                # The batch may well pass, and each search takes a Spark's start.
+                self._searched = noted.batch_id
+                self._update(times=1, is_slow=False)
             return
         finally:
             self._rows.unlink(missing_ok=True)
-        self._searched = noted.batch_id
+        self._searched, self._failed_searches = noted.batch_id, 0
         fault = "takes too long for a batch" if noted.is_slow else "ends a batch"
         reasons = {texts[slot]: _parked_for(texts[slot], fault, reason) for slot, reason in found.items()}
         for reason in reasons.values():

@@ -123,7 +123,10 @@ class FeedWriter:
     def _send(self, messages: Sequence[_Message]) -> None:
         client = self._cluster.client
         with client.clear_errors():
-            self._producer = self._producer or client.producer(max_request_size=self._cluster.request_bytes)
+            # Ten thousand queries are two megabytes of settings, and some feeds have Kafka's limit of one.
+            self._producer = self._producer or client.producer(
+                max_request_size=self._cluster.request_bytes, compression_type="gzip"
+            )
             sent = [
                 self._producer.send(self.topic, message.text.encode(), key=message.key.encode(), partition=part)
                 for message in messages

@@ -30,14 +30,18 @@ class Lag:
         self._client = client
         self._ends: tuple[float, Offsets] | None = None
         self._over = threading.Event()
+        self._starting = threading.Lock()
+        self._is_started = False
         self._thread = threading.Thread(target=self._keep_asking, name=f"lag-{stream}", daemon=True)
         self.done = done
         """By source partition, the first offset that is not done."""
 
     def start(self) -> None:
-        """Begin to ask; returns at once. Harmless when called again."""
-        if self._thread.ident is None:
-            self._thread.start()
+        """Start asking; return at once. Harmless when called again, by whichever thread."""
+        with self._starting:
+            if not self._is_started:
+                self._is_started = True
+                self._thread.start()
 
     def ask_to_stop(self) -> None:
         """Ask no more."""

@@ -1,38 +1,15 @@
-"""The options of ``asc query add`` for events, and a query's operator in words."""
+"""The options of ``asc query add`` for events."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    _Type = click.ParamType[float]
-else:
-    # Earlier versions of Click have no such types at run time.
-    _Type = click.ParamType
+from cli.duration import Duration
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
-
-_SECONDS = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
-
-
-class Duration(_Type):
-    """A time as ``30s``, ``5min``, ``1.5h``: in seconds."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds of a text."""
-        if isinstance(value, (int, float)):
-            return value
-        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h|d)\s*", value)
-        if found is None:
-            self.fail(f"{value!r} is no duration: write a number and ms, s, min, h or d, as 30s", param, ctx)
-        seconds = round(float(found[1]) * _SECONDS[found[2]], 6)
-        return int(seconds) if seconds.is_integer() else seconds
 
 
 def events_options(command: _Decorated) -> _Decorated:
@@ -84,20 +61,3 @@ def events_operator(
     if key is None:
         raise click.UsageError("--events goes with --key, which tells objects apart")
     return {"name": "events", "events": [kind.strip() for kind in events.split(",")], **given}
-
-
-def operator_text(operator: Mapping[str, Any] | None) -> str:
-    """A query's operator in a line; nothing where its records are routed.
-
-    >>> operator_text({"name": "events", "events": ["enter"], "key": "k", "time": "t", "dwell_s": 0, "lost_after_s": 9})
-    'events enter of k at t, lost after 9 s'
-    """
-    if operator is None:
-        return ""
-    what = f"{operator['name']} {','.join(operator['events'])} of {operator['key']} at {operator['time']}"
-    if operator["name"] == "near":
-        condition = f" on {operator['on']}" if operator["on"] else ""
-        ticks = f"{operator['window_s']} s each {operator['every_s']} s"
-        return f"{what}, within {operator['distance_m']} m at {operator['position']}, {ticks}{condition}"
-    dwell = f", dwell {operator['dwell_s']} s" if operator["dwell_s"] else ""
-    return f"{what}{dwell}, lost after {operator['lost_after_s']} s"

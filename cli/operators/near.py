@@ -10,7 +10,7 @@ from broker.client.client import Client
 from cli.arguments import stream_option
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
-from cli.operators.events import Duration
+from cli.duration import Duration
 from cli.output import json_option
 from cli.registered import print_registered, standing_options
 

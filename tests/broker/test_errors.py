@@ -26,6 +26,7 @@ from broker.errors import (
     SchemaRegistryError,
     StandingQueryError,
     TopicError,
+    UnknownOperatorError,
     UnknownQueryError,
     http_status,
 )
@@ -58,6 +59,7 @@ STATUSES: dict[type[AscError], int] = {
     ForbiddenBulkError: 403,
     ForbiddenError: 403,
     StandingQueryError: 412,
+    UnknownOperatorError: 400,
     UnknownQueryError: 404,
     NotThereError: 404,
 }

@@ -121,17 +121,17 @@ class Bucket:
         return sum(len(track.objects) for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
-        """The events of the next messages, by their texts; what is none is counted."""
+        """Yield the events of the next messages; a text that is no message is counted."""
         for text in texts:
             try:
-                messages = parse(text, OP)
+                messages = parse(text, OP, EventQuery.of)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 self.counts.excluded["unreadable"] += 1
                 continue
             yield from self.told(messages)
 
     def told(self, messages: Iterable[Message]) -> Iterator[Event]:
-        """The events of the next messages, in their order."""
+        """Yield the events of the next messages, in their order."""
         for message in messages:
             if isinstance(message, Observation):
                 yield from self._observed(message)

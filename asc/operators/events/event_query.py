@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from asc.operators.feed import Kind, QuerySettings
+from asc.operators.feed import Kind, QuerySettings, whole
 
 OP = "events"
 """The tag of the kind."""
@@ -43,7 +43,7 @@ class EventQuery:
 
     @staticmethod
     def of(settings: QuerySettings) -> EventQuery:
-        """Return the query of its settings."""
+        """Return the query of its settings; KeyError, TypeError, ValueError where these are none of an event query."""
         own = settings.definition
         names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        return EventQuery(*names, tuple(own["events"]), own["dwell_us"], own["lost_after_us"])
+        return EventQuery(*names, tuple(own["events"]), whole(own["dwell_us"]), whole(own["lost_after_us"]))

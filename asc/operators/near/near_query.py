@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from asc.operators.feed import Kind, QuerySettings
+from asc.operators.feed import Kind, QuerySettings, whole
 
 OP = "near"
 """The tag of the kind."""
@@ -52,7 +52,10 @@ class NearQuery:
 
     @staticmethod
     def of(settings: QuerySettings) -> NearQuery:
-        """Return the query of its settings."""
+        """Return the query of its settings; KeyError, TypeError, ValueError where these are none of a near query."""
         own = settings.definition
+        window_us, every_us = whole(own["window_us"]), whole(own["every_us"])
+        if every_us < 1:
+            raise ValueError(f"{every_us} is no time between ticks")
         names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        return NearQuery(*names, tuple(own["events"]), own["distance_m"], own["window_us"], own["every_us"], own["on"])
+        return NearQuery(*names, tuple(own["events"]), float(own["distance_m"]), window_us, every_us, own["on"])

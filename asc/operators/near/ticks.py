@@ -86,11 +86,11 @@ class Ticks:
         return sum(watch.positions.count for watch in self._watches.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
-        """What the next messages make known, by their texts; what is none is counted."""
+        """Yield the pairs of the next messages; a text that is no message is counted."""
         seen: list[Observation] = []
         for text in texts:
             try:
-                messages = parse(text, OP)
+                messages = parse(text, OP, NearQuery.of)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 self.counts.excluded["unreadable"] += 1
                 continue
@@ -152,8 +152,8 @@ class Ticks:
                 rows.setdefault(watch.query.id, []).append(row)
         for query_id, found in rows.items():
             columns = [pa.array(c, f.type) for c, f in zip(zip(*found, strict=True), ROW_SCHEMA, strict=True)]
-            room = self._settings.limit
-            taken = self._watches[query_id].positions.add(pa.table(columns, schema=ROW_SCHEMA), room)
+            limit = self._settings.limit
+            taken = self._watches[query_id].positions.add(pa.table(columns, schema=ROW_SCHEMA), limit)
             self.counts.observations += taken
             self.counts.excluded["capacity"] += len(found) - taken
         self.counts.excluded = +self.counts.excluded

@@ -29,7 +29,6 @@ class EventsKind:
 
     name: str = OP
     noun: str = "event query"
-    held_noun: str = "objects"
     definition: type[EventsDefinition] = EventsDefinition
     body: type[KindBody] = EventsBody
     handoff: Literal["feed"] = "feed"
@@ -41,10 +40,6 @@ class EventsKind:
     ) -> OperatorExpressions:
         """Return its key and its time, checked."""
         return OperatorExpressions(read_fields(definition, analyser))
-
-    def conditions(self, definition: EventsDefinition) -> tuple[str, ...]:
-        """Return none."""
-        return ()
 
     def destination(
         self,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 from pyspark import Accumulator
 
@@ -11,15 +9,10 @@ from asc.operators.events.bucket import Bucket, Event
 from broker.operators.feed_outputs import PartFunction
 from broker.operators.feed_task import FeedTally, part_task
 
-if TYPE_CHECKING:
-    pass
-
 EVENTS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING"
 
 
-def events_task(
-    tallies: Accumulator[FeedTally],
-) -> PartFunction:
+def events_task(tallies: Accumulator[FeedTally]) -> PartFunction:
     """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state a :class:`Bucket`."""
     return part_task(tallies, lambda state: Bucket() if state is None else Bucket.of_bytes(state), _frame)
 

@@ -90,12 +90,13 @@ class NearDefinition:
         )
 
     def expressions(self) -> tuple[Expression, ...]:
-        """Return its key, its time and its position; its condition is over two records."""
-        return (
+        """Return its key, its time, its position, and its condition over two records."""
+        own = (
             Expression("key", self.key, "key"),
             Expression("time", self.time, "time"),
             Expression("position", self.position, "position"),
         )
+        return own if self.on is None else (*own, Expression("on", self.on, "predicate"))
 
     def summary(self) -> str:
         """Return the definition in one line.

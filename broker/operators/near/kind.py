@@ -11,7 +11,7 @@ from asc.predicate.normal_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
-from broker.operators.kind import StreamContext, read_fields
+from broker.operators.kind import StreamContext, conditions_of, read_fields
 from broker.operators.kind_body import KindBody
 from broker.operators.near.body import NearBody
 from broker.operators.near.condition import near_condition
@@ -33,7 +33,6 @@ class NearKind:
 
     name: str = OP
     noun: str = "near query"
-    held_noun: str = "observations"
     definition: type[NearDefinition] = NearDefinition
     body: type[KindBody] = NearBody
     handoff: Literal["feed"] = "feed"
@@ -52,10 +51,6 @@ class NearKind:
         reads = tuple(Expression("on", column.text, "value").read(analyser) for column in columns)
         return OperatorExpressions(fields, carried, reads)
 
-    def conditions(self, definition: NearDefinition) -> tuple[str, ...]:
-        """Return its condition over two objects, where it has one."""
-        return () if definition.on is None else (definition.on,)
-
     def destination(
         self, definition: NearDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
@@ -71,7 +66,7 @@ class NearKind:
             *(query.id, query.topic, name, track.time_name, query.selections, definition.kinds),
             *(definition.distance_m, window_us, every_us, definition.on),
         )
-        return FeedDestination(track, own.settings(), self.conditions(definition))
+        return FeedDestination(track, own.settings(), conditions_of(definition))
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
         """Return how many observations a query may hold: all of one query are in one part of the feed."""

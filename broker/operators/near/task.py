@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 from pyspark import Accumulator
 
@@ -12,9 +10,6 @@ from asc.operators.near.ticks import Ticks
 from broker.operators.feed_outputs import PartFunction
 from broker.operators.feed_task import FeedTally, part_task
 
-if TYPE_CHECKING:
-    pass
-
 PAIRS_DDL = (
     "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING, "
     "condition STRING, own_a STRING, own_b STRING, other_a STRING, other_b STRING"
@@ -22,9 +17,7 @@ PAIRS_DDL = (
 """Candidate pairs, before their conditions are judged: :class:`asc.operators.near.pair_tick.PairEvent`."""
 
 
-def near_task(
-    tallies: Accumulator[FeedTally],
-) -> PartFunction:
+def near_task(tallies: Accumulator[FeedTally]) -> PartFunction:
     """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state a :class:`Ticks`."""
     return part_task(tallies, lambda state: Ticks() if state is None else Ticks.of_bytes(state), _frame)
 

@@ -9,6 +9,7 @@ import pytest
 
 from asc.errors import FeedFormError
 from asc.operators.feed import Message, Observation, QuerySettings, Settings, Watermarks, parse
+from asc.operators.near.near_query import NearQuery
 
 OP = "near"
 MESSAGES: list[Message] = [
@@ -32,11 +33,11 @@ MESSAGES: list[Message] = [
 
 @pytest.mark.parametrize("message", MESSAGES)
 def test_a_message_is_what_its_text_says(message: Message) -> None:
-    assert parse(message.text(), OP) == (message,)
+    assert parse(message.text(), OP, id) == (message,)
 
 
 def test_fields_that_are_null_may_be_missing_as_spark_writes_it() -> None:
-    assert parse('{"v":2,"op":"near","t":"1f","p":0,"o":5,"s":[]}', OP) == (
+    assert parse('{"v":2,"op":"near","t":"1f","p":0,"o":5,"s":[]}', OP, id) == (
         Observation(OP, "1f", None, None, (), 0, 5),
     )
 
@@ -75,17 +76,35 @@ _SEEN = {"v": 2, "op": OP, "t": "n1", "k": "k", "e": 1_000_000, "x": [8.0, 47.0]
     ],
 )
 def test_a_value_that_no_record_has_makes_no_message(wrong: dict[str, Any]) -> None:
-    assert isinstance(parse(json.dumps(_SEEN), OP)[0], Observation)
+    assert isinstance(parse(json.dumps(_SEEN), OP, id)[0], Observation)
     with pytest.raises((ValueError, KeyError, TypeError, AttributeError)):
-        parse(json.dumps({**_SEEN, **wrong}), OP)
+        parse(json.dumps({**_SEEN, **wrong}), OP, id)
 
 
 @pytest.mark.parametrize("watermarks", [5, [1], {"n1": "x"}, {"n1": 1.5}, {"n1": 10**30}])
 def test_a_value_that_no_time_has_makes_no_message(watermarks: object) -> None:
     with pytest.raises((ValueError, TypeError, AttributeError)):
-        parse(json.dumps({"v": 2, "time": watermarks}), OP)
+        parse(json.dumps({"v": 2, "time": watermarks}), OP, id)
 
 
 def test_a_message_of_a_later_form_stops_its_reader() -> None:
     with pytest.raises(FeedFormError, match="form of a feed message 3: a later version wrote it"):
-        parse(json.dumps({**_SEEN, "v": 3}), OP)
+        parse(json.dumps({**_SEEN, "v": 3}), OP, id)
+
+
+def test_settings_without_the_fields_of_their_kind_are_no_message() -> None:
+    def of(definition: Any) -> str:
+        query = {"id": "q", "topic": "t", "track": "5f", "time": "e1", "selections": [], "definition": definition}
+        settings = {"source": "s", "planar": False, "limit": 1, "queries": [query]}
+        return json.dumps({"v": 2, "op": OP, "settings": settings})
+
+    near = {"distance_m": 5, "window_us": 30, "every_us": 10, "on": None, "events": ["pair"]}
+    assert isinstance(parse(of(near), OP, NearQuery.of)[0], Settings)
+    for wrong in ({}, None, {**near, "every_us": 0}, {**near, "window_us": "30"}, {**near, "distance_m": None}):
+        with pytest.raises((ValueError, KeyError, TypeError, AttributeError)):
+            parse(of(wrong), OP, NearQuery.of)
+
+
+def test_a_message_of_another_kind_is_none_whatever_its_form() -> None:
+    with pytest.raises(ValueError, match="cube is another tag than near"):
+        parse(json.dumps({"v": 3, "op": "cube"}), OP, id)

@@ -51,7 +51,7 @@ def test_a_feed_of_form_1_is_read_from_its_start(op: str) -> None:
 @pytest.mark.parametrize("op", KINDS)
 def test_a_state_of_form_1_goes_on_with_messages_of_form_2(op: str) -> None:
     part = part_of_form_1(op)
-    (settings,) = (m for text in BEFORE for m in parse(text, op) if isinstance(m, Settings))
+    (settings,) = (m for text in BEFORE for m in parse(text, op, id) if isinstance(m, Settings))
     renamed = tuple(replace(each, time="e1", selections=(f"a41c-{each.id}",)) for each in settings.queries)
     in_form_2 = [replace(settings, queries=renamed), *(m for text in AFTER for m in in_form_2_of(text, op))]
     assert plain(list(part.read([message.text() for message in in_form_2]))) == OUTPUTS[op]
@@ -62,7 +62,7 @@ def test_a_state_of_form_1_goes_on_with_messages_of_form_2(op: str) -> None:
 
 def in_form_2_of(text: str, op: str) -> Iterator[Message]:
     """Yield the messages that a job of this version writes in place of an old one."""
-    for message in parse(text, op):
+    for message in parse(text, op, id):
         if isinstance(message, Observation):
             yield replace(message, selections=tuple(f"a41c-{name}" for name in message.selections))
         elif isinstance(message, Watermarks):
@@ -77,7 +77,7 @@ def test_a_kind_that_form_1_did_not_have_reads_nothing_of_it() -> None:
 
 
 def test_observations_of_form_1_are_of_the_kind_of_their_track() -> None:
-    kinds = {op: [m for text in FEED for m in parse(text, op) if isinstance(m, Observation)] for op in KINDS}
+    kinds = {op: [m for text in FEED for m in parse(text, op, id) if isinstance(m, Observation)] for op in KINDS}
     assert {each.track for each in kinds["events"]} == {"ab12"}
     assert {each.track for each in kinds["near"]} == {"n7f"}
     assert sum(map(len, kinds.values())) == sum('"t":' in text for text in FEED)

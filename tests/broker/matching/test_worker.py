@@ -211,6 +211,18 @@ def test_operators_are_given_selections_under_their_targets_each_once() -> None:
     assert _delivered(queries[:-1]) == [set(), {f"{first}\x1es1"}, {f"{first}\x1es1\x1fs2", f"{second}\x1es1"}]
 
 
+def test_the_text_of_a_record_does_not_grow_with_the_queries_of_a_selection() -> None:
+    def texts(count: int) -> list[set[str]]:
+        own = [
+            (f"q{i:04}", "n > 10", f"t{i}", _operated(f"q{i:04}", "5f1d0c6a9b21", "a41c9e0273d15b88"))
+            for i in range(count)
+        ]
+        return _delivered([*own])
+
+    assert texts(1_000) == texts(1)
+    assert max(map(len, texts(1_000)[2])) < 40
+
+
 def test_operators_are_given_the_shapes_of_joins_and_topics_their_queries() -> None:
     over = _operated("over", "t1", "s1")
     queries = [

@@ -87,7 +87,7 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
     assert routed == [("out", texts[0], None), ("dead", b"no record", None)]
     fed = [each for each in found if each.topic == "asc.feed.s"]
     assert all(each.headers == [] and 0 <= each.partition < PARTS for each in fed)
-    observed = [message for each in fed for message in parse(bytes(each.value), bytes(each.key).decode())]
+    observed = [message for each in fed for message in parse(bytes(each.value), bytes(each.key).decode(), id)]
     placed, plain = ("events", PLACED.name), ("events", PLAIN.name)
     assert sorted(observed, key=str) == sorted(
         [

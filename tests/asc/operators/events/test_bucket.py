@@ -123,7 +123,10 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
     assert bucket.counts.observations == 3
     bucket = Bucket()
     assert list(bucket.read([b"{", b"[]", b'{"v":2,"op":"events","t":"t"}', b"null"])) == []
-    assert bucket.counts.excluded == {"unreadable": 4}
+    wrong_query = {**OVER.settings().plain(), "definition": {}}
+    wrong_settings = {"v": 2, "op": OP, "settings": {**SETTINGS.plain(), "queries": [wrong_query]}}
+    assert list(bucket.read([json.dumps(wrong_settings)])) == []
+    assert bucket.counts.excluded == {"unreadable": 5}
 
 
 def test_a_plane_has_other_positions_than_the_earth() -> None:
