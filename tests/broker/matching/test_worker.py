@@ -189,7 +189,7 @@ def _operated(name: str, target: str, selection: str) -> Destination:
 def _delivered(queries: list[tuple[str, str, str, Destination | None]]) -> list[set[str]]:
     plan = compile_plan([Query(name, normalise(text, _SCHEMA), topic, own) for name, text, topic, own in queries])
     matches = match(plan, [pa.array([5, 50, 500], pa.int64())], 3)
-    (texts,) = texts_of(plan, RegisteredIds.of(plan.query_ids), matches, "deliveries", 100)
+    (texts,) = texts_of(plan, RegisteredIds.of(plan.query_ids), matches, "deliveries", 10_000)
     return [set() if text is None else set(text.split("\x1d")) for text in texts.to_pylist()]
 
 
