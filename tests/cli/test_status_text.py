@@ -111,13 +111,16 @@ def test_why_it_is_not_ready_is_never_cut() -> None:
     assert lines == [f"not ready at http://b: {reason}"]
 
 
-def test_what_events_came_to_is_told() -> None:
-    told = {"objects": 1_200, "observations": 90, "left_out": {}, "events": {}, "lag_records": None, "failures": 0}
-    assert status_lines(found({"events": told}))[-1] == "s: 1,200 objects held for events; told: none"
-    near = {**told, "events": {"near": 1}}
-    assert status_lines(found({"events": None, "pairs": near}))[-1] == "s: 1,200 objects held for pairs; told: 1 near"
-    more = {"left_out": {"stale": 9, "key": 1}, "events": {"exit": 2, "enter": 3_000}, "lag_records": 7}
-    assert status_lines(found({"events": {**told, **more}}))[-2:] == [
-        "s: 1,200 objects held for events; told: 3,000 enter, 2 exit, 7 records of the feed behind",
-        "s: no observation, of 100: 1 key, 9 stale",
+def test_each_kind_of_operator_has_its_lines() -> None:
+    status = {"queries": 3, "held": 1_200, "observations": 90, "outputs": {}, "excluded": {}, "watermarks": {}}
+    status |= {"lag_records": None, "failures": 0, "problem": None}
+    lines = status_lines(found({"operators": {"events": status}}))
+    assert lines[-1] == "s: events: 3 queries, 1,200 held; outputs: none"
+    more = {"excluded": {"stale": 9, "key": 1}, "outputs": {"exit": 2, "enter": 3_000}, "lag_records": 7}
+    more["watermarks"] = {"unix_micros(ts)": "2026-01-01T00:00:00.000000Z"}
+    assert status_lines(found({"operators": {"events": {**status, **more}, "near": status}}))[-4:] == [
+        "s: events: 3 queries, 1,200 held; outputs: 3,000 enter, 2 exit, 7 records of the feed behind",
+        "s: events: watermark of unix_micros(ts): 2026-01-01T00:00:00.000000Z",
+        "s: events: excluded, of 100: 1 key, 9 stale",
+        "s: near: 3 queries, 1,200 held; outputs: none",
     ]

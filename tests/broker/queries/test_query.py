@@ -97,7 +97,10 @@ def test_a_record_of_before_forms_is_read_and_what_it_lacks_has_its_default() ->
         (RECORD.replace(b'"expires_at":null', b'"expires_at":"soon"'), "cannot be read (expires_at 'soon'"),
         (RECORD.replace(b'"v":1', b'"v":3'), "is of form 3, and 1 and 2 are known"),
         (RECORD.replace(b'"v":1', b'"v":2,"operator":7'), "cannot be read (operator is of another type)"),
-        (RECORD.replace(b'"v":1', b'"v":2,"operator":{"name":"x"}'), "has an operator that is not known here (operator 'x': is not known"),
+        (
+            RECORD.replace(b'"v":1', b'"v":2,"operator":{"name":"x"}'),
+            "has an operator that is not known here",
+        ),
     ],
 )
 def test_a_record_that_holds_no_query_stands_unread_and_says_why(value: bytes, said: str) -> None:
