@@ -133,8 +133,14 @@ NEAR = {"name": "near", "key": "s", "time": "t", "distance_m": 5, "window_s": 30
     ("operator", "n", "expression"),
     [
         ({"name": "events", "key": "concat(s, '4721')"}, 21, RIGGED["'4721'"][1]),
-        ({"name": "events", "key": "s", "time": "if(n = 4722, t, _timestamp)"}, 22, RIGGED["n = 4722"][1]),
-        ({**NEAR, "position": "ST_Point(d + 4723, n)"}, 23, f"CAST(({RIGGED['d + 4723'][1]}) AS DOUBLE)"),
+        pytest.param(
+            *({"name": "events", "key": "s", "time": "if(n = 4722, t, _timestamp)"}, 22, RIGGED["n = 4722"][1]),
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            *({**NEAR, "position": "ST_Point(d + 4723, n)"}, 23, f"CAST(({RIGGED['d + 4723'][1]}) AS DOUBLE)"),
+            marks=pytest.mark.nightly,
+        ),
     ],
     ids=["key", "time", "position"],
 )

@@ -196,7 +196,13 @@ def test_a_deleted_destination_is_made_again(site: Site) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damaged", [("offsets", "metadata"), ("commits",)], ids="-".join)
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        pytest.param(("offsets", "metadata"), id="offsets-metadata"),
+        pytest.param(("commits",), id="commits", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_damaged_file_of_the_checkpoint_is_mended_and_no_record_is_lost(site: Site, damaged: tuple[str, ...]) -> None:
     topic = site.register(f"mended-{damaged[0]}", "n >= 0")["query"]["topic"]
     first = site.publish(numbers(0, 3))
@@ -376,6 +382,7 @@ def test_a_daemon_whose_registry_was_taken_over_ends(site: Site) -> None:
     restart(site)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_records_that_expired_unread_are_named_with_what_to_do(site: Site) -> None:
     from kafka import TopicPartition

@@ -321,6 +321,7 @@ def test_no_more_ways_to_tell_objects_apart_than_the_limit(sky: Site) -> None:
     assert "is the feed of a stream" in answer.json()["error"]["message"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_killed_daemon_loses_no_event(process: Process, reader: Site, kafka: EmbeddedKafka) -> None:
     """Killed again and again while records flow; what came is what plain loops have, each event the same each time."""
