@@ -94,14 +94,16 @@ class Feeding(Operator):
         return found
 
     def targets(self, deliveries: Column) -> Column:
-        """The targets of a record, with one for each track that observes all; without selections where none accepts
-        the record.
+        """Return the targets of a record with one for each track that observes all, NULL for no target.
+
+        A target has no selections where no query of its track accepts the record.
         """
         from pyspark.sql import functions as sf
 
         texts = [f"{target_of(track)}{AFTER_TOPIC}" for track in self.tracks if track.observes_all]
         missing = (sf.when(sf.coalesce(sf.instr(deliveries, text), sf.lit(0)) == 0, sf.lit(text)) for text in texts)
-        return sf.concat_ws(BETWEEN_TOPICS, deliveries, *missing)
+        # concat_ws makes an empty text of nothing but NULL, and that would be a target without a name.
+        return sf.nullif(sf.concat_ws(BETWEEN_TOPICS, deliveries, *missing), sf.lit(""))
 
     def takes(self) -> Column:
         from pyspark.sql import functions as sf

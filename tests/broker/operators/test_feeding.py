@@ -119,3 +119,17 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
         [3, NO_TIME, AT_US],
         [3, NO_TIME, NO_TIME],
     ]
+
+
+def test_a_record_that_no_query_accepts_goes_nowhere_beside_a_near_query(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate(
+        {"topic": "t", "format": "json", "schema": "k STRING, t TIMESTAMP, x INT, y INT, z DOUBLE"}
+    )
+    rows = [(b"key", b'{"k": "a"}', "t", 3, offset, STAMP, 0, []) for offset in range(2)]
+    feed = Feeding.of([destination("o", NEAR)], "asc.feed.s", 60) or pytest.fail("no feed")
+    frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
+    accepted = f"{target_of(NEAR)}{AFTER_TOPIC}o"
+    written = frame.select("*", *feed.columns).selectExpr("*", f"IF(_offset = 0, '{accepted}', NULL) AS d")
+    for columns in outgoing("d", "dead", {"dead": 10_000, "asc.feed.s": 10_000}, (feed,), feed.names):
+        written = written.select(*columns)
+    assert [each.topic for each in written.collect()] == ["asc.feed.s"]
