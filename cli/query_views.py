@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -91,17 +91,39 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
         print_json(found)
     else:
         shown = {**found, "labels": labels_text(found.get("labels") or {})}
-        operator = found.get("operator")
-        shown["operator"] = "" if operator is None else f"{operator['name']}: {operator.get('summary')}"
         shown["pending_shapes"] = ", ".join(found.get("pending_shapes") or [])
         join = found.get("join")
         if join is None:
             shown = {name: value for name, value in shown.items() if name not in ("join", "shapes", "excluded_shapes")}
         else:
             shown["join"] = f"over {join['layer']}" + (", a record a shape" if join["per_shape"] else "")
-        print_table(["key", "value"], [[name, value] for name, value in shown.items()])
+        rows: list[list[object]] = []
+        for name, value in shown.items():
+            rows += operator_rows(found["operator"]) if name == "operator" else [[name, value]]
+        print_table(["key", "value"], rows)
         if found["excluded_shapes"]:
             _warn_of_excluded(client.excluded_shapes(query_id), found["excluded_shapes"])
+
+
+def operator_rows(operator: Mapping[str, object] | None) -> list[list[object]]:
+    """Return the rows of a query's operator: its name and summary, then each of its fields.
+
+    >>> operator_rows({"name": "events", "events": ["enter", "exit"], "key": "k", "summary": "enter,exit of k"})
+    [['operator', 'events: enter,exit of k'], ['operator.events', 'enter, exit'], ['operator.key', 'k']]
+    >>> operator_rows(None)
+    [['operator', '']]
+    """
+    if operator is None:
+        return [["operator", ""]]
+    fields = {name: value for name, value in operator.items() if name not in ("name", "summary")}
+    return [
+        ["operator", f"{operator['name']}: {operator.get('summary')}"],
+        *([f"operator.{name}", _field_text(value)] for name, value in fields.items()),
+    ]
+
+
+def _field_text(value: object) -> object:
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _warn_of_excluded(found: Sequence[ExcludedShape], total: int) -> None:

@@ -98,7 +98,10 @@ def test_the_events_of_a_join_are_shown_in_words(asc: Asc, zones: Path) -> None:
     events = ("--events", "enter,exit", "--key", "dest")
     added = asc("join", "add", "told", "--stream", "flights", "--layer", "zones", "--where", WHERE, *events)
     assert added.exit_code == 0, added.stderr
-    assert "events enter,exit of dest at _timestamp, lost after 3600 s" in asc("query", "show", "told").stdout
+    shown = dict(line.split(maxsplit=1) for line in asc("query", "show", "told").stdout.splitlines() if " " in line)
+    assert shown["operator"].startswith("events: ")
+    assert (shown["operator.events"], shown["operator.key"]) == ("enter, exit", "dest")
+    assert (shown["operator.time"], shown["operator.lost_after_s"]) == ("_timestamp", "3,600")
     asc("query", "remove", "told")
 
 

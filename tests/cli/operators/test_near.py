@@ -49,8 +49,10 @@ def test_the_topics_get_the_pairs_that_are_near(asc: Asc, tmp_path: Path) -> Non
     assert lines[0].split()[:2] == ["id", "stream"]
     assert "pair: within 20000 m, every 1 s" in lines[-1]
     assert "close" not in asc("query", "list", "--operator", "route").stdout
-    shown = asc("query", "show", "close").stdout
-    assert f"near pair of flight at {TIME}, within 20000 m at ST_Point(flight / 10, 40), 3 s each 1 s" in shown
+    shown = dict(line.split(maxsplit=1) for line in asc("query", "show", "close").stdout.splitlines() if " " in line)
+    assert shown["operator"] == "near: pair: within 20000 m, every 1 s"
+    assert (shown["operator.key"], shown["operator.time"]) == ("flight", TIME)
+    assert (shown["operator.position"], shown["operator.distance_m"]) == ("ST_Point(flight / 10, 40)", "20,000")
 
     publish(asc, tmp_path, [(1, 0), (2, 0), (9, 0)])
     pairs = received(asc, tmp_path, "asc.close", 3)
