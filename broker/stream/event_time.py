@@ -50,7 +50,7 @@ class EventTime:
 
     @property
     def has_times(self) -> bool:
-        """Whether the last batch had queries that read an event time."""
+        """Return whether the last batch had queries that read an event time."""
         return bool(self._times)
 
     @property

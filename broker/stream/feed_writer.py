@@ -59,7 +59,7 @@ class FeedWriter:
 
     @property
     def has_queries(self) -> bool:
-        """Whether the feed has queries, as far as this writer wrote it."""
+        """Return whether the feed has queries, as far as this writer wrote it."""
         written = self._written
         return written is not None and any(settings.queries for settings, _ in written.settings.values())
 

@@ -117,7 +117,7 @@ class Bucket:
 
     @property
     def held(self) -> int:
-        """How many objects are held."""
+        """Return the number of objects held."""
         return sum(len(track.objects) for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
@@ -244,7 +244,7 @@ class Bucket:
     # -- the state
 
     def to_bytes(self) -> bytes:
-        """What it holds, for :meth:`of_bytes`."""
+        """Return the state as bytes, for :meth:`of_bytes`."""
         tracks = {
             name: [track.watermark_us, {key: _plain_object(known) for key, known in track.objects.items()}]
             for name, track in self._tracks.items()

@@ -22,7 +22,7 @@ Pairs = npt.NDArray[np.int64]
 """int64[pairs, 2]: places of objects in a snapshot, the smaller first, in ascending order."""
 
 Carried = tuple[str | None, str | None]
-"""What both objects of a pair carry."""
+"""The carried values of both objects of a pair."""
 
 
 class PairEvent(NamedTuple):
@@ -76,7 +76,7 @@ class PairTick:
         return self.pairs[~is_known], self.pairs[is_known], there[is_known]
 
     def carried(self, first: int, second: int) -> Carried:
-        """What the objects of a pair carry."""
+        """Return the carried values of the objects of a pair."""
         return self.objects.carried[first], self.objects.carried[second]
 
     def events(

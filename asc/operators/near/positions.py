@@ -44,7 +44,7 @@ class Snapshot:
 
     @cached_property
     def carried(self) -> list[str | None]:
-        """What each carries for conditions."""
+        """Return the carried values of each object, for conditions."""
         return self._listed("carried")
 
     @cached_property
@@ -102,7 +102,7 @@ class Positions:
 
     @property
     def count(self) -> int:
-        """How many rows are held."""
+        """Return the number of rows held."""
         return int(self._rows.num_rows)
 
     @property
@@ -113,7 +113,7 @@ class Positions:
 
     @property
     def is_of_one(self) -> bool:
-        """Whether all rows are of one object."""
+        """Return whether all rows are of one object."""
         keys = self._rows["key"]
         return self.count > 0 and bool(pc.all(pc.equal(keys, keys[0])).as_py())
 
@@ -189,5 +189,5 @@ def _by_time(rows: pa.Table, groups: _Ints) -> _Ints:
 
 
 def _lasts(groups: _Ints) -> npt.NDArray[np.bool_]:
-    """Which of sorted groups is the last of its kind."""
+    """Return the mask of the last row of each sorted group."""
     return np.append(groups[1:] != groups[:-1], values=True) if len(groups) else np.zeros(0, dtype=np.bool_)

@@ -82,7 +82,7 @@ class Ticks:
 
     @property
     def held(self) -> int:
-        """How many observations are held."""
+        """Return the number of observations held."""
         return sum(watch.positions.count for watch in self._watches.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
@@ -225,7 +225,7 @@ class Ticks:
     # -- the state
 
     def to_bytes(self) -> bytes:
-        """What it holds, for :meth:`of_bytes`."""
+        """Return the state as bytes, for :meth:`of_bytes`."""
         parts: list[bytes] = []
         watches = []
         for watch in self._watches.values():
