@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +34,9 @@ _TIMES_MAX = 1_000
 
 WIDEST_BYTES = 512
 """Of an object's key and what it carries together: all objects of a query are held as one state."""
+
+_Row = tuple[str | float | None, ...]
+"""An observation by the columns of ROW_SCHEMA."""
 
 _FORM = 2
 _NEVER_US = -(2**62)
@@ -75,7 +78,8 @@ class Ticks:
         self._pairs_max = pairs_max
         self._settings = Settings(OP, "", True, 0, ())
         self._watches: dict[str, _Watch] = {}
-        self._by_track: dict[str, list[_Watch]] = {}
+        # Of each query, the selections whose records it accepts.
+        self._by_track: dict[str, list[tuple[frozenset[str], _Watch]]] = {}
         # By time expression, also of those without a query: a query that comes anew repeats no ticks.
         self._watermarks: dict[str, int] = {}
         self.counts = FeedCounts()
@@ -87,7 +91,7 @@ class Ticks:
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
         """Yield the pairs of the next messages; a text that is no message is counted."""
-        seen: list[Observation] = []
+        rows: dict[str, list[_Row]] = {}
         for text in texts:
             try:
                 messages = parse(text, OP, NearQuery.of)
@@ -96,15 +100,15 @@ class Ticks:
                 continue
             for message in messages:
                 if isinstance(message, Observation):
-                    seen.append(message)
+                    self._take(message, rows)
                     continue
-                self._take(seen)
-                seen = []
+                self._hold(rows)
+                rows = {}
                 if isinstance(message, Settings):
                     self._set(message)
                 else:
                     yield from self._passed(message)
-        self._take(seen)
+        self._hold(rows)
 
     # -- settings
 
@@ -129,27 +133,34 @@ class Ticks:
             self._watches[query.id] = watch
         self._by_track = {}
         for watch in self._watches.values():
-            self._by_track.setdefault(watch.query.track, []).append(watch)
+            accepted = frozenset(watch.query.selections)
+            self._by_track.setdefault(watch.query.track, []).append((accepted, watch))
 
     # -- observations
 
-    def _take(self, seen: Sequence[Observation]) -> None:
-        """Hold the observations among records in their order."""
-        rows: dict[str, list[tuple[Any, ...]]] = {}
-        for one in seen:
-            accepted = frozenset(one.selections)
-            watches = [w for w in self._by_track.get(one.track, ()) if not accepted.isdisjoint(w.query.selections)]
-            if not watches:
-                continue
-            reason = _exclusion_reason(one)
-            if reason is not None:
-                self.counts.excluded[reason] += 1
-                continue
-            row = (one.key, one.time_us, one.partition, one.offset, *one.position, one.carried)
-            in_time = [watch for watch in watches if one.time_us is not None and not watch.is_late(one.time_us)]
-            self.counts.excluded["late"] += len(watches) - len(in_time)
-            for watch in in_time:
+    def _take(self, seen: Observation, rows: dict[str, list[_Row]]) -> None:
+        """Add the row of an observation for each query whose ticks it may be in."""
+        watches = self._watches_of(seen)
+        if not watches:
+            return
+        reason = _exclusion_reason(seen)
+        if reason is not None:
+            self.counts.excluded[reason] += 1
+            return
+        row = (seen.key, seen.time_us, seen.partition, seen.offset, *seen.position, seen.carried)
+        for watch in watches:
+            if seen.time_us is None or watch.is_late(seen.time_us):
+                self.counts.excluded["late"] += 1
+            else:
                 rows.setdefault(watch.query.id, []).append(row)
+
+    def _watches_of(self, seen: Observation) -> list[_Watch]:
+        """Return the queries of its track that accept a record."""
+        watched, selections = self._by_track.get(seen.track, ()), seen.selections
+        return [watch for accepted, watch in watched if not accepted.isdisjoint(selections)]
+
+    def _hold(self, rows: Mapping[str, list[_Row]]) -> None:
+        """Hold the rows of observations, by query, in their order."""
         for query_id, found in rows.items():
             columns = [pa.array(c, f.type) for c, f in zip(zip(*found, strict=True), ROW_SCHEMA, strict=True)]
             limit = self._settings.limit
