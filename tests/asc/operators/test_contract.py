@@ -1,0 +1,199 @@
+"""The contract of every operator's part of a feed: outputs and state are a function of the messages in their order."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import asc.operators
+from asc.errors import FeedFormError
+from asc.operators.events.bucket import Bucket
+from asc.operators.events.event_query import KINDS, EventQuery
+from asc.operators.exclusions import FeedCounts
+from asc.operators.feed import Message, Observation, Settings, Watermarks
+from asc.operators.near.near_query import NearQuery
+from asc.operators.near.ticks import Ticks
+
+SECOND = 1_000_000
+
+
+class Part(Protocol):
+    """The state of a part, as the task of its kind uses it."""
+
+    counts: FeedCounts
+
+    @property
+    def held(self) -> int: ...
+
+    def read(self, texts: Iterable[str | bytes]) -> Iterator[Any]: ...
+
+    def to_bytes(self) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind under the contract.
+
+    ``empty`` and ``of_bytes``: a part without messages, and the part of its bytes. ``settings``: what a feed may say
+    of its queries, one after the other; the first has queries of the track ``t`` and the selections ``s`` and ``r``.
+    """
+
+    op: str
+    empty: Callable[[], Part]
+    of_bytes: Callable[[bytes], Part]
+    settings: tuple[Settings, ...]
+
+
+def _events() -> Kind:
+    over = EventQuery("over", "overs", "t", "ts", ("s",), KINDS, 0, 300 * SECOND)
+    slow = EventQuery("slow", "slows", "t", "ts", ("r", "s"), KINDS, 30 * SECOND, 60 * SECOND)
+    both = Settings("events", "flights", False, 3, (over.settings(), slow.settings()))
+    other = replace(both, queries=(replace(over, selections=("r",)).settings(),))
+    return Kind("events", Bucket, Bucket.of_bytes, (both, other, replace(both, queries=())))
+
+
+def _near() -> Kind:
+    close = NearQuery("close", "closes", "t", "ts", ("s",), ("near", "apart"), 1_000.0, 30 * SECOND, 10 * SECOND)
+    pair = replace(close, id="pair", selections=("r", "s"), kinds=("pair",), every_us=15 * SECOND)
+    both = Settings("near", "flights", False, 3, (close.settings(), pair.settings()))
+    other = replace(both, queries=(replace(close, selections=("r",), window_us=5 * SECOND).settings(),))
+    return Kind("near", Ticks, Ticks.of_bytes, (both, other, replace(both, queries=())))
+
+
+ALL = {kind.op: kind for kind in (_events(), _near())}
+
+
+def test_every_kind_is_under_the_contract() -> None:
+    packages = {each.name for each in pkgutil.iter_modules(asc.operators.__path__) if each.ispkg}
+    assert set(ALL) == packages
+    for name in packages:
+        assert importlib.import_module(f"asc.operators.{name}")
+
+
+def run(kind: Kind, texts: Sequence[str], cuts: Sequence[int] = ()) -> tuple[list[Any], bytes]:
+    """The outputs of the texts, and the state after them; between two cuts the state is read from its bytes."""
+    part = kind.empty()
+    outputs: list[Any] = []
+    for low, high in zip([0, *cuts], [*cuts, len(texts)], strict=True):
+        outputs += part.read(texts[low:high])
+        part = kind.of_bytes(part.to_bytes())
+    return outputs, part.to_bytes()
+
+
+@st.composite
+def feeds(draw: st.DrawFn, kind: Kind) -> list[str]:
+    """Messages as a stream writes them: settings first, offsets ascend, and some messages come again later."""
+    messages: list[Message] = [kind.settings[0]]
+    second, offset = 0.0, 0
+    for _ in range(draw(st.integers(0, 20))):
+        second += draw(st.sampled_from([0, 1, 4, 9.5, 31, 400]))
+        what = draw(st.sampled_from(["seen"] * 8 + ["passed", "settings", "again"]))
+        if what == "again":
+            messages.append(draw(st.sampled_from(messages)))
+        elif what == "settings":
+            messages.append(draw(st.sampled_from(kind.settings)))
+        elif what == "passed":
+            messages.append(Watermarks({"ts": round((second - 10) * SECOND), "other": 0}))
+        else:
+            offset += 1
+            time_s = second - draw(st.sampled_from([0, 0, 3, 40]))
+            messages.append(
+                Observation(
+                    kind.op,
+                    draw(st.sampled_from(["t", "t", "t", "elsewhere"])),
+                    draw(st.sampled_from(["a", "b", "c", "é", None])),
+                    draw(st.sampled_from([round(time_s * SECOND)] * 5 + [None])),
+                    (7.5, draw(st.sampled_from([47.0, 47.003, 47.02, None]))),
+                    0,
+                    offset,
+                    tuple(draw(st.sets(st.sampled_from(["s", "r", "s/CHE"])))),
+                )
+            )
+    return [message.text() for message in [*messages, Watermarks({"ts": round((second + 500) * SECOND)})]]
+
+
+KIND = pytest.mark.parametrize("kind", [pytest.param(kind, id=op) for op, kind in ALL.items()])
+
+
+@KIND
+@settings(max_examples=25)
+@given(data=st.data())
+def test_no_cut_changes_a_byte(kind: Kind, data: st.DataObject) -> None:
+    texts = data.draw(feeds(kind))
+    whole = run(kind, texts)
+    cuts = data.draw(st.lists(st.integers(0, len(texts)), max_size=5))
+    assert run(kind, texts, sorted(cuts)) == whole
+    assert run(kind, texts, range(len(texts))) == whole
+
+
+@KIND
+@settings(max_examples=25)
+@given(data=st.data())
+def test_every_message_twice_is_every_message_once(kind: Kind, data: st.DataObject) -> None:
+    texts = data.draw(feeds(kind))
+    twice = [text for each in texts for text in (each, each)]
+    assert run(kind, twice) == run(kind, texts)
+
+
+@KIND
+@settings(max_examples=25)
+@given(data=st.data())
+def test_what_is_no_message_of_the_kind_is_counted_and_changes_nothing(kind: Kind, data: st.DataObject) -> None:
+    texts = data.draw(feeds(kind))
+    observation = {"v": 2, "op": kind.op, "t": "t", "k": "a", "e": 1, "x": [7.5, 47.0], "p": 0, "o": 1, "s": ["s"]}
+    wrong = [
+        "",
+        "{",
+        "null",
+        "[1]",
+        json.dumps({**observation, "op": "cube"}),
+        json.dumps({**observation, "o": None}),
+        json.dumps({"v": 2, "op": kind.op}),
+        json.dumps({"v": 2, "op": kind.op, "settings": {"queries": 5}}),
+        json.dumps({"v": 2, "time": {"ts": "x"}}),
+    ]
+    places = data.draw(st.lists(st.integers(0, len(texts)), min_size=len(wrong), max_size=len(wrong)))
+    mixed = list(texts)
+    for place, text in sorted(zip(places, wrong, strict=True), reverse=True):
+        mixed.insert(place, text)
+    part = kind.empty()
+    assert (list(part.read(mixed)), part.to_bytes()) == run(kind, texts)
+    assert part.counts.excluded["unreadable"] == len(wrong)
+
+
+@KIND
+@settings(max_examples=25)
+@given(data=st.data())
+def test_outputs_of_one_identity_are_equal(kind: Kind, data: st.DataObject) -> None:
+    outputs, _ = run(kind, data.draw(feeds(kind)))
+    assert all(one.identity.startswith(one.query) and one.topic for one in outputs)
+    # No output differs from another one of its identity: a consumer may drop the later one.
+    first = {one.identity: one for one in reversed(outputs)}
+    assert [first[one.identity] for one in outputs] == outputs
+
+
+@KIND
+def test_no_more_than_the_limit_is_held(kind: Kind) -> None:
+    seen = [Observation(kind.op, "t", f"k{n}", n * SECOND // 100, (7.5, 47.0), 0, n, ("s",)).text() for n in range(500)]
+    part = kind.empty()
+    list(part.read([kind.settings[0].text(), *seen]))
+    limit, queries = kind.settings[0].limit, len(kind.settings[0].queries)
+    assert 0 < part.held <= limit * queries
+    assert part.counts.excluded["capacity"] >= 500 - limit
+
+
+@KIND
+def test_a_message_or_state_of_a_later_form_names_the_remedy(kind: Kind) -> None:
+    later = json.dumps({"v": 3, "op": kind.op, "t": "t", "p": 0, "o": 1})
+    with pytest.raises(FeedFormError, match="a later version wrote it: run that"):
+        list(kind.empty().read([later]))
+    with pytest.raises(FeedFormError, match="run the version that wrote it"):
+        kind.of_bytes(kind.empty().to_bytes().replace(b'"form":2', b'"form":9'))
