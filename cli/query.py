@@ -129,7 +129,10 @@ def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 
 
 def _for_each(query_ids: Sequence[str], action: Callable[[str], Json], done: str, was_so: str, as_json: bool) -> None:
-    """Do it to each; go on after one that is refused, name it, and end with 1. ``was_so``: that it was so."""
+    """Do the action for each query; go on after a refusal, name it, and end with 1.
+
+    ``was_so``: the text that the query was so already.
+    """
     answers: dict[str, Json] = {}
     failed = False
     for query_id in query_ids:

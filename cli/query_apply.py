@@ -1,4 +1,4 @@
-"""``asc query apply``: the registry made equal to files, or what that would change."""
+"""``asc query apply``: the registry made equal to files, or a rehearsal of that."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cli.query_difference import Differences
 
 DIFFERS = 3
-"""What ``--exit-code`` ends with where something differs: 1 is a failure, 2 wrong use."""
+"""The exit status of ``--exit-code`` where something differs: 1 is a failure, 2 wrong use."""
 
 _REMOVED_TOLD = 20
 _NOTHING = "nothing was registered: mend what is refused, or register the rest with --keep-going"
@@ -35,7 +35,7 @@ _NOTHING_AT_ALL = "nothing was changed: mend what is refused"
 
 
 def no_replace_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--no-replace``, the command's ``replaces``, which is then false."""
+    """Add ``--no-replace`` to a command; its ``replaces`` is false then."""
     return click.option(
         "--no-replace", "replaces", flag_value=False, default=True, help="Refuse an ID that a query has already."
     )(command)
@@ -43,7 +43,7 @@ def no_replace_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is sent to the daemon in one step: its lines, and of each where it comes from."""
+    """The lines that are sent to the daemon in one step, and the origin of each."""
 
     ndjson: bytes
     places: Sequence[str]
@@ -55,7 +55,10 @@ class Load:
 def _selector(
     *, prune: bool, prefix: str | None, label: str | None, whole: bool, keep_going: bool, replaces: bool
 ) -> Selector | None:
-    """What --prune looks after; None without it. UsageError where the options do not go together."""
+    """Return the queries that --prune looks after; None without it.
+
+    UsageError where the options do not go together.
+    """
     if not prune:
         if prefix is not None or label is not None or whole:
             raise click.UsageError("--prefix, --label and --all say what --prune looks after: give --prune")
@@ -161,7 +164,7 @@ def _wanted(path: Path, form: str | None, selector: Selector | None) -> WantedQu
 
 
 def pruning(client: Client, wanted: WantedQueries, selector: Selector) -> Load:
-    """The queries of the files, and the removal of those that stand beside them."""
+    """Return the queries of the files, and the removal of registered ones that are in no file."""
     from cli.query_difference import is_unreadable
 
     label = None if selector.label is None else "=".join(selector.label)
@@ -182,7 +185,7 @@ def _with_removals(wanted: WantedQueries, removed: Sequence[str]) -> Load:
 
 
 def _walked(client: Client, prefix: str | None, label: str | None = None) -> Iterator[Query]:
-    """The registered queries that pass the filters, page after page; where they are many, a bar shows how far."""
+    """Yield the registered queries that pass the filters, page after page; a bar shows the progress of many."""
     with walk_bar(client) as bar:
         for query in client.list(prefix=prefix, label=label):
             yield query
@@ -190,7 +193,7 @@ def _walked(client: Client, prefix: str | None, label: str | None = None) -> Ite
 
 
 def _make(client: Client, load: Load, as_json: bool) -> None:
-    """Send it, say what became of it, and end with 1 where something was refused."""
+    """Send a load, print its outcome, and end with 1 where something was refused."""
     answer, refused = _sent(client, load)
     if as_json:
         print_json({**answer, "removed_ids": list(load.removed)} if load.removed and not refused else answer)
@@ -211,7 +214,7 @@ def _make(client: Client, load: Load, as_json: bool) -> None:
 
 
 def _sent(client: Client, load: Load, *, dry_run: bool = False) -> tuple[Json, Sequence[RefusedLine]]:
-    """The daemon's answer, and the lines that it refuses."""
+    """Return the daemon's answer, and the lines that it refuses."""
     try:
         with load_bar(len(load.places)) as progress:
             answer = client.apply_ndjson(
@@ -229,13 +232,14 @@ def _sent(client: Client, load: Load, *, dry_run: bool = False) -> tuple[Json, S
 
 
 def _rehearse(client: Client, wanted: WantedQueries, selector: Selector | None, as_json: bool, tells: bool) -> None:
-    """Show what would change; end with 1 where the daemon would refuse it, with 3 where it ``tells`` and something
-    would.
+    """Show the changes that there would be; end with 1 where the daemon would refuse them.
+
+    If it ``tells``, end with 3 where there would be some.
     """
     from cli.query_difference import difference_lines, differences
 
     streams = [stream["name"] for stream in client.streams()["streams"]]
-    # A query of a file may stand without the label, and is then a change, not an addition.
+    # A query of a file may be registered without the label, and is then a change, not an addition.
     prefix = selector.prefix if selector is not None else wanted.prefix()
     standing = _walked(client, prefix=prefix or None)
     found = differences(wanted, standing, streams[0] if len(streams) == 1 else None, selector)
@@ -281,7 +285,7 @@ def _tell_refused(refused: Sequence[RefusedLine], places: Sequence[str]) -> None
 
 
 def applied_text(counts: Json) -> str:
-    """What became of a file in words.
+    """Return the outcome of a file in words.
 
     >>> applied_text({"registered": 12, "replaced": 3, "unchanged": 40, "removed": 2, "refused": 0})
     '12 registered, 3 replaced, 40 unchanged, 2 removed'
@@ -297,7 +301,7 @@ def applied_text(counts: Json) -> str:
 
 
 def refused_line(refused: RefusedLine, places: Sequence[str]) -> str:
-    """One line for one refused query of a file, by its place there."""
+    """Return one line for one refused query of a file, by its place there."""
     error = refused.get("error") or {}
     line = refused.get("line")
     place = places[line - 1] if isinstance(line, int) and 0 < line <= len(places) else f"line {line}"

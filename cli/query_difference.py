@@ -1,4 +1,4 @@
-"""What files of queries would change of those that stand: query by query, field by field."""
+"""The differences between files of queries and the registered ones: query by query, field by field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 FIELDS = ("stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 
 _LINE_CHARS = 80
-"""Of an old and a new value together that still stand on one line."""
+"""The most characters of an old and a new value that are printed on one line."""
 
 _MARKS = {"add": ("+", "green"), "change": ("~", "yellow"), "remove": ("-", "red")}
 
@@ -27,8 +27,8 @@ _MARKS = {"add": ("+", "green"), "change": ("~", "yellow"), "remove": ("-", "red
 class Difference:
     """One query that would be added, changed or removed: the fields that differ, each with its old and its new value.
 
-    ``place``: where the files have it, empty for one that is removed. ``reason``: why a query is registered anew of
-    which no field differs.
+    ``place``: its place in the files, empty for one that is removed. ``reason``: the reason why a query is registered
+    anew of which no field differs.
     """
 
     kind: Literal["add", "change", "remove"]
@@ -38,14 +38,14 @@ class Difference:
     reason: str = ""
 
     def plain(self) -> Json:
-        """It as JSON has it."""
+        """Return the difference as JSON has it."""
         fields = {name: {"old": old, "new": new} for name, (old, new) in self.fields.items()}
         return {"id": self.query_id, "place": self.place, "fields": fields, "reason": self.reason or None}
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """All of them; how many queries stand as the files have them; those that are kept, being unreadable.
+    """All differences, the number of unchanged queries, and the queries that are kept, being unreadable.
 
     Cost: of an added query only its id is held, for a first load may add a million.
     """
@@ -65,15 +65,15 @@ class Differences:
             yield self.others.get(query_id) or self._addition(query_id)
 
     def of(self, kind: str) -> list[Difference]:
-        """Those of one kind, by id."""
+        """Return the differences of one kind, by id."""
         return [one for one in self if one.kind == kind]
 
     def removed(self) -> list[str]:
-        """The ids of those that would be removed."""
+        """Return the ids of the queries that would be removed."""
         return [query_id for query_id, one in self.others.items() if one.kind == "remove"]
 
     def summary(self) -> str:
-        """How many there are of each, in words."""
+        """Return the number of differences of each kind, in words."""
         removed = len(self.removed())
         changed = len(self.others) - removed
         return f"{len(self.added):,} to add, {changed:,} to change, {removed:,} to remove, {self.unchanged:,} unchanged"
@@ -86,10 +86,10 @@ class Differences:
 def differences(
     wanted: WantedQueries, standing: Iterable[Json], only_stream: str | None, pruned: Selector | None
 ) -> Differences:
-    """What would change of the ``standing`` queries, which are walked over once and not kept.
+    """Return the changes of the ``standing`` queries, which are walked over once and not kept.
 
-    ``only_stream``: the one that is meant where a query names none. ``pruned``: those that are removed where no file
-    has them; None: nothing is removed. One whose record cannot be read is never removed: a newer daemon may read it.
+    ``only_stream``: the stream of a query that names none. ``pruned``: the queries that are removed where no file has
+    them; None: nothing is removed. A query whose record cannot be read is never removed: a newer daemon may read it.
     """
     others: dict[str, Difference] = {}
     kept: list[str] = []
@@ -117,12 +117,12 @@ def differences(
 
 
 def is_unreadable(query: Json) -> bool:
-    """Whether the daemon could not read the record of a query that it lists."""
+    """Return whether the daemon could not read the record of a query that it lists."""
     return not query.get("stream") and not query.get("served", True)
 
 
 def settled(body: Json, only_stream: str | None) -> Json:
-    """The fields of a query as the daemon will show them, with what a file leaves out.
+    """Return the fields of a query as the daemon will show them, with defaults for fields missing in a file.
 
     >>> settled({"id": "late", "where": "delay > 60", "expires_at": "2030-01-31 13:00:00+01:00"}, "flights")["topic"]
     'asc.late'
@@ -142,7 +142,7 @@ def settled(body: Json, only_stream: str | None) -> Json:
 
 
 def difference_lines(one: Difference) -> Iterator[str]:
-    """A difference for people, coloured."""
+    """Yield the lines of a difference for people, coloured."""
     mark, colour = _MARKS[one.kind]
     place = f"  ({one.place})" if one.place else ""
     yield click.style(f"{mark} {visible(one.query_id)}", fg=colour, bold=True) + visible(place)
@@ -160,7 +160,7 @@ def difference_lines(one: Difference) -> Iterator[str]:
 
 
 def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
-    """What there is to be said of a query that is added or removed."""
+    """Return the fields of a query that is added or removed, without empty ones."""
     own = {**query, "operator": _operator(query.get("operator"))}
     told = {name: own.get(name) for name in FIELDS if own.get(name)}
     return {name: (value, None) if is_old else (None, value) for name, value in told.items()}

@@ -9,13 +9,13 @@ from cli.output import table_text
 
 _ERRORS = "errors"
 _WHERE_CHARS = 20
-"""Of each predicate: where less would be seen, evaluation errors have no column."""
+"""The least characters of each predicate: where less would be seen, evaluation errors have no column."""
 
 
 def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = False, joins: bool = False) -> str:
     """Return the table, cut to the width of a terminal; evaluation errors where there are any, and there is space.
 
-    ``operators``: with the operator of each query in words; ``joins``: with its layer, and how many shapes it has.
+    ``operators``: with the operator of each query in words. ``joins``: with its layer, and its number of shapes.
     """
     columns: dict[str, list[object]] = {
         "id": [query["id"] for query in queries],
@@ -40,12 +40,12 @@ def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = F
 
 
 def labels_text(labels: Json) -> str:
-    """Labels in a line."""
+    """Return labels in a line."""
     return " ".join(f"{name}={value}" for name, value in sorted(labels.items()))
 
 
 def _widest(columns: dict[str, list[object]]) -> int:
-    """Of the longest line; what would be blank at its end counts as well."""
+    """Return the length of the longest line; blanks at its end count as well."""
     marked = {**columns, ".": ["."] * len(columns["id"])}
     return max(map(len, table_text(list(marked), list(zip(*marked.values(), strict=True))).splitlines())) - 3
 

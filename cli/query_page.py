@@ -1,4 +1,4 @@
-"""A registered predicate with the block of the plan that it stands in, as a page."""
+"""A registered predicate with its block of the plan, as a page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _TRIES = 5
 
 
 def write_query_page(client: Client, query_id: str, path: Path) -> Explanation:
-    """Write the page of a query, and return what the daemon answers of its constructs; OSError where it cannot be
-    written, CommandError where the plan is another one each time it is asked for.
+    """Write the page of a query, and return the daemon's answer about its constructs.
+
+    OSError where it cannot be written, CommandError where the plan differs each time it is asked for.
     """
     from broker.pages.query_page import query_page
 

@@ -1,4 +1,4 @@
-"""``asc query test``: what a predicate would have accepted of the last records."""
+"""``asc query test``: a trial of a predicate on the last records."""
 
 from __future__ import annotations
 

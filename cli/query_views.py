@@ -1,4 +1,4 @@
-"""``asc query list``, ``show``, ``explain`` and ``check``: the queries looked at, and a predicate before it is one."""
+"""``asc query list``, ``show``, ``explain`` and ``check``: views of queries, and of a predicate before it is one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cli.query_page import write_query_page
 from cli.trace import parse_tuple, record_options, tell_trace
 
 _EXCLUDED_SHOWN = 20
-"""Of the shapes that a join excludes."""
+"""The most excluded shapes of a join that are printed."""
 
 
 @click.command(

@@ -10,7 +10,7 @@ from asc.operators.feed import Kind, Observation
 from asc.operators.times import FIRST_US, LAST_US
 
 KEY_BYTES_MAX = 1_024
-"""Of an object's key: it is held for as long as the object is."""
+"""The largest key of an object, in bytes: it is held for as long as the object is."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
 
 
 def _is_position(position: tuple[float | None, ...], *, is_planar: bool) -> bool:
-    """Whether all parts are numbers, in range where they are degrees: longitude, latitude, of a box twice."""
+    """Return whether all parts are numbers, in range where they are degrees: longitude, latitude, of a box twice."""
     for place, part in enumerate(position):
         # A whole number may be beyond all doubles.
         if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:

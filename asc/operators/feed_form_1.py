@@ -1,8 +1,8 @@
 """Feed messages of form 1, as a version before selections wrote them, in the terms of form 2.
 
 Form 1 has no tags. Settings list event queries and near queries as arrays; observations list the queries that accept
-the record; watermarks go by track. In form 2 each such query is a selection of its own, by the name of the query, and
-each track is a time expression of its own, by the name of the track: an old message then means the same.
+the record; watermarks go by track. In form 2 each such query is a selection with the name of the query. Each track is a
+time expression with the name of the track. An old message then means the same.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ class Destination:
     """The operator of a query in a plan.
 
     ``name``: the id of the registered query. ``op``: the tag of the operator's kind. ``target``: the name under which
-    matches leave the workers, and ``selection`` the name that stands there for the queries which accept the same
-    records. ``form``: the form of ``definition``, which is all that the operator needs to know of the query, as the
-    text of a JSON object. The engine reads none of them.
+    matches leave the workers. ``selection``: the name, in a match, of the queries that accept the same records.
+    ``form``: the form of ``definition``, which is all that the operator needs to know of the query, as the text of a
+    JSON object. The engine reads none of them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What the API answers of one block of a running plan."""
+"""The API's answers about one block of a running plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the API answers of layers and their shapes."""
+"""The API's answers about layers and their shapes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Layers(TypedDict):
 
 
 class RefusedShape(TypedDict):
-    """A Feature that is refused, and why."""
+    """A Feature that is refused, and the reason."""
 
     id: str
     reason: str

@@ -1,4 +1,4 @@
-"""What the API answers of running plans, of their monitor, and of the flow of records through a stream."""
+"""The API's answers about running plans, their monitor, and the flow of records through a stream."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class MeasuredBlock(TypedDict):
 
 
 class Rearrangement(TypedDict):
-    """A look of the monitor at one block: what triggered it, the sequences before and after, and their costs."""
+    """A look of the monitor at one block: its trigger, the sequences before and after, and their costs."""
 
     at: str
     stream: str
@@ -139,7 +139,7 @@ class Delivered(TypedDict):
 
 
 class OperatorFigures(TypedDict):
-    """The operators of one kind: what they hold, put out by type and exclude by reason, and their watermarks."""
+    """The operators of one kind: their state, outputs by type, exclusions by reason, and watermarks."""
 
     queries: int
     held: int

@@ -1,4 +1,4 @@
-"""What the API answers of predicates that are not registered: checked, and tried on records."""
+"""The API's answers about predicates that are not registered: checked, and tried on records."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class AttributeOfPredicate(TypedDict):
 
 
 class CheckedPredicate(TypedDict):
-    """The normal form of a predicate, what the operator reads (``expressions``), and the warnings of a registration.
+    """The normal form of a predicate, the ``expressions`` that the operator reads, and the warnings of a registration.
 
-    Of a join also the number of ``shapes`` of its layer, and the ``shape`` whose normal form it is.
+    For a join: the number of ``shapes`` of its layer, and the ``shape`` whose normal form it is.
     """
 
     conjuncts: list[list[ConjunctTerm]]
@@ -51,7 +51,7 @@ class TriedRecord(TypedDict):
 
 
 class Trial(TypedDict):
-    """The last records of a stream, those that a predicate accepts of them, and the latest of these."""
+    """The last records of a stream, those of them that a predicate accepts, and the latest of these."""
 
     records: int
     dead_letters: int

@@ -1,4 +1,4 @@
-"""What the API answers of registered queries."""
+"""The API's answers about registered queries."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Removed(TypedDict):
 
 
 class Applied(TypedDict):
-    """What one step registered, replaced and removed.
+    """The queries that one step registered, replaced and removed.
 
     ``effective_offsets`` by stream, ``warnings`` by id; ``errors``: the refused lines, where the others were applied.
     """
@@ -99,7 +99,7 @@ class Applied(TypedDict):
 
 
 class ExcludedShape(TypedDict):
-    """A shape that a join excludes, and why."""
+    """A shape that a join excludes, and the reason."""
 
     id: str
     reason: str

@@ -1,4 +1,4 @@
-"""What the API answers where it refuses."""
+"""The API's answers to a refused request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class ErrorText(TypedDict):
-    """What is refused, its value and the remedy; of a predicate also the place of the error in its text."""
+    """A refused value, its subject and the remedy; for a predicate also the place of the error in its text."""
 
     message: str
     subject: str

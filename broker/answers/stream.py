@@ -1,4 +1,4 @@
-"""What the API answers of streams and of the daemon."""
+"""The API's answers about streams and the daemon."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class Ready(TypedDict):
-    """Whether the daemon is ready, and why not."""
+    """The readiness of the daemon, and the reason where it is not ready."""
 
     ready: bool
     reason: str | None

@@ -1,4 +1,4 @@
-"""What the API answers of a record that is followed through a plan, and of one query's terms."""
+"""The API's answers about a record that is followed through a plan, and about one query's terms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class JudgedTerm(TypedDict):
 
 
 class JudgedConjunct(TypedDict):
-    """A conjunct of a query, and what ruled it out."""
+    """A conjunct of a query, and the step that it was eliminated by."""
 
     holds: bool
     terms: list[JudgedTerm]
@@ -29,7 +29,7 @@ class JudgedConjunct(TypedDict):
 
 
 class Verdict(TypedDict):
-    """Whether one query accepts a tuple, and why."""
+    """The acceptance of a tuple by one query, and the reason."""
 
     query: str
     accepted: bool
@@ -39,7 +39,7 @@ class Verdict(TypedDict):
 
 
 class Fallen(TypedDict):
-    """A conjunct that was ruled out: its number in its query, from 1, and a term that fails."""
+    """A conjunct that was eliminated: its number in its query, from 1, and a term that fails."""
 
     query: str
     number: int
@@ -47,7 +47,7 @@ class Fallen(TypedDict):
 
 
 class Losses(TypedDict):
-    """The conjuncts ruled out at one place, and the queries that have none left."""
+    """The conjuncts eliminated at one place, and the queries that have none left."""
 
     conjuncts: int
     queries: int
@@ -71,7 +71,7 @@ class Visit(TypedDict):
 
 
 class Remaining(TypedDict):
-    """The queries that have a conjunct left: how many, and the first of them."""
+    """The queries that have a conjunct left: their number, and the first of them."""
 
     queries: int
     query_ids: list[str]
@@ -137,7 +137,7 @@ class TracedRecord(TypedDict):
 
 
 class DeadLetter(TypedDict):
-    """Why a record is a dead letter, and the topic of these."""
+    """The reason why a record is a dead letter, and the topic of dead letters."""
 
     topic: str
     reason: str

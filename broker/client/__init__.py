@@ -1,1 +1,1 @@
-"""The client of a running daemon's HTTP API: what programs and the command line ask it with."""
+"""The client of a running daemon's HTTP API, for programs and the command line."""

@@ -1,4 +1,4 @@
-"""Bodies of requests, from what a program gives."""
+"""Bodies of requests, from a program's values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from broker.client.errors import InvalidRequestError
 
 Body = Mapping[str, object]
-"""A query as JSON has it: what `Client.show` answers, what a line of a file holds, or ``{"remove": ID}``."""
+"""A query as JSON has it: an answer of `Client.show`, a line of a file, or ``{"remove": ID}``."""
 
 
 def query_body(query_id: str, where: str, **fields: object) -> dict[str, object]:
-    """Return the body of a query with the fields that are given, those that are not None.
+    """Return the body of a query with the fields that are given, not None.
 
     >>> query_body("late", "delay > 60", topic=None, paused=True)
     {'id': 'late', 'where': 'delay > 60', 'paused': True}

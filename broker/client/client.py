@@ -29,21 +29,21 @@ TIMEOUT_S = 60.0
 """A change is answered when the running plan has it, which waits for no batch."""
 
 _LOAD_TIMEOUTS = 10
-"""Of how many times the time-out a load, a join or a layer may take."""
+"""The number of time-outs that a load, a join or a layer may last."""
 
 _LOADS_TIMEOUT_S = 2.0
 _READY_POLL_S = 0.5
 _READY_TIMEOUT_S = 10.0
-"""How long one question may wait for its answer, while it is asked again and again."""
+"""The time that one question may wait for its answer, while it is asked again and again."""
 _PAGE_SIZE = 1_000
 
 
 class Client:
     """A connection to a running daemon. Threads may share it; ``with`` closes it.
 
-    ``token``: a bearer token of the daemon. ``ca_file``: a PEM file of the certificates to trust over https, instead
-    of the system's. ``timeout_s``: how long an answer may take; loads may take ten times as long.
-    Every method raises ClientError: RefusedError for what the daemon refuses, NoAnswerError where none answers.
+    ``token``: a bearer token of the daemon. ``ca_file``: a PEM file of the certificates to trust over https, instead of
+    the system's. ``timeout_s``: the longest time for an answer; loads may take ten times as long. Every method raises
+    ClientError: RefusedError where the daemon refuses, NoAnswerError where none answers.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Client:
 
     @property
     def url(self) -> str:
-        """The daemon's address."""
+        """Return the daemon's address."""
         return self._connection.url
 
     def __repr__(self) -> str:
@@ -145,7 +145,7 @@ class Client:
         return cast("Applied", answer)
 
     def loads(self) -> Sequence[Load]:
-        """Return the changes in progress; it waits two seconds at most."""
+        """Return the changes in progress; wait two seconds at most."""
         answer = self._connection.asked("GET", "/v1/loads", timeout=_LOADS_TIMEOUT_S)
         return cast("Sequence[Load]", self._connection.field(answer, "loads", list))
 
@@ -171,7 +171,7 @@ class Client:
         return cast("Query", self._connection.asked("GET", query_path(query_id)))
 
     def excluded_shapes(self, query_id: str) -> Sequence[ExcludedShape]:
-        """Return the first shapes that a join excludes, and why."""
+        """Return the first shapes that a join excludes, with the reasons."""
         answer = self._connection.asked("GET", f"{query_path(query_id)}/excluded-shapes")
         return cast("Sequence[ExcludedShape]", self._connection.field(answer, "shapes", list))
 
@@ -201,7 +201,7 @@ class Client:
         join: Join | None = None,
         operator: Mapping[str, object] | None = None,
     ) -> CheckedPredicate:
-        """Return the normal form of a query's predicate, and what its operator reads; nothing is registered."""
+        """Return the normal form of a query's predicate, and the expressions of its operator; nothing is registered."""
         body = given(where=where, stream=stream, join=join, operator=operator)
         return cast("CheckedPredicate", self._connection.asked("POST", "/v1/check", json=body))
 
@@ -236,7 +236,10 @@ class Client:
     # -- the daemon
 
     def ready(self, *, timeout_s: float | None = None) -> Ready:
-        """Return whether the daemon is ready, and why not. ``timeout_s``: in place of the client's own."""
+        """Return whether the daemon is ready, with the reason where it is not.
+
+        ``timeout_s``: in place of the client's own.
+        """
         options = {} if timeout_s is None else {"timeout": timeout_s}
         response = self._connection.sent("GET", "/readyz", **options)
         if response.is_success or response.status_code == 503:
@@ -248,14 +251,14 @@ class Client:
     def wait_until_ready(self, timeout_s: float, *, on_unready: Callable[[], object] | None = None) -> Ready:
         """Wait until the daemon is ready or the time is over, and return the last answer.
 
-        The refusal or NoAnswerError of the last try where none answers until then. A daemon that has too much to do is
-        asked again. ``on_unready`` is called once with the first answer of a daemon
-        that is not ready, as to try the token: what it raises ends the wait.
+        Raise the refusal or NoAnswerError of the last try where none answers until then. A daemon that has too much to
+        do is asked again. ``on_unready`` is called once with the first answer of a daemon that is not ready, as to try
+        the token; an exception from it ends the wait.
         """
         deadline_s = time.monotonic() + timeout_s
         while True:
             try:
-                # A process that stands still answers nothing: a request ends with the wait.
+                # A stopped process answers nothing: a request ends with the wait.
                 left_s = max(_READY_POLL_S, deadline_s - time.monotonic())
                 answer = self.ready(timeout_s=min(left_s, _READY_TIMEOUT_S))
                 if answer["ready"] or time.monotonic() >= deadline_s:

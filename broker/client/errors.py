@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class ClientError(AscError):
-    """Root of what the client raises. ``status``: the HTTP status of the answer; None where there was none."""
+    """The root of the client's exceptions. ``status``: the HTTP status of the answer; None where there was none."""
 
     status: int | None = None
 
 
 class InvalidRequestError(ClientError):
-    """A request that was not sent: its address, token, CA file, id or body is none."""
+    """A request that was not sent: its address, token, CA file, id or body is invalid."""
 
 
 class NoAnswerError(ClientError):
@@ -27,7 +27,7 @@ class NoAnswerError(ClientError):
 
 
 class TimedOutError(NoAnswerError):
-    """A daemon that did not answer in time. Whether it made the change is not known."""
+    """A daemon that did not answer in time; it may have made the change or not."""
 
 
 class TlsError(ClientError):
@@ -41,7 +41,7 @@ class UnreadableAnswerError(ClientError):
 class RefusedError(ClientError):
     """A request that the daemon refuses, with the text of its answer.
 
-    ``caret_text``: the line of a predicate with the place of the error. ``lines``: of a bulk load an error for each
+    ``caret_text``: the line of a predicate with the place of the error. ``lines``: for a bulk load an error for each
     refused line.
     """
 

@@ -38,7 +38,7 @@ def follow(loads: Callable[[], Sequence[Load]], progress: Progress, over: thread
         try:
             in_progress = loads()
         except RefusedError:
-            # What is wrong with the load, its own answer says.
+            # The answer to the load itself names its error.
             return
         except ClientError:
             continue

@@ -61,7 +61,7 @@ def _body(response: httpx.Response) -> dict[str, Any]:
 
 
 def _shown(response: httpx.Response) -> str:
-    """The address without a user and password."""
+    """Return the address without a user and password."""
     return str(response.url.copy_with(userinfo=b""))
 
 

@@ -1,1 +1,1 @@
-"""The HTTP API: what the command line and programs talk to."""
+"""The HTTP API, for the command line and programs."""

@@ -1,4 +1,4 @@
-"""The HTTP API: what the command line and programs talk to. Endpoints parse, call and answer; they decide nothing."""
+"""The HTTP API, for the command line and programs. Endpoints parse, call and answer; they decide nothing."""
 
 from __future__ import annotations
 
@@ -83,12 +83,14 @@ _REFUSALS = {
 }
 
 _HEALTH_REFUSALS = (403, 408, 413, 429, 500, 503)
-"""Of what asks for no token and has no body."""
+"""The refusals of addresses that ask for no token and have no body."""
 
 
 def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -> FastAPI:
-    """The application. Where there are tokens, everything but the health of the process asks for one; without any, it
-    answers only requests that were sent to ``api.host`` or a loopback address, and by no foreign web page.
+    """Return the application.
+
+    Where there are tokens, everything but the health of the process asks for one. Without any, it answers only requests
+    that were sent to ``api.host`` or a loopback address, and by no foreign web page.
     """
 
     def permitted(request: Request) -> Permitted:
@@ -106,7 +108,7 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
     console, addresses = console_routes(pages, permitted, access, sessions)
     requests = RequestCounts(lambda: [*app.openapi()["paths"], *addresses])
     app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused)
-    # What comes later stands before: the guards' refusals are counted as well.
+    # A middleware that is added later is outside the others: it counts the guards' refusals as well.
     app.add_middleware(CountedRequests, counts=requests)
     _add_error_answers(app, pages)
     app.include_router(_health(service))
@@ -130,12 +132,12 @@ def _health(service: Service) -> APIRouter:
     # Neither waits for anything, and neither is to wait for a thread: those may all be busy with what others ask.
     @router.get("/healthz")
     async def healthz() -> dict[str, str]:
-        """Whether the process answers."""
+        """Return that the process answers."""
         return {"status": "ok"}
 
     @router.get("/readyz", response_model=ReadyModel, responses={503: unready})
     async def readyz(response: Response) -> dict[str, Any]:
-        """Whether every stream's job runs and queries can be registered; 503 and the reason where not."""
+        """Return whether every stream's job runs and queries can be registered; 503 and the reason where not."""
         reason = service.readiness()
         response.status_code = 200 if reason is None else 503
         return {"ready": reason is None, "reason": reason}
@@ -187,7 +189,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
 
         NDJSON registers one query a line: all or none, or with ``keep_going`` the valid ones and a list of the others.
         A line ``{"remove": "ID"}`` removes one in the same step. With ``dry_run`` lines are judged, nothing changes.
-        With ``If-None-Match: *`` no query is replaced: an id that stands is refused, with 412 where it is the only one.
+        With ``If-None-Match: *`` no query is replaced: a registered id is refused, with 412 where it is the only one.
         """
         is_lines, content = posted
         if is_lines:
@@ -209,7 +211,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
     ) -> dict[str, Any]:
         """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``.
 
-        With ``If-None-Match: *`` a query that stands is left as it is, and the answer is 412.
+        With ``If-None-Match: *`` a registered query is left as it is, and the answer is 412.
         """
         if body.id is not None and body.id != query_id:
             raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
@@ -227,7 +229,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
 
         return registered(permitted, Alter(query_id, altered, replaces), "change", response)
 
-    # What else was written into the registry's topic is removed by its key, which may have a slash.
+    # Any other record of the registry's topic is removed by its key, which may have a slash.
     @router.delete("/{query_id:path}", response_model=RemovedModel)
     def delete(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
         """Remove a query. Answered when no later record can reach it."""
@@ -254,8 +256,10 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
         cursor: str | None = None,
         permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
-        """The registered queries by id: those whose id begins with ``prefix``, with a label ``k=v``, of a stream, with
-        an operator (``route`` for none), joined with a layer.
+        """Return the registered queries by id that pass all filters.
+
+        Their id begins with ``prefix``, they have a label ``k=v``, are of a stream, have an operator (``route`` for
+        none), and are joined with a layer.
         """
         if not 1 <= limit <= _PAGE_MAX:
             raise QueryError("limit", limit, f"use 1 to {_PAGE_MAX}")
@@ -271,19 +275,21 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
 
     @router.get("/{query_id}", response_model=QueryModel)
     def show(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """One registered query."""
+        """Return one registered query."""
         return shown(permitted, permitted.get(query_id))
 
     @router.get("/{query_id}/deliveries", response_model=Deliveries)
     def deliveries(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """How many records a query was given since the daemon began, and in which minutes of the last hour."""
+        """Return the number of records that a query received since the daemon began, and by minute of the last hour."""
         return described_deliveries(permitted, permitted.get(query_id))
 
     # Of a join a shape is named as well, which may have any character.
     @router.post("/{query_id:path}/explain", response_model=ExplanationModel)
     def explain(query_id: str, body: ExplainBody, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """The constructs a query uses and their place in the sequence; of a tuple, whether the query accepts it and
-        which of its terms hold, with ``with_sequence`` also its way through the sequence.
+        """Return the constructs a query uses and their place in the sequence.
+
+        For a tuple: whether the query accepts it and which of its terms hold, with ``with_sequence`` also its path
+        through the sequence.
         """
         return explained(permitted, query_id, body.tuple, whole=body.with_sequence)
 
@@ -296,20 +302,21 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
 
     @router.post("/check", response_model=CheckedPredicate)
     def check(body: CheckBody, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """The normal form of a query's predicate, the expressions of its operator, and warnings, without registering
-        it; of a join those for the first of its shapes.
+        """Return the normal form of a query's predicate, the expressions of its operator, and warnings.
+
+        Nothing is registered. For a join they are those for the first of its shapes.
         """
         layer = None if body.join is None else body.join.layer
         return checked(permitted, permitted.stream_of(body.stream), body.where, layer, asked_operator(body.operator))
 
     @router.post("/test", response_model=Trial)
     def test(body: TrialBody, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """How many of the last records of a stream a predicate would have accepted, without registering it."""
+        """Return the number of a stream's last records that a predicate would have accepted, without registering it."""
         return tried(permitted, permitted.stream_of(body.stream), body.where, body.last, body.show)
 
     @router.get("/streams", response_model=Streams)
     def streams(permitted: Permitted = of_caller) -> dict[str, Any]:
-        """The configured streams, and the Kafka they live in."""
+        """Return the configured streams, and their Kafka."""
         return {
             "streams": described_streams(permitted),
             "kafka": {
@@ -320,30 +327,35 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
 
     @router.get("/streams/{name}/timeline", response_model=Timeline)
     def timeline(name: str, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """Records in and out, dead letters and latency of a stream in each moment of the last hour that had any."""
+        """Return records in and out, dead letters and latency of a stream in each moment of the last hour.
+
+        Moments without any are missing.
+        """
         return described_timeline(permitted, permitted.stream_of(name))
 
     @router.get("/loads", response_model=Loads)
     def loads(permitted: Permitted = of_caller) -> dict[str, Any]:
-        """The changes under way: of how many queries, how many of these are read, and the last step that is done."""
+        """Return the changes in progress: the number of queries, of those read, and the last step that is done."""
         return {"loads": permitted.loads()}
 
     @router.get("/plan", response_model=Plans)
     def plan(permitted: Permitted = of_caller) -> dict[str, Any]:
-        """The running plan of every stream, and what its monitor measured and rearranged."""
+        """Return the running plan of every stream, and the measurements and rearrangements of its monitor."""
         return {"streams": described_plans(permitted)}
 
     @router.get("/plan/{stream}/blocks/{number}", response_model=Block)
     def block(stream: str, number: int, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """A block of a stream's running plan, numbered from 0: its constructs with their regions, its sequence and
-        micro-arrows.
+        """Return a block of a stream's running plan, numbered from 0.
+
+        It has its constructs with their regions, its sequence and micro-arrows.
         """
         return described_block(permitted, permitted.stream_of(stream), number)
 
     @router.post("/trace", response_model=TraceModel)
     def trace(body: TraceBody, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """Why a record reaches queries, or does not: the way of a tuple, or of a record of the source topic, through
-        the running plan, and the terms of one query.
+        """Return the path of a tuple or source record through the running plan, and the terms of one query.
+
+        They explain why a record reaches queries, or does not.
         """
         return traced_record(permitted, body)
 
@@ -356,8 +368,9 @@ def _metrics(permitted_of: _PermittedOf, requests: RequestCounts, queries_max: i
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     def metrics(permitted: Permitted = of_caller) -> Response:
-        """What flows through every stream, the API's requests and the process, in the text format of Prometheus; while
-        the daemon starts or stops without the streams.
+        """Return the metrics of every stream, the API's requests and the process, in the text format of Prometheus.
+
+        While the daemon starts or stops, the streams are missing.
         """
         text = permitted_exposition(permitted, requests, queries_max)
         return PlainTextResponse(text, media_type=METRICS_TYPE)

@@ -1,4 +1,4 @@
-"""What the audit says of changes and of what became of them."""
+"""The entries of the audit for changes and their outcome."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ID_CHARS = 250
 def audited(
     verb: str, changes: Sequence[Change | AscError], outcome: Outcome | Exception
 ) -> Iterator[Mapping[str, object]]:
-    """An entry for each change: the verb, the id, and the outcome.
+    """Yield an entry for each change: the verb, the id, and the outcome.
 
-    That is what became of it: ``registered``, ``replaced``, ``unchanged``, ``removed``, ``refused``, ``not made``
-    (another one of the same request was refused) or, where an exception ended the request, ``failed``.
+    The outcome is ``registered``, ``replaced``, ``unchanged``, ``removed``, ``refused``, ``not made`` (another change
+    of the same request was refused) or, where an exception ended the request, ``failed``.
     """
     for position, change in enumerate(changes):
         query_id = None if isinstance(change, AscError) else change.query_id[:_ID_CHARS]

@@ -11,9 +11,10 @@ from broker.stream.stream import Stream
 
 
 def described_block(permitted: Permitted, stream: Stream, number: int) -> dict[str, Any]:
-    """A block of the plan that a stream runs with, by its number from 0 on, and what the monitor measured of it.
+    """Return a block of the plan that a stream runs with, by its number from 0 on, and the monitor's figures of it.
 
-    ForbiddenError where it would tell of queries that are not seen, NotThereError for a number that no block has.
+    ForbiddenError where it would reveal queries that the caller does not see, NotThereError for a number that no block
+    has.
     """
     from asc.plan.layout import laid_out
 

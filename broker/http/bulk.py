@@ -15,18 +15,23 @@ from broker.queries.change import Change, Outcome, Put, Remove
 from broker.runtime import collector
 
 _LARGE_BYTES = 1 << 20
-"""Of a load for which the cyclic collector is held off; to settle it afterwards takes some tenths of a second."""
+"""The size of a load for which the cyclic collector is paused; to settle it takes some tenths of a second."""
 
 _UNREAD_LINES_MAX = 10_000
-"""Lines of a load that are no queries: what has more is no list of queries, and each is kept with what is wrong."""
+"""The most lines of a load that are no queries.
+
+A load with more is no list of queries, and each such line is kept with its error.
+"""
 
 
 def load_lines(
     permitted: Permitted, content: bytes, *, keep_going: bool, replaces: bool = True, is_rehearsal: bool = False
 ) -> dict[str, Any]:
-    """Register the queries of NDJSON lines in one step, and remove those that lines ``{"remove": ID}`` name; blank
-    lines count but mean nothing. Without ``replaces`` a line is refused whose id a query has. ``is_rehearsal``: nothing
-    is changed, and the answer is what it would be. QueryError where more than 10,000 lines are no queries.
+    """Register the queries of NDJSON lines in one step, and remove those that lines ``{"remove": ID}`` name.
+
+    Blank lines count but are ignored. Without ``replaces`` a line is refused whose id a query has. ``is_rehearsal``:
+    nothing is changed, and the answer is the one that there would be. QueryError where more than 10,000 lines are no
+    queries.
 
     Raises BulkRefusedError when a line is refused (``keep_going``: when every line is), and registers nothing then;
     ForbiddenBulkError where a line is outside the caller's scope.
@@ -72,7 +77,7 @@ class _Lines:
                 self.changes.append(error)
 
     def answer(self, outcome: Outcome) -> dict[str, Any]:
-        """What became of the lines; BulkRefusedError, QueryError."""
+        """Return the outcome of the lines; BulkRefusedError, QueryError."""
         errors: list[dict[str, Any]] = [
             {"line": self._numbers[position], "id": self._ids[position], "error": plain_error(error)}
             for position, error in sorted(outcome.refused.items())
@@ -100,7 +105,7 @@ class _Lines:
 
 
 def removed_id(plain: object) -> str | None:
-    """The id of the query that a line removes; None for a line that is to register one.
+    """Return the id of the query that a line removes; None for a line that is to register one.
 
     >>> removed_id({"remove": "late"}), removed_id({"id": "late", "where": "delay > 60"})
     ('late', None)
@@ -114,7 +119,7 @@ def removed_id(plain: object) -> str | None:
 
 
 def lines_of(content: bytes) -> Iterator[bytes]:
-    """The lines, one at a time: a list of them may be many times as large as what is split."""
+    """Yield the lines, one at a time: a list of them may be many times as large as the content."""
     start = 0
     while (end := content.find(b"\n", start)) >= 0:
         yield content[start:end]

@@ -9,18 +9,19 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _READS_S = 10.0
-"""How often it is looked at whether a client reads its answer."""
+"""The interval at which the server checks that a client reads its answer."""
 
 _LEAST_READ_BYTES = 64 * 1024
-"""Of the answer, or all that is left of it, in that time: what is slower is cut."""
+"""The part of the answer, or all that is left of it, to be read in that time: a slower client is cut."""
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP/1.1 as uvicorn has it, with an end to waiting.
+    """HTTP/1.1 as uvicorn has it, with bounded waits.
 
-    A request has ``receive_timeout_s`` from the connection, or from its first byte where the connection served one
-    before, until its head is there (its body is timed by :class:`broker.http.guards.Guards`, which reads it); an answer
-    has to be read at some pace. What is no HTTP has its answer, and leaves no trace in the log.
+    A request has ``receive_timeout_s`` until its head is complete. The time runs from the connection, or from the first
+    byte where the connection served another request before. :class:`broker.http.guards.Guards` reads and times its
+    body. An answer has to be read at some pace. Bytes that are no HTTP have their answer, and leave no trace in the
+    log.
     """
 
     def __init__(self, *arguments: Any, receive_timeout_s: float, **settings: Any) -> None:
@@ -31,7 +32,7 @@ class TimedProtocol(H11Protocol):
         self._left_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Serve it."""
+        """Serve the connection."""
         super().connection_made(transport)
         self._await_request()
 
@@ -57,19 +58,19 @@ class TimedProtocol(H11Protocol):
         self._watch_reading()
 
     def pause_writing(self) -> None:
-        """The client has not read what was sent so far."""
+        """Watch the reading of a client that has not read the bytes sent so far."""
         super().pause_writing()
         self._watch_reading()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, and have no other answer sent to it."""
+        """Answer bytes that are no HTTP, and have no other answer sent to them."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         try:
             super().send_400_response(msg)
         except h11.LocalProtocolError:
-            # Another answer has begun.
+            # Another answer is being sent.
             self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -6,12 +6,14 @@ import base64
 from typing import Any
 
 _SHOWN_BYTES = 16_384
-"""Of a key or a value."""
+"""The bytes shown of a key or a value."""
 
 
 def shown_record(record: Any) -> dict[str, Any]:
-    """A record of Kafka's client: where it is, when it came, its key and value as text, or in base64 under another name
-    where they are not UTF-8. Of what is long the first part, with ``truncated`` true.
+    """Return a record of Kafka's client: its place and time, its key and value as text.
+
+    Bytes that are not UTF-8 are in base64, under another name. Long ones have their first part, with ``truncated``
+    true.
     """
     is_cut = any(len(each or b"") > _SHOWN_BYTES for each in (record.key, record.value))
     return {

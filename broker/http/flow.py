@@ -1,4 +1,4 @@
-"""What the API shows of what flows: rates, lag and latency of streams, and what each query was given."""
+"""The flow of records in the API: rates, lag and latency of streams, and the records that each query received."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from broker.stream.timeline import MOMENT_S, Moment
 _MOST_TOLD = 5
 
 _OF_OTHERS = ("accepted_per_s", "written_per_s")
-"""Rates that tell of what queries accept, which are not all seen."""
+"""Rates that depend on queries which the caller may not see."""
 
 
 def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
-    """Rates a second and latencies of the last minute, and the records that are not done; without those that tell of
-    queries where not the ``whole`` stream is seen.
+    """Return rates a second and latencies of the last minute, and the records that are not done.
+
+    Rates that depend on queries are missing where the caller does not see the ``whole`` stream.
     """
     rates = stream.figures.rates()
     told = rates if whole else {name: rate for name, rate in rates.items() if name not in _OF_OTHERS}
@@ -26,7 +27,7 @@ def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
 
 
 def described_operators(stream: Stream) -> dict[str, Any]:
-    """Return what the operators of a stream hold, put out and exclude, by kind; times are ISO 8601."""
+    """Return the state, outputs and exclusions of the operators of a stream, by kind; times are ISO 8601."""
     return {
         op: {
             "queries": status.queries,
@@ -44,14 +45,17 @@ def described_operators(stream: Stream) -> dict[str, Any]:
 
 
 def described_delivered(stream: Stream) -> dict[str, Any]:
-    """How many records the queries of a stream were given since the daemon began, and which were given most."""
+    """Return the number of records that a stream's queries received since the daemon began, and the top queries."""
     counts = stream.figures.delivered
     most = [{"query": query_id, "records": records} for query_id, records in counts.most(_MOST_TOLD)]
     return {"total": counts.total, "most": most}
 
 
 def described_timeline(permitted: Permitted, stream: Stream) -> dict[str, Any]:
-    """The moments of the last hour in which batches were done. ForbiddenError where not all queries are seen."""
+    """Return the moments of the last hour in which batches were done.
+
+    ForbiddenError where the caller does not see all queries.
+    """
     permitted.check_sees_whole_streams("timeline", "use a token without id_prefix")
     return {"moment_s": MOMENT_S, "moments": [_moment(each) for each in stream.figures.moments()]}
 
@@ -70,13 +74,13 @@ def _moment(moment: Moment) -> dict[str, Any]:
 
 
 def delivered(permitted: Permitted, query: RegisteredQuery) -> int:
-    """The records that a query was given since the daemon began."""
+    """Return the number of records that a query received since the daemon began."""
     stream = permitted.streams().get(query.stream)
     return 0 if stream is None else stream.figures.delivered.of(query.id)
 
 
 def described_deliveries(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
-    """How many records a query was given since the daemon began, and in which minutes of the last hour."""
+    """Return the number of records that a query received since the daemon began, and by minute of the last hour."""
     stream = permitted.streams().get(query.stream)
     minutes = [] if stream is None else stream.figures.minutes_of(query.id)
     return {

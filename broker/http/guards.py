@@ -1,4 +1,4 @@
-"""What stands before every request: who asks and how often, from where, and kind, size and time of a body."""
+"""The checks before every request: its caller, their rate and origin, and kind, size and time of a body."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _OPEN_FOLDER = f"{CONSOLE}/static/"
 _ANONYMOUS = unlimited("anonymous")
 
 _LEAST_BYTES_PER_S = 100_000
-"""A body that comes more slowly than that is cut, once the time is over that it has in any case."""
+"""The rate below which a body is cut, once its fixed time is over."""
 
 _BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes")
 
 _CALLERS_AT_ONCE = 16
-"""Requests of one caller that are worked on: there are forty threads for all."""
+"""The most requests of one caller in progress: there are forty threads for all."""
 
 _LOADS_AT_ONCE = 4
 _JSON_AT_ONCE = 16
-"""Largest bodies of each kind that are held in memory."""
+"""The number of largest bodies of each kind that are held in memory."""
 
 
 @dataclass(slots=True)
 class _Held:
-    """The bodies of a kind that are in memory: of how many bytes each is at most, all are, and all may be."""
+    """The bodies of a kind that are in memory: the most bytes of each, and of all, and the bytes held."""
 
     body_max_bytes: int
     max_bytes: int
@@ -63,7 +63,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a request is refused, for whoever sent it: a page or JSON is made of it."""
+    """A refusal of a request, to be sent as a page or as JSON."""
 
     status: int
     error: AscError
@@ -72,28 +72,28 @@ class _Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: within which scope it is answered, and from which host it came."""
+    """The sender of a request: the scope within which it is answered, and the host that it came from."""
 
     scope: AccessScope
     host: str
 
 
 class Guards:
-    """Refuses a request before it reaches an endpoint.
+    """The middleware that refuses a request before it reaches an endpoint.
 
-    A web page of anywhere can have a browser post to 127.0.0.1, but only as a form or plain text, and it says where it
-    comes from; a name that was rebound to 127.0.0.1 stands in the header Host. So a body has to be JSON or NDJSON and,
-    where no token is asked for, Host and Origin have to name a loopback address or the one the API is bound to.
+    A web page of anywhere can have a browser post to 127.0.0.1, but only as a form or plain text, and with its origin.
+    A name that was rebound to 127.0.0.1 is in the header Host. So a body has to be JSON or NDJSON. Where no token is
+    asked for, Host and Origin have to name a loopback address or the one the API is bound to.
 
-    The console is for browsers: who has shown a token is told by a cookie, which holds for its pages alone, and its
-    forms have to come from a page of its own, by Origin. Where no token is asked for, a browser that says another site
-    had it ask is shown the first page at most: a picture on a page of anywhere is not to have Kafka read. What is
-    refused is told on a page, which ``page_of`` makes of an error, a status and the request.
+    The console is for browsers. A cookie, which holds for its pages alone, identifies a caller that has shown a token.
+    Its forms have to come from its own pages, by Origin. Where no token is asked for, a browser that was sent by
+    another site gets the first page at most. So a picture on a page of anywhere cannot have Kafka read. A refusal is a
+    page, which ``page_of`` makes of an error, a status and the request.
 
-    What is let through has its :class:`Caller` in ``state["caller"]``, and its body as a whole. Requests are counted by
-    token; those without one, or with a wrong one, by where they come from; so many of one caller are worked on at a
-    time, and further ones wait. A bulk load of one who may change something
-    is read line by line and held to ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
+    An admitted request has its :class:`Caller` in ``state["caller"]``, and its body as a whole. Requests are counted by
+    token; those without one, or with a wrong one, by their network. Only so many of one caller are in progress at a
+    time, and further ones wait. A bulk load of a caller that may change something is read line by line and held to
+    ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Guards:
         return self._access.bearer(request.headers.get("authorization", ""))
 
     async def _read(self, receive: Receive, body: bytearray, held: _Held) -> _Refusal | None:
-        """Read a body, or why it is refused; ClientDisconnect."""
+        """Read a body, and return the refusal where it is refused; ClientDisconnect."""
         begun = time.monotonic()
         more = True
         while more:
@@ -225,7 +225,7 @@ class Guards:
         return None
 
     def _foreign(self, request: Request) -> str | None:
-        """The header that names an address other than this one's."""
+        """Return the header that names an address other than this one's; None where neither does."""
         headers = request.headers
         if "host" in headers and not self._is_own(f"//{headers['host']}"):
             return "host"
@@ -257,13 +257,13 @@ def _is_load(request: Request, bearer: AccessScope | None) -> bool:
 
 
 def is_console(request: Request) -> bool:
-    """Whether it is for the console: a browser's, which is told what is refused on a page."""
+    """Return whether a request is for the console: a browser's, for which a refusal is a page."""
     path = request.scope["path"]
     return path in ("/", CONSOLE) or path.startswith(f"{CONSOLE}/")
 
 
 def _is_from_elsewhere(request: Request) -> bool:
-    """Whether a browser says that another site had it ask, for more than the first page in a window of its own."""
+    """Return whether another site had a browser ask for more than the first page in its own window."""
     if request.headers.get("sec-fetch-site") != "cross-site":
         return False
     is_window = (
@@ -279,7 +279,7 @@ def _is_open(request: Request) -> bool:
 
 
 def _to_login(request: Request) -> _Refusal | Response:
-    """Where one goes to show a token, and from there to the page that was asked for."""
+    """Return the redirection to the login, and from there to the page that was asked for."""
     if "hx-request" in request.headers:
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
     if request.method != "GET":
@@ -290,7 +290,7 @@ def _to_login(request: Request) -> _Refusal | Response:
 
 
 def _not_a_form(request: Request) -> _Refusal | None:
-    """Why a form is refused that was not sent from a page of the console."""
+    """Return the refusal of a form that was not sent from a page of the console; None where it was."""
     kind = content_type(request)
     if kind != _FORM:
         return _refused(415, BrokerError("header Content-Type", kind[:200], f"send {_FORM}"))
@@ -305,13 +305,13 @@ def _not_a_form(request: Request) -> _Refusal | None:
 
 
 def cookie_name(request: Request) -> str:
-    """The cookie of the console's sessions: browsers send those of a host to each of its ports."""
+    """Return the name of the cookie of the console's sessions: browsers send those of a host to each of its ports."""
     server = request.scope.get("server")
     return COOKIE if server is None else f"{COOKIE}_{server[1]}"
 
 
 def content_type(request: Request) -> str:
-    """The media type of a body, in lower case and without parameters."""
+    """Return the media type of a body, in lower case and without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 

@@ -25,7 +25,7 @@ def join_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=_PAGE_MAX)] = 100,
         permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
-        """The first shapes that a join excludes, by id, each with the reason."""
+        """Return the first shapes that a join excludes, by id, each with the reason."""
         query = permitted.get(query_id)
         if query.join is None:
             raise UnknownQueryError("unknown join", query_id[:250], "is no join: it has no shapes")

@@ -1,4 +1,4 @@
-"""The last records that a query accepted, read from where they were delivered to."""
+"""The last records that a query accepted, read from its destination topic."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from broker.operators.headers import last_hop, source_timestamp_ms
 from broker.queries.query import RegisteredQuery
 
 _LOOKED_AT = 1_000
-"""Records of the destination, which other queries may deliver to as well."""
+"""The records of the destination that are looked at; other queries may deliver to it as well."""
 
 _BYTES_MAX = 8 << 20
 _WITHIN_S = 5.0
 
 
 def last_matches(permitted: Permitted, query: RegisteredQuery, show: int) -> list[dict[str, Any]]:
-    """The latest records of a query's destination that it accepted, at most ``show`` of them, of the last thousand
-    there; ForbiddenError for one who may not name all columns, KafkaError.
+    """Return the latest records of a query's destination that it accepted, at most ``show`` of the last thousand there.
+
+    ForbiddenError for a caller that may not name all columns, KafkaError.
     """
     permitted.check_sees_records("records of query", "ask one who may")
     stream = permitted.streams().get(query.stream)
@@ -31,7 +32,7 @@ def last_matches(permitted: Permitted, query: RegisteredQuery, show: int) -> lis
         hop = last_hop(record.headers or ())
         if query.id in hop.queries:
             came_ms = source_timestamp_ms(record.headers or ())
-            if came_ms is None:  # an event's: when it was told
+            if came_ms is None:  # an event's: the time of its output
                 came_ms = record.timestamp
             found.append({**shown_record(record), "source": hop.source, "source_timestamp_ms": came_ms})
             if len(found) == show:

@@ -1,4 +1,4 @@
-"""Layers over HTTP: what they hold, and rows put and removed."""
+"""Layers over HTTP: their content, and rows put and removed."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _PAGE_MAX = 1_000
 _REFUSED_MAX = 100
 
 _JUDGED_TOGETHER_BYTES = 1 << 20
-"""Of the texts of rows that are judged before it is looked at the clock."""
+"""The texts of rows, in bytes, that are judged between two looks at the clock."""
 
 _JUDGED_WITHIN_S = 120.0
-"""The rows of one request: a polygon made to be hard to judge takes a second or two."""
+"""The time to judge the rows of one request: a polygon made to be hard to judge takes a second or two."""
 
 
 def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
-    """The addresses under ``/v1/layers``."""
+    """Return the addresses under ``/v1/layers``."""
     router = APIRouter(prefix="/v1/layers", tags=["layers"])
     of_caller = Depends(permitted_of)
 
     @router.get("", response_model=Layers)
     def layers(permitted: Permitted = of_caller) -> dict[str, Any]:
-        """The configured layers, with how many rows each has, and of how many the last Feature is refused."""
+        """Return the configured layers, with the number of rows of each, and of ids whose last Feature is refused."""
         return {"layers": [_described(permitted, name) for name in sorted(permitted.layers)]}
 
     @router.get("/{name}", response_model=LayerDetails)
     def layer(name: str, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """One layer, with the first Features that are refused, and the offsets up to which the plans have its topic."""
+        """Return one layer, with the first refused Features, and the offsets up to which the plans have its topic."""
         found = permitted.layer(name)
         refused = [{"id": key, "reason": reason} for key, reason in islice(found.refused.items_from(), _REFUSED_MAX)]
         return {**_described(permitted, name), "refusals": refused, "offsets": plain_offsets(found.mark.offsets)}
@@ -55,7 +55,7 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         cursor: str | None = None,
         permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
-        """A page of the rows by id: the kind, the number of vertices and the bounds of each shape."""
+        """Return a page of the rows by id: the kind, the number of vertices and the bounds of each shape."""
         found = permitted.layer(name)
         first = max(prefix, "" if cursor is None else cursor + "\0")
         rows = list(islice(found.rows.items_from(first), limit + 1))
@@ -66,7 +66,7 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
 
     @router.get("/{name}/shapes/{shape_id:path}", response_model=LayerFeature)
     def shape(name: str, shape_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
-        """One row, as a GeoJSON Feature."""
+        """Return one row, as a GeoJSON Feature."""
         row = permitted.layer(name).rows.get(shape_id)
         if row is None:
             raise NotThereError("shape", f"{name}/{shape_id}"[:300], "its layer has none of that id")
@@ -91,8 +91,9 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
     async def post(
         request: Request, name: str, *, keep_going: bool = False, permitted: Permitted = of_caller
     ) -> dict[str, Any]:
-        """Put many rows, NDJSON of GeoJSON Features with an ``id``, and remove those that lines ``{"remove": "ID"}``
-        name: all or none, or with ``keep_going`` the valid ones and a list of the others.
+        """Put many rows, NDJSON of GeoJSON Features with an ``id``; lines ``{"remove": "ID"}`` remove rows.
+
+        All lines are applied or none, or with ``keep_going`` the valid ones, with a list of the others.
         """
         from starlette.concurrency import run_in_threadpool
 
@@ -117,7 +118,7 @@ def _load(permitted: Permitted, name: str, content: bytes, *, keep_going: bool) 
 
 
 class _Lines:
-    """Rows of a request, judged as the layer's topic will be: by the same rules, before anything is written."""
+    """The rows of a request, judged by the rules of the layer's topic before anything is written."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -126,7 +127,7 @@ class _Lines:
         self._errors: list[dict[str, Any]] = []
 
     def take(self, document: object, number: int) -> None:
-        """One row; what is wrong with its id is kept."""
+        """Take one row, and refuse it where its id is wrong."""
         shape_id: str | None = None
         try:
             plain = document if isinstance(document, dict) else {}
@@ -147,11 +148,11 @@ class _Lines:
             self.refuse(number, shape_id, error)
 
     def refuse(self, number: int, shape_id: str | None, error: AscError) -> None:
-        """A line is refused."""
+        """Add a refused line, with its error."""
         self._errors.append({"line": number, "id": shape_id, "error": plain_error(error)})
 
     def written(self, permitted: Permitted, name: str, *, keep_going: bool = False) -> dict[str, Any]:
-        """Write what was taken, and the answer; BulkRefusedError where something was refused."""
+        """Write the rows taken, and return the answer; BulkRefusedError where a line was refused."""
         puts, warnings = self._judged()
         if self._errors and (not keep_going or not (puts or self._removes)):
             first = self._errors[0]
@@ -163,7 +164,7 @@ class _Lines:
         return {**_written(permitted, name, puts, list(self._removes)), "warnings": warnings, "errors": self._errors}
 
     def _judged(self) -> tuple[dict[str, bytes], dict[str, list[str]]]:
-        """The rows that may be written, and what is to be said about them."""
+        """Return the rows that may be written, and their warnings."""
         puts: dict[str, bytes] = {}
         warnings: dict[str, list[str]] = {}
         found: list[Feature | ShapeError] = []
@@ -184,7 +185,7 @@ class _Lines:
 
 
 def _together(texts: list[str]) -> Iterator[list[str]]:
-    """The texts in their order, so many at a time as come to some bytes."""
+    """Yield the texts in their order, in pieces of some bytes together."""
     first, size = 0, 0
     for place, text in enumerate(texts):
         size += len(text)

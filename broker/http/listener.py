@@ -1,4 +1,4 @@
-"""The socket that the API listens on: it lets in no more connections than may be open at a time."""
+"""The socket that the API listens on: it admits no more connections than may be open at a time."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LOG = logging.getLogger("asc.api")
 _BACKLOG = 2048
 _NONE_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _RETRIED_S = 0.5
-"""Less than the second after which asyncio tries again to accept where there was no descriptor."""
+"""The pause before accepting again where there was no descriptor: less than asyncio's second."""
 
 
 class Listener(socket.socket):
     """A listening socket whose connections are counted from ``accept`` to ``close``, those in a handshake as well.
 
-    Of more than ``max_connections`` the newest is closed at once, before anything is made of it: without TLS with an
-    answer (503), with TLS without, for the client would not understand one. Half of the descriptors that the process
-    may have are left to the rest of the daemon, whatever ``max_connections`` is. ``accept`` then raises
+    Beyond ``max_connections`` the newest connection is closed at once, before anything is made of it. Without TLS it
+    gets an answer (503), with TLS none, for the client would not understand one. Half of the descriptors that the
+    process may have are left to the rest of the daemon, whatever ``max_connections`` is. ``accept`` then raises
     ConnectionAbortedError, which asyncio takes for a client that has gone.
     """
 
@@ -45,7 +45,7 @@ class Listener(socket.socket):
         self._exhausted_at_s = -_RETRIED_S
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """The next connection, and where it comes from."""
+        """Return the next connection, and the address that it comes from."""
         try:
             accepted, address = super().accept()
         except OSError as error:
@@ -89,7 +89,7 @@ def listen(host: str, port: int, *, max_connections: int, speaks_tls: bool) -> L
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
-        # Who comes before the loop runs waits for it.
+        # A client that comes before the loop runs waits for it.
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()

@@ -1,4 +1,4 @@
-"""What a metric is called, and what it says: the one place from which the exposition and its page are made."""
+"""The name and text of a metric: the one source of the exposition and its page."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from prometheus_client.core import (
 
 @dataclass(frozen=True, slots=True)
 class MetricForm:
-    """A metric before it has values. ``name`` is what is queried: of a counter with ``_total``, of a histogram and of a
-    summary without the ``_bucket``, ``_sum`` and ``_count`` that its samples end in.
+    """A metric before it has values.
+
+    ``name`` is the name in queries: of a counter with ``_total``, of a histogram and of a summary without the
+    ``_bucket``, ``_sum`` and ``_count`` of its samples.
     """
 
     name: str
@@ -27,24 +29,24 @@ class MetricForm:
     labels: tuple[str, ...] = ()
 
     def counter(self) -> CounterMetricFamily:
-        """An empty family of a counter."""
+        """Return an empty family of a counter."""
         return CounterMetricFamily(self.name.removesuffix("_total"), self.text, labels=self.labels)
 
     def gauge(self) -> GaugeMetricFamily:
-        """An empty family of a gauge."""
+        """Return an empty family of a gauge."""
         return GaugeMetricFamily(self.name, self.text, labels=self.labels)
 
     def histogram(self) -> HistogramMetricFamily:
-        """An empty family of a histogram."""
+        """Return an empty family of a histogram."""
         return HistogramMetricFamily(self.name, self.text, labels=self.labels)
 
     def summary(self) -> SummaryMetricFamily:
-        """An empty family of a summary without quantiles."""
+        """Return an empty family of a summary without quantiles."""
         return SummaryMetricFamily(self.name, self.text, labels=self.labels)
 
     @property
     def samples(self) -> tuple[str, ...]:
-        """The names that its samples have."""
+        """Return the names of its samples."""
         if self.kind == "histogram":
             return tuple(f"{self.name}_{part}" for part in ("bucket", "count", "sum"))
         if self.kind == "summary":

@@ -1,4 +1,4 @@
-"""What the daemon and its streams came to, in the text format of Prometheus."""
+"""The metrics of the daemon and its streams, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ _BUILD = MetricForm("asc_build_info", "gauge", "1, with the version of the broke
 _READY = MetricForm("asc_ready", "gauge", "1 while /readyz is 200, 0 while it is not")
 
 METRICS = (_BUILD, _READY, *STREAM_METRICS, *OPERATOR_METRICS, *REQUEST_METRICS)
-"""All that the daemon makes itself; those of the process and of Python come from prometheus_client."""
+"""All metrics that the daemon makes itself; those of the process and of Python come from prometheus_client."""
 
 
 def permitted_exposition(permitted: Permitted, requests: RequestCounts, queries_max: int) -> str:
-    """What one caller is told. ForbiddenError where not all queries of a stream are seen; the API's requests and the
-    process are told to one who sees all streams. While the daemon starts or stops, there are no streams.
+    """Return the metrics that one caller may see. ForbiddenError where it does not see all queries of a stream.
+
+    The API's requests and the process are for a caller that sees all streams. While the daemon starts or stops, there
+    are no streams.
     """
     permitted.check_sees_whole_streams("metrics", "use a token without id_prefix")
     streams, not_served = _streams_of(permitted)
@@ -50,9 +52,9 @@ def exposition(
     requests: RequestCounts | None,
     queries_max: int,
 ) -> str:
-    """All metrics as they are now; read from the running state, so nothing is counted twice or kept for it.
+    """Return all metrics as they are now; read from the running state, so nothing is counted twice or kept for it.
 
-    Without ``requests`` nothing of the process is there either. ``queries_max``: see :class:`StreamMetrics`.
+    Without ``requests`` the process is missing as well. ``queries_max``: see :class:`StreamMetrics`.
     """
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Daemon(ready=ready))

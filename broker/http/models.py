@@ -30,8 +30,9 @@ from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery, default_topic, parse_time
 
 JSON_MAX_BYTES = 2 << 20
-"""Of a body, or a line of a load, that is read as one JSON text: the objects made of it may take twenty times as much,
-and nothing else runs while they are made.
+"""The most bytes of a body, or a line of a load, that are read as one JSON text.
+
+The objects made of it may take twenty times as much, and nothing else runs while they are made.
 """
 
 
@@ -45,11 +46,11 @@ _ADDED = (
     "delivered",
     "evaluation_errors",
 )
-"""What the answers have of a query beside what can be set."""
+"""The fields of a query in answers, beside those that can be set."""
 
 
 class JoinBody(Body):
-    """Over which layer a query is a join; ``per_shape``: what it accepts is written once a record and shape."""
+    """The layer over which a query is a join; ``per_shape``: an accepted record is written once for each shape."""
 
     layer: Text
     per_shape: StrictBool = False
@@ -66,8 +67,10 @@ AskedOperator = Annotated[OperatorBody | None, BeforeValidator(_judged_operator)
 
 
 class QueryBody(Body):
-    """A query to register. Left out, ``stream`` is the only one that is configured, ``topic`` is ``asc.<id>``. With
-    ``join`` its predicate names columns of a layer, and it stands for a query a shape.
+    """A query to register.
+
+    ``stream`` is by default the only one that is configured, ``topic`` ``asc.<id>``. With ``join`` its predicate names
+    columns of a layer, and it represents a query a shape.
     """
 
     answered_too = _ADDED
@@ -84,7 +87,7 @@ class QueryBody(Body):
 
 
 class QueryChange(Body):
-    """What to change of a query: the fields that are given, the others stay."""
+    """The changes of a query: the fields that are given; the others stay."""
 
     answered_too = _ADDED
 
@@ -111,7 +114,7 @@ class CheckBody(Body):
 
 
 class TrialBody(Body):
-    """A predicate to try on the ``last`` records of a stream; ``show``: how many of those it accepts are answered."""
+    """A predicate to try on the ``last`` records of a stream; ``show``: the most accepted ones in the answer."""
 
     stream: Text | None = None
     where: Text
@@ -120,8 +123,9 @@ class TrialBody(Body):
 
 
 class ExplainBody(Body):
-    """A tuple to judge, as the JSON object a record would hold, or none; ``with_sequence``: with its way through
-    the sequence, past the constructs of all other queries.
+    """A tuple to judge, as the JSON object a record would hold, or none.
+
+    ``with_sequence``: with its path through the sequence, past the constructs of all other queries.
     """
 
     tuple: dict[str, Any] | None = None
@@ -129,11 +133,11 @@ class ExplainBody(Body):
 
 
 class TraceBody(Body):
-    """What to follow through a stream's plan: a ``tuple``, as the JSON object a record would hold, or the record that
-    ``source`` names, as ``<topic>-<partition>-<offset>``; and the id of a ``query`` to say of it why.
+    """A tuple or record to follow through a stream's plan.
 
-    ``max_blocks``: of how many blocks at most the way is shown in detail; ``max_ids``: how many ids at most at each
-    place.
+    ``tuple``: the JSON object a record would hold. ``source``: a record, as ``<topic>-<partition>-<offset>``.
+    ``query``: the id of a query whose verdict is explained. ``max_blocks``: the most blocks in which the path is shown
+    in detail. ``max_ids``: the most ids at each place.
     """
 
     stream: Text | None = None
@@ -162,12 +166,12 @@ class PlainQueryModel(Body):
 class QueryModel(PlainQueryModel):
     """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
 
-    ``pending_shapes``: shapes that it names, as ``layer/id``, and that their layers do not have: NULL where it names
-    them. ``join``: over which layer it is one; ``shapes``: for how many of its shapes a plan holds a member,
-    ``excluded_shapes``: for how many not, being refused with the values of their rows; null of other queries, and in
-    the answer to a change.
-    ``delivered``: records that it was given since the daemon began; null in the answer to a change.
-    ``evaluation_errors``: records on which an expression of it could not be evaluated, since the daemon began.
+    ``pending_shapes``: shapes that it names, as ``layer/id``, and that their layers do not have: they are NULL in it.
+    ``join``: the layer over which it is one. ``shapes``: the number of its shapes for which a plan holds a member.
+    ``excluded_shapes``: the number of the others, which are refused with the values of their rows. Both are null of
+    other queries, and in the answer to a change. ``delivered``: the records that it received since the daemon began;
+    null in the answer to a change. ``evaluation_errors``: the records on which an expression of it could not be
+    evaluated, since the daemon began.
     """
 
     served: bool = True
@@ -180,7 +184,7 @@ class QueryModel(PlainQueryModel):
 
 
 class PreviousModel(Body):
-    """What stood under the id of a query before it was replaced."""
+    """The query of an id before it was replaced."""
 
     stream: str
     where: str
@@ -188,8 +192,9 @@ class PreviousModel(Body):
 
 
 class RegisteredModel(Body):
-    """A registered query, the version it is in, and the first offsets, by source partition, that it sees; ``change``:
-    whether it is new, stands in place of another (``previous``), or stood just so.
+    """A registered query, the version it is in, and the first offsets, by source partition, that it sees.
+
+    ``change``: it is new, replaces another (``previous``), or was registered already as it is.
     """
 
     query: QueryModel
@@ -201,14 +206,14 @@ class RegisteredModel(Body):
 
 
 class ReadyModel(Body):
-    """Whether the daemon is ready, and why not."""
+    """The readiness of the daemon, and the reason where it is not ready."""
 
     ready: bool
     reason: str | None
 
 
 class ErrorModel(Body):
-    """Every answer that is no success; of a bulk load also what is wrong with each line."""
+    """An answer that is no success; of a bulk load also the error of each refused line."""
 
     error: ErrorText
     errors: list[RefusedLine] | None = None
@@ -234,7 +239,7 @@ def asked_operator(body: OperatorBody | None) -> Definition | None:
 
 
 def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
-    """The query that a body asks for, of the stream that is meant; QueryError where its time is wrong."""
+    """Return the query that a body asks for, of a stream; QueryError where its time is wrong."""
     return RegisteredQuery(
         id=body.id,
         stream=stream,
@@ -249,7 +254,7 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
 
 
 def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody:
-    """The body of a standing query with the given fields changed; QueryError where a value is none of its field's."""
+    """Return the body of a standing query with the given fields changed; QueryError for a value not of its field."""
     plain = query.plain()
     del plain["version"]
     return valid_body(QueryBody, {**plain, **change, "id": query.id})
@@ -261,7 +266,7 @@ _NEW: Mapping[str, Any] = MappingProxyType(
         **{"shapes": None, "excluded_shapes": None},
     }
 )
-"""What answers say of a query that was just registered."""
+"""The computed fields, in answers, of a query that was just registered."""
 
 
 def plain_query(query: RegisteredQuery) -> dict[str, Any]:
@@ -270,7 +275,7 @@ def plain_query(query: RegisteredQuery) -> dict[str, Any]:
 
 
 def plain_registered(registered: Registered) -> dict[str, Any]:
-    """The answer to a registration."""
+    """Return the answer to a registration."""
     query, previous = registered.query, registered.previous
     return {
         "query": {**plain_query(query), **_NEW},
@@ -285,12 +290,12 @@ def plain_registered(registered: Registered) -> dict[str, Any]:
 
 
 def plain_offsets(offsets: Offsets) -> dict[str, int]:
-    """Offsets with the partitions as JSON's keys."""
+    """Return offsets with the partitions as JSON's keys."""
     return {str(partition): offset for partition, offset in sorted(offsets.items())}
 
 
 def plain_error(error: AscError) -> dict[str, Any]:
-    """An error as the API shows it.
+    """Return an error as the API shows it.
 
     >>> plain_error(QueryError("query id", "a b", "leave out the space"))["message"]
     "query id 'a b': leave out the space"
@@ -307,12 +312,12 @@ def plain_error(error: AscError) -> dict[str, Any]:
 
 
 def parse_line(line: bytes) -> QueryBody:
-    """A query to register from one JSON text; QueryError where it is none."""
+    """Return a query to register from one JSON text; QueryError where it is none."""
     return valid_body(QueryBody, plain_line(line))
 
 
 def plain_line(line: bytes) -> Any:
-    """What one line of a bulk load holds; QueryError where it is too long or no JSON."""
+    """Return the content of one line of a bulk load; QueryError where it is too long or no JSON."""
     if len(line) > JSON_MAX_BYTES:
         raise QueryError("line", f"{len(line)} bytes", f"is too long for a query: {JSON_MAX_BYTES} bytes at most")
     try:
@@ -326,7 +331,7 @@ AnyBody = TypeVar("AnyBody", bound=BaseModel)
 
 
 def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
-    """A body from what JSON holds; QueryError where it is none."""
+    """Return a body from the content of JSON; QueryError where it is none."""
     try:
         return form.model_validate(plain)
     except ValidationError as error:
@@ -334,7 +339,7 @@ def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
 
 
 def body_error(*details: Mapping[str, Any]) -> QueryError:
-    """The first that pydantic found wrong with a body, as one line."""
+    """Return the first error that pydantic found in a body, as one line."""
     detail = details[0]
     location = ".".join(_name(part) for part in _fields(detail["loc"]))
     kind, message = detail["type"], str(detail["msg"]).removeprefix("Value error, ")
@@ -357,16 +362,16 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
 
 
 def _fields(location: Sequence[str | int]) -> list[str]:
-    """The names of fields on the way to a value; pydantic has the name of the operator among them."""
+    """Return the names of fields on the path to a value; pydantic has the name of the operator among them."""
     parts = [str(part) for part in location if part not in ("body", "query", "path")]
     return [part for place, part in enumerate(parts) if not (place == 1 and parts[0] == "operator")]
 
 
 def _name(text: str) -> str:
-    """The name of a field as one line can show it."""
+    """Return the name of a field as one line can show it."""
     return (text if text.isprintable() else repr(text)[1:-1])[:100]
 
 
 def _encoded(text: str) -> str:
-    """A text as an answer can show it: not long, and without halves of surrogate pairs."""
+    """Return a text as an answer can show it: not long, and without halves of surrogate pairs."""
     return text.encode("utf-8", "replace").decode()[:200]

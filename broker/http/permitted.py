@@ -1,4 +1,4 @@
-"""What one caller sees and changes of the daemon: endpoints ask this, and nothing else of the daemon."""
+"""The queries, streams and changes of one caller: endpoints ask this, and nothing else of the daemon."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ _SEARCHED_AT_ONCE = 2_000
 
 
 class Service(Protocol):
-    """What the API needs of the daemon."""
+    """The parts of the daemon that the API needs."""
 
     def readiness(self) -> str | None:
-        """Why the daemon is not ready; None when it is."""
+        """Return the reason why the daemon is not ready; None when it is."""
 
     def registrar(self) -> Registrar:
-        """What changes and holds the standing queries; BrokerError before they are loaded."""
+        """Return the holder of the standing queries; BrokerError before they are loaded."""
 
     def streams(self) -> Mapping[str, Stream]:
-        """The streams by name; BrokerError before they are there."""
+        """Return the streams by name; BrokerError before they are there."""
 
     def bootstrap_servers(self) -> str:
-        """Where Kafka is; BrokerError before it is reached."""
+        """Return the address of Kafka; BrokerError before it is reached."""
 
     def security_protocol(self) -> str:
-        """How Kafka is spoken to, as ``SASL_SSL``."""
+        """Return the protocol of Kafka, as ``SASL_SSL``."""
 
 
 class Permitted:
     """The daemon within the scope of one caller.
 
-    Invariant: what it gives holds nothing of queries and streams outside the scope, and every change passes
-    :meth:`apply`, which refuses what is outside of it and writes down who made it.
+    Invariant: its answers hold nothing of queries and streams outside the scope. Every change passes :meth:`apply`,
+    which refuses changes outside of it and records their caller.
     """
 
     def __init__(self, service: Service, scope: Scope, host: str, audit: Audit) -> None:
@@ -67,7 +67,7 @@ class Permitted:
         self._audit = audit
 
     def apply(self, changes: Sequence[Change | AscError], verb: str, *, keep_going: bool = False) -> Outcome:
-        """Make changes in one step (:meth:`Registrar.apply`), and have the audit say so under a ``verb``."""
+        """Make changes in one step (:meth:`Registrar.apply`), and record them in the audit under a ``verb``."""
         registrar, who = self._service.registrar(), self.who
         try:
             outcome = registrar.apply(changes, keep_going=keep_going, scope=self._scope)
@@ -79,7 +79,7 @@ class Permitted:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether there are streams and queries to look at by now."""
+        """Return whether streams and queries are loaded by now."""
         try:
             self._service.registrar()
             self._service.streams()
@@ -89,43 +89,45 @@ class Permitted:
 
     @property
     def may_change(self) -> bool:
-        """Whether it may change anything at all."""
+        """Return whether the caller may change anything at all."""
         return not self._scope.read_only
 
     @property
     def who(self) -> str:
-        """Who asks, as the audit has it: the token's name and the host."""
+        """Return the caller as the audit has it: the token's name and the host."""
         return f"{self._scope.name}@{self._host}"
 
     def note(self, verb: str, entry: Mapping[str, object]) -> None:
-        """Have the audit say what was done that changes no query."""
+        """Record in the audit an action that changes no query."""
         self._audit.write(self.who, [{"verb": verb, **entry}])
 
     def rehearsed(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
-        """What would become of changes (:meth:`Registrar.rehearsed`): nothing is changed, so the audit says nothing."""
+        """Return the outcome that changes would have (:meth:`Registrar.rehearsed`); nothing changes, nor is audited."""
         return self._service.registrar().rehearsed(changes, keep_going=keep_going, scope=self._scope)
 
     def stream_of(self, name: str | None) -> Stream:
-        """The stream that is meant: see :meth:`Registrar.stream_of`."""
+        """Return the stream of a name: see :meth:`Registrar.stream_of`."""
         return self._service.registrar().stream_of(name, self._scope)
 
     def stream_name(self, given: str | None) -> str:
-        """The name of the stream that a query to be registered is of: as it is given, for it is :meth:`apply` that
-        judges it and has the audit say so, or that of the only one; QueryError where there are several.
+        """Return the name of the stream of a query to be registered; QueryError for none where there are several.
+
+        A given name is returned as it is, for :meth:`apply` judges and audits it. Without one, it is that of the only
+        stream.
         """
         return given if given is not None else self.stream_of(None).name
 
     def readiness(self) -> str | None:
-        """Why the daemon is not ready; None when it is."""
+        """Return the reason why the daemon is not ready; None when it is."""
         return self._service.readiness()
 
     def streams(self) -> dict[str, Stream]:
-        """The streams that are seen, by name."""
+        """Return the streams that the caller sees, by name."""
         own = self._scope.streams
         return {name: one for name, one in self._service.streams().items() if own is None or name in own}
 
     def get(self, query_id: str) -> RegisteredQuery:
-        """A standing query; ForbiddenError for an id that is never seen, UnknownQueryError."""
+        """Return a standing query; ForbiddenError for an id that the caller never sees, UnknownQueryError."""
         self._scope.check_id(query_id)
         query = self._service.registrar().standing.get(query_id)
         if not self._scope.owns(query.id, query.stream):
@@ -133,8 +135,9 @@ class Permitted:
         return query
 
     def planned(self, query_id: str) -> tuple[RegisteredQuery, str | None]:
-        """The standing query that is asked about, and the shape of one that is a join, of which plans hold a query a
-        shape: ``over/CHE``. As :meth:`get`; QueryError for a join without a shape.
+        """Return the standing query of an id, and of a join the shape, as ``over/CHE``, whose member plans hold.
+
+        Errors as of :meth:`get`; QueryError for a join without a shape.
         """
         standing = self._service.registrar().standing
         join_id = registered_id(query_id)
@@ -157,8 +160,9 @@ class Permitted:
         operator: str | None = None,
         layer: str | None = None,
     ) -> tuple[list[RegisteredQuery], bool]:
-        """A page of the queries that are seen: see :meth:`QuerySet.page`. QueryError for an unknown stream, operator or
-        layer.
+        """Return a page of the queries that the caller sees: see :meth:`QuerySet.page`.
+
+        QueryError for an unknown stream, operator or layer.
         """
         if stream is not None:
             self.stream_of(stream)
@@ -182,8 +186,10 @@ class Permitted:
     def search(  # noqa: PLR0917
         self, text: str, prefix: str, label: tuple[str, str] | None, stream: str | None, after: str | None, limit: int
     ) -> tuple[list[RegisteredQuery], str | None]:
-        """The queries of a page that have a text in their predicate or id, whatever its case; and the id after which to
-        go on, None where there are no more. Looks at so many queries at most that it takes a fraction of a second.
+        """Return the queries of a page that have a text in their predicate or id, whatever its case.
+
+        Return with them the id after which to go on, None where there are no more. It looks at a bounded number of
+        queries, so that it takes a fraction of a second.
         """
         found: list[RegisteredQuery] = []
         wanted, until_s = text.casefold(), time.monotonic() + _SEARCH_S
@@ -205,24 +211,25 @@ class Permitted:
                 return found, after
 
     def unserved(self, query: RegisteredQuery) -> str | None:
-        """Why a query that is seen is not served; None where it is."""
+        """Return the reason why a query is not served; None where it is."""
         return self._service.registrar().standing.unserved.get(query.id)
 
     @property
     def layers(self) -> Mapping[str, LayerConfig]:
-        """The configured layers by name."""
+        """Return the configured layers by name."""
         return self._service.registrar().layers
 
     def layer(self, name: str) -> StoredLayer:
-        """A layer as it stands; QueryError."""
+        """Return the current layer of a name; QueryError."""
         check_layer(name, self.layers)
         return self._service.registrar().standing.layers[name]
 
     def write_layer(
         self, name: str, puts: Mapping[str, bytes], removes: Collection[str]
     ) -> tuple[int, Mapping[str, Offsets]]:
-        """Write rows of a layer (:meth:`Registrar.write_layer`), and have the audit say so; the version that has them.
-        ForbiddenError for one who does not see all queries: the layer is everybody's.
+        """Write rows of a layer (:meth:`Registrar.write_layer`), audit it, and return the version and offsets of them.
+
+        ForbiddenError for a caller that does not see all queries: the layer is everybody's.
         """
         self._scope.check_change()
         if not self._scope.sees_all:
@@ -235,12 +242,13 @@ class Permitted:
 
     @property
     def shapes(self) -> Mapping[str, Layer]:
-        """The layers that predicates may name."""
+        """Return the layers that predicates may name."""
         return self._service.registrar().standing.shapes
 
     def predicate_of(self, query: RegisteredQuery, stream: Stream, shape_id: str | None) -> Predicate:
-        """What a query that stands, or a join for a shape, means now; a shape that its layer has no longer is NULL.
-        NotThereError for a shape that a join is not asked for.
+        """Return the predicate of a standing query now, or of a join for a shape; a shape gone from its layer is NULL.
+
+        NotThereError for a shape that the layer of a join does not have.
         """
         if query.join is None:
             return stream.analyser.normalise(query.where, self.shapes, may_wait=True)
@@ -251,14 +259,15 @@ class Permitted:
         return stream.analyser.join(query.where, layer, self.shapes, may_wait=True).of(row)
 
     def pending_shapes(self, query: RegisteredQuery) -> list[str]:
-        """The shapes that a query names and that are not there, as ``layer/id``."""
+        """Return the shapes that a query names and that are missing, as ``layer/id``."""
         shapes = self.shapes
         missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
         return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
 
     def shape_counts(self, query: RegisteredQuery) -> tuple[int | None, int | None]:
-        """For how many shapes of its layer a join that is served has a member in the plan, and for how many it has
-        none; None for both where it is no join or not served.
+        """Return the numbers of shapes for which a served join has a member in the plan, and for which it has none.
+
+        None for both where it is no join or not served.
         """
         rows, plan = self._planned(query)
         if rows is None or plan is None:
@@ -267,7 +276,7 @@ class Permitted:
         return served, max(0, len(rows) - served)
 
     def excluded_shapes(self, query: RegisteredQuery, limit: int) -> dict[str, str]:
-        """The first shapes of its layer, by id, that a join has no member for, and why."""
+        """Return the first shapes of its layer, by id, that a join has no member for, with the reasons."""
         rows, plan = self._planned(query)
         if rows is None or plan is None or query.join is None:
             return {}
@@ -278,57 +287,58 @@ class Permitted:
         return {shape_id: str(error) for shape_id, error in Members.of(join, missing).refused.items()}
 
     def _planned(self, query: RegisteredQuery) -> tuple[Mapping[str, Feature] | None, Plan | None]:
-        """The rows of a join's layer and the plan that has its members; None where it is no join or not served."""
+        """Return the rows of a join's layer and the plan of its members; None where it is no join or not served."""
         registrar = self._service.registrar()
         if query.join is None or registrar.standing.planned_on(query.id) is None:
             return None, None
         return registrar.standing.shapes[query.join.layer].features, registrar.plan_of(query)
 
     def counts(self, stream: str) -> tuple[int, int]:
-        """How many queries of a stream are seen, and how many of these are not served."""
+        """Return the number of a stream's queries that the caller sees, and the number of these that are not served."""
         standing, own = self._service.registrar().standing, self._scope
         if own.streams is not None and stream not in own.streams:
             return 0, 0
         return standing.count(own.id_prefix, [stream]), standing.unserved_count(own.id_prefix, stream)
 
     def not_served(self) -> dict[str, int]:
-        """By stream, how many of the queries that are seen no plan can hold; streams without such are missing."""
+        """Return by stream the number of visible queries that no plan can hold; streams without such are missing."""
         # A stream that is no longer configured has such alone.
         found = {stream: self.counts(stream)[1] for stream in self._service.registrar().standing.counts()}
         return {stream: count for stream, count in found.items() if count}
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
-        """The running plan that holds a query: see :meth:`Registrar.plan_of`."""
+        """Return the running plan that holds a query: see :meth:`Registrar.plan_of`."""
         return self._service.registrar().plan_of(query)
 
     def check_columns(self, predicate: Predicate) -> None:
-        """ForbiddenError for a predicate that could not be registered for the columns that it names."""
+        """Raise ForbiddenError for a predicate that could not be registered for the columns that it names."""
         self._scope.check_columns(predicate)
 
     @property
     def sees_all(self) -> bool:
-        """Whether all queries of all streams are seen."""
+        """Return whether the caller sees all queries of all streams."""
         return self._scope.sees_all
 
     @property
     def sees_whole_streams(self) -> bool:
-        """Whether what is said of a stream's plan as a whole tells of no queries that are not seen."""
+        """Return whether facts of a stream's whole plan reveal no queries that the caller does not see."""
         return self._scope.sees_whole_streams
 
     def check_sees_whole_streams(self, what: str, remedy: str) -> None:
-        """ForbiddenError for what tells of the other queries of a stream, where these are not seen."""
+        """Raise ForbiddenError for facts of the other queries of a stream, where the caller does not see these."""
         if not self.sees_whole_streams:
             remedy = f"tells of queries that token '{self._scope.name}' does not see: {remedy}"
             raise ForbiddenError(what, "", remedy)
 
     @property
     def reads_whole_records(self) -> bool:
-        """Whether any column of a record may be shown."""
+        """Return whether any column of a record may be shown."""
         return self._scope.columns is None
 
     def check_replays(self, topic: str) -> None:
-        """ForbiddenError for one who may not have dead letters sent to a source topic again: they are whole records,
-        and what is sent there is a delivery like others.
+        """Raise ForbiddenError for a caller that may not have dead letters sent to a source topic again.
+
+        Dead letters are whole records, and sending one there is a delivery like others.
         """
         self._scope.check_change()
         self.check_sees_whole_streams("dead letters", "use a token without id_prefix")
@@ -336,7 +346,7 @@ class Permitted:
         self._scope.check_topic(topic)
 
     def may_replay(self, topic: str) -> bool:
-        """Whether :meth:`check_replays` lets it."""
+        """Return whether :meth:`check_replays` permits it."""
         try:
             self.check_replays(topic)
         except ForbiddenError:
@@ -344,23 +354,23 @@ class Permitted:
         return True
 
     def check_runs_predicates(self) -> None:
-        """ForbiddenError for one who may register none, and so have Spark evaluate none."""
+        """Raise ForbiddenError for a caller that may register none, and so have Spark evaluate none."""
         self._scope.check_change()
 
     def check_sees_records(self, what: str, remedy: str) -> None:
-        """ForbiddenError for one who may not name all columns: records have them all."""
+        """Raise ForbiddenError for a caller that may not name all columns: records have them all."""
         if self._scope.columns is not None:
             remedy = f"have columns that token '{self._scope.name}' may not name: {remedy}"
             raise ForbiddenError(what, "", remedy)
 
     def loads(self) -> list[dict[str, Any]]:
-        """The changes under way; of one who does not see all, those by the same token."""
+        """Return the changes in progress; for a caller that does not see all, those by the same token."""
         return self._service.registrar().loads.shown(None if self._scope.sees_all else self._scope.name)
 
     def bootstrap_servers(self) -> str:
-        """Where Kafka is."""
+        """Return the address of Kafka."""
         return self._service.bootstrap_servers()
 
     def security_protocol(self) -> str:
-        """How Kafka is spoken to."""
+        """Return the protocol of Kafka."""
         return self._service.security_protocol()

@@ -12,7 +12,10 @@ from broker.queries.change import Change
 
 
 def registered(permitted: Permitted, change: Change, verb: str, response: Response) -> dict[str, Any]:
-    """Make one change, and the answer; its status is 201 where the query is new. AscError where it is refused."""
+    """Make one change, and return the answer; its status is 201 where the query is new.
+
+    AscError where it is refused.
+    """
     found = permitted.apply([change], verb).raised().registered[0]
     response.status_code = 201 if found.is_new else 200
     return plain_registered(found)

@@ -1,4 +1,4 @@
-"""The metrics of the API itself: requests by method, route and answer, and how long they took."""
+"""The metrics of the API itself: requests by method, route and answer, and their durations."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from broker.http.metric_form import MetricForm
 
 OTHER = "other"
-"""What stands for a path that is none of the API's or the console's, and for a method that HTTP does not know."""
+"""The label of a path that is none of the API's or the console's, and of a method that HTTP does not know."""
 
 _HUNG_UP = 499
-"""Of a request whose client was gone before there was an answer: nothing failed here, and anybody can do it."""
+"""The status of a request whose client was gone before the answer: nothing failed here, and anybody can do it."""
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -39,11 +39,11 @@ REQUEST_METRICS = (_REQUESTS, _SECONDS)
 
 
 class RequestCounts(Collector):
-    """Counts requests and what they took, since the daemon began.
+    """Collector of the counts of requests and their durations, since the daemon began.
 
     ``paths`` gives the addresses of API and console with their parameters (``/v1/queries/{query_id}``); asked once,
-    with the first request. Invariant: no label has a value that callers choose. Cost: a number for each method,
-    route and status that was met, and one for each bucket.
+    with the first request. Invariant: no label has a value that callers choose. Cost: a number for each method, route
+    and status that was met, and one for each bucket.
     """
 
     def __init__(self, paths: Callable[[], Iterable[str]]) -> None:
@@ -62,23 +62,23 @@ class RequestCounts(Collector):
         self._seconds.labels(method, route).observe(seconds)
 
     def route_of(self, path: str) -> str:
-        """The address with its parameters that a path is of."""
+        """Return the address, with its parameters, of a path."""
         if self._routes is None:
-            # Those that end in a parameter last: others look like a value of it.
+            # Addresses that end in a parameter come last: others look like a value of it.
             paths = sorted(self._paths(), key=lambda each: (each.count("{"), each.endswith("}")))
             self._routes = [(_pattern(each), each) for each in paths]
         return next((route for pattern, route in self._routes if pattern.fullmatch(path)), OTHER)
 
     def collect(self) -> Iterator[Metric]:
-        """All of :data:`REQUEST_METRICS`."""
+        """Yield all of :data:`REQUEST_METRICS`."""
         for family in self._registry.collect():
-            # When each one was first met is a series more for each, and tells nothing.
+            # The time of the first request is one more series for each metric, and of no use.
             family.samples = [each for each in family.samples if not each.name.endswith("_created")]
             yield family
 
 
 class CountedRequests:
-    """Counts every request that comes, those that are refused among them; it stands before everything else."""
+    """The outermost middleware: it counts every request, refused ones among them."""
 
     def __init__(self, app: ASGIApp, counts: RequestCounts) -> None:
         self._app = app
@@ -108,7 +108,7 @@ class CountedRequests:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    """What an address with parameters matches; the last one may have slashes, as the id of a query to remove has."""
+    """Return the pattern of an address with parameters; the last one may have slashes, as a query's id has."""
     parts = re.split(r"\{[^}]*\}", path)
     pattern = "[^/]+".join(map(re.escape, parts))
     return re.compile(pattern.removesuffix("[^/]+") + ".+" if pattern.endswith("[^/]+") else pattern)

@@ -24,18 +24,20 @@ LOG = logging.getLogger("asc.api")
 
 _STOP_S = 5.0
 _IDLE_S = 20
-"""How long a connection is kept for another request: longer than clients keep theirs (httpx 5 s, aiohttp 15 s), so that
-it is they who close it, and no request is sent into a connection that is being closed.
+"""The time that a connection is kept for another request.
+
+It is longer than clients keep theirs (httpx 5 s, aiohttp 15 s). So they close it, and no request is sent into a
+connection that is being closed.
 """
 _TOLD_EACH_S = 60.0
-"""How often an error of one kind that asyncio meets is told."""
+"""The least time between two lines in the log for errors of one kind in asyncio."""
 
 
 class ApiServer:
-    """Serves the API from :meth:`start` until :meth:`stop`.
+    """The server of the API, from :meth:`start` until :meth:`stop`.
 
-    ``audit`` writes down changes, those that are not made by a request among them. Raises BrokerError where the address
-    cannot be had, ConfigError for what of tokens, certificate and audit file is wrong.
+    ``audit`` records changes, also those that are not made by a request. Raises BrokerError where the address cannot be
+    had, ConfigError for wrong tokens, certificate or audit file.
     """
 
     def __init__(self, config: Config, service: Service) -> None:
@@ -49,7 +51,7 @@ class ApiServer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> str:
-        """Begin to serve; the address, as a URL."""
+        """Begin to serve, and return the address, as a URL."""
         import uvicorn
 
         from broker.http.app import create_app
@@ -69,7 +71,7 @@ class ApiServer:
             # A line for each request that is no HTTP would let anybody fill the log.
             log_level="error",
             access_log=False,
-            # Who sends X-Forwarded-For is not to choose where a request comes from.
+            # A sender of X-Forwarded-For is not to choose the origin of a request.
             proxy_headers=False,
             timeout_keep_alive=_IDLE_S,
             timeout_graceful_shutdown=3,
@@ -84,8 +86,9 @@ class ApiServer:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def reload(self) -> None:
-        """Read tokens file and certificate again, each by itself: one that is wrong stays as it is, and the log has a
-        line that says so, as it has of what was read.
+        """Read tokens file and certificate again, each by itself, and log the result.
+
+        One that is wrong stays as it is, with a line in the log.
         """
         for read, kept in ((self._reload_tokens, "the tokens stay"), (self._reload_certificate, "it stays")):
             try:
@@ -94,7 +97,7 @@ class ApiServer:
                 LOG.error("%s; %s as before", error, kept)
 
     def _reload_tokens(self) -> None:
-        # Not beside the token that stands in its file by now: that of the start is the one that holds.
+        # Not beside the token that is in its file by now: that of the start is the valid one.
         named = self._config.named_tokens(self._token)
         if named is not None:
             self._access.replace(named)
@@ -120,15 +123,17 @@ class ApiServer:
         except Exception as error:
             LOG.error("the API has ended: %s", one_line(error))
         finally:
-            # What was left for the end of the server, as that of the threads which endpoints run in, is done here.
+            # Work left for the end of the server, as ending the threads of endpoints, is done here.
             loop.run_until_complete(loop.shutdown_default_executor())
             loop.close()
             listener.close()
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """A loop whose servers cut a client that does not finish the handshake of TLS in time, and whose log nobody fills:
-    what asyncio meets outside a request is a line, of one kind once in ``_TOLD_EACH_S``.
+    """An event loop whose servers cut a client that does not finish the handshake of TLS in time.
+
+    Nobody can fill its log: an error that asyncio meets outside a request is a line, of one kind once in
+    ``_TOLD_EACH_S``.
     """
 
     def __init__(self, handshake_s: float) -> None:
@@ -138,7 +143,7 @@ class _Loop(asyncio.SelectorEventLoop):
         self.set_exception_handler(self._tell)
 
     async def create_server(self, *arguments: Any, **settings: Any) -> asyncio.Server:
-        """A server, its handshakes timed where it has any."""
+        """Return a server, its handshakes timed where it has any."""
         if settings.get("ssl") is not None:
             settings["ssl_handshake_timeout"] = self._handshake_s
         return await super().create_server(*arguments, **settings)

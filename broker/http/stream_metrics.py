@@ -1,4 +1,4 @@
-"""The metrics of the streams: what flows through them, where the time goes, and what stands."""
+"""The metrics of the streams: their records, the time of their phases, and their plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from broker.stream.phases import PHASES
 from broker.stream.stream import Stream
 
 BLOCKS_MAX = 64
-"""Blocks of a stream that have samples of their own: a large plan has many."""
+"""The most blocks of a stream that have their own samples: a large plan has many."""
 
 _BY_STREAM = ("stream",)
 _Value = Callable[[Stream], float | None]
@@ -195,8 +195,10 @@ STREAM_METRICS = (
 
 
 class StreamMetrics(Collector):
-    """Reads streams as they are. ``not_served``: how many of the registered queries of a stream no plan can hold.
-    ``queries_max``: how many queries of each stream have a sample of their own.
+    """Collector of the streams' metrics: it reads streams as they are.
+
+    ``not_served``: the number of registered queries of a stream that no plan can hold. ``queries_max``: the most
+    queries of each stream that have their own sample.
     """
 
     def __init__(self, streams: Mapping[str, Stream], not_served: Mapping[str, int], queries_max: int) -> None:
@@ -205,7 +207,7 @@ class StreamMetrics(Collector):
         self._queries_max = queries_max
 
     def collect(self) -> Iterator[Metric]:
-        """All of :data:`STREAM_METRICS`, whether there are samples or not."""
+        """Yield all of :data:`STREAM_METRICS`, whether there are samples or not."""
         for form, value in _PLAIN:
             found = ((name, value(stream)) for name, stream in self._streams.items())
             samples = (((name,), float(number)) for name, number in found if number is not None)

@@ -1,4 +1,4 @@
-"""Why a record reaches queries or not: a tuple, or a record of a source topic, followed through the running plan."""
+"""Traces: a tuple, or a record of a source topic, followed through the running plan to the queries that accept it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ _RECORD_BYTES = 4 << 20
 """The largest record that is followed."""
 
 _SHOWN_BYTES = 16 << 10
-"""Of a record's value, or of its key, in an answer."""
+"""The bytes of a record's value, or of its key, in an answer."""
 
 _HEADERS_SHOWN = 50
 
 
 def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
-    """What becomes of a tuple or of a record of a stream's source topic: its way through the plan that runs, and the
-    verdict of one query, term by term.
+    """Return the path of a tuple or source record through the running plan, and the verdict of one query, by terms.
 
-    One who does not see whole streams, or may not read whole records, is told the verdict of an own query alone, which
-    names no columns but those that he may name. ForbiddenError for more; QueryError, NotThereError and KafkaError for
-    a record that cannot be read.
+    A caller that does not see whole streams, or may not read whole records, gets the verdict of one of its own queries
+    alone. It names only columns that the caller may name. ForbiddenError for more; QueryError, NotThereError and
+    KafkaError for a record that cannot be read.
     """
     if (body.tuple is None) == (body.source is None):
         raise QueryError("trace", "", "give a tuple or a source, one of the two")
@@ -57,7 +56,7 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
         warnings.append(_when(stream, plan, place))
     else:
         text = tuple_text(body.tuple or {})
-        # As it is followed: half of a surrogate pair is none there, and is no answer's.
+        # As it is followed: half of a surrogate pair is in neither the record nor an answer.
         tuple_ = json.loads(text)
         warnings += tuple_warnings(stream, tuple_, needed)
         found = stream.analyser.tuple_values(text, needed)
@@ -75,7 +74,7 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
         "warnings": warnings,
     }
     if reason is not None:
-        # It is followed by nobody: its values mean nothing.
+        # It is not followed: its values are undefined.
         return answer
     warnings += failure_warnings(found.failed)
     plan_id = None if query is None else plan_id_of(query, shape_id)
@@ -83,7 +82,7 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
 
 
 def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:
-    """The stream that is meant: without a name that of the query or of the source; QueryError where they differ."""
+    """Return the stream of a name, without a name that of the query or of the source; QueryError where they differ."""
     name = body.stream
     if query is not None:
         if name not in (None, query.stream):
@@ -117,7 +116,7 @@ def _needed(
     place: Place | None,
     is_whole: bool,
 ) -> Sequence[PAttribute]:
-    """The p-attributes of the plan whose values are looked at; ForbiddenError for a column that may not be read."""
+    """Return the plan's p-attributes whose values are needed; ForbiddenError for a column that may not be read."""
     if is_whole or query is None:
         return plan.p_attributes
     predicate = permitted.predicate_of(query, stream, shape_id)
@@ -148,7 +147,7 @@ def _followed(
 
 
 def _when(stream: Stream, plan: Plan, place: Place) -> str:
-    """By which plan the record was or will be judged, beside that with which it is followed."""
+    """Return, in words, the plan that judged or will judge the record, beside that with which it is followed."""
     following = f"it is followed through version {plan.version}, which runs now"
     if place.offset < stream.running.effective_offsets().get(place.partition, 0):
         return f"{place} was read before, and judged by the plan of then: {following}"
@@ -156,7 +155,7 @@ def _when(stream: Stream, plan: Plan, place: Place) -> str:
 
 
 def _told(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str, Any]:
-    """Why a record is a dead letter; for one who may not read all columns, without the one at fault."""
+    """Return the reason of a dead letter; for a caller that may not read all columns, without the one at fault."""
     return {
         "topic": stream.dead_letter_topic,
         "reason": reason.text if whole else reason.kind,
@@ -165,7 +164,7 @@ def _told(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str,
 
 
 def _shown(record: SourceRecord) -> dict[str, Any]:
-    """A record, as far as an answer has room for it."""
+    """Return a record, as far as an answer shows it."""
     return {
         "topic": record.place.topic,
         "partition": record.place.partition,
@@ -180,7 +179,7 @@ def _shown(record: SourceRecord) -> dict[str, Any]:
 
 
 def _part(content: bytes | None) -> dict[str, Any]:
-    """Bytes as text, or in base64 where they are not UTF-8; ``truncated`` where there are more."""
+    """Return bytes as text, or in base64 where they are not UTF-8; ``truncated`` where there are more."""
     if content is None:
         return {"text": None, "truncated": False}
     shown, is_cut = content[:_SHOWN_BYTES], len(content) > _SHOWN_BYTES

@@ -1,4 +1,4 @@
-"""What a predicate would have accepted of a stream's last records: the answer to a test of it."""
+"""The trial of a predicate on a stream's last records."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SHOWN_MAX = 100
 def tried(
     permitted: Permitted, stream: Stream, where: str, last: int, show: int, *, as_typed: bool = False
 ) -> dict[str, Any]:
-    """How many of the last records a predicate would have accepted, and the latest of them; nothing is registered.
+    """Return the number of the last records that a predicate would have accepted, and the latest of them.
 
-    ``as_typed``: it takes the place of one that still waits for its turn, by the same caller.
-    AscError where a registration would refuse it, ForbiddenError for one who may not register, or for records to one
-    who may not name all columns.
+    Nothing is registered. ``as_typed``: it takes the place of one that still waits for its turn, by the same caller.
+    AscError where a registration would refuse it, ForbiddenError for a caller that may not register. ForbiddenError as
+    well for records to a caller that may not name all columns.
     """
     if not 1 <= last <= RECORDS_MAX:
         raise QueryError("last", last, f"use 1 to {RECORDS_MAX}")

@@ -1,4 +1,4 @@
-"""Tuples that callers give: what of them a stream would read, and what they are told beside."""
+"""Tuples that callers give: the fields that a stream would read of them, and warnings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from broker.errors import QueryError
 from broker.stream.stream import Stream
 
 _WITHOUT_A_RECORD = {"_key": "NULL", "_partition": "0", "_offset": "0", "_timestamp": "NULL", "_headers": "NULL"}
-"""What ``tuple_values`` has for the record's own attributes; ``_topic`` is what it would be."""
+"""The values in ``tuple_values`` of the record's own attributes; ``_topic`` has the stream's."""
 
 _TUPLE_BYTES = 1 << 20
 """The largest tuple that is followed."""
 
 _UNKNOWN_TOLD = 20
-"""Fields of a tuple, that no schema names, of which it is said what was meant."""
+"""The most unknown fields of a tuple for which a known one is suggested."""
 
 _FAILED_TOLD = 20
 _NAME_CHARS = 200
@@ -32,11 +32,11 @@ _OWN_ATTRIBUTE = re.compile(
     rf"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.`])`?({"|".join(_WITHOUT_A_RECORD)})(?!\w)""",
     re.IGNORECASE | re.DOTALL,
 )
-"""One of them in an expression, past the texts in it and the fields of structs."""
+"""The pattern of such an attribute in an expression, past the texts in it and the fields of structs."""
 
 
 def tuple_text(tuple_: Mapping[str, Any]) -> bytes:
-    """A tuple as the JSON that a record would hold; QueryError where it is too large."""
+    """Return a tuple as the JSON that a record would hold; QueryError where it is too large."""
     text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
     if len(text) > _TUPLE_BYTES:
         raise QueryError("tuple", f"{len(text)} bytes", f"give one of {_TUPLE_BYTES} bytes at most")
@@ -44,8 +44,9 @@ def tuple_text(tuple_: Mapping[str, Any]) -> bytes:
 
 
 def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAttribute]) -> list[str]:
-    """What is to be said of a tuple: fields that the stream's schema does not name are left out, as they are of a
-    record; and what the record's own attributes are taken for, where some of ``read`` use them.
+    """Return the warnings of a tuple: fields that the stream's schema does not name are excluded, as of a record.
+
+    The values assumed for the record's own attributes have one too, where some of ``read`` use them.
     """
     known = stream.fields.arrow.names
     unknown = islice((name for name in tuple_ if name not in known), _UNKNOWN_TOLD)
@@ -53,14 +54,14 @@ def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAt
 
 
 def failure_warnings(failed: Iterable[PAttribute]) -> list[str]:
-    """That p-attributes could not be evaluated, of some of them: why a term fails is not to be guessed."""
+    """Return warnings for some p-attributes that could not be evaluated, as the reason why a term fails."""
     return [
         f"'{one.sql[:_NAME_CHARS]}' could not be evaluated, and counts as NULL" for one in islice(failed, _FAILED_TOLD)
     ]
 
 
 def in_slots(plan: Plan, attributes: Sequence[PAttribute], values: Sequence[Any]) -> list[Any]:
-    """The values of some p-attributes in the order of a plan's; the others are NULL."""
+    """Return the values of some p-attributes in the order of a plan's; the others are NULL."""
     found = dict(zip(attributes, values, strict=True))
     return [found.get(one, pa.scalar(None, one.type)) for one in plan.p_attributes]
 
@@ -71,7 +72,7 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:
-    """A warning for each of the record's own attributes that these use: there is no record."""
+    """Yield a warning for each of the record's own attributes that these use: there is no record."""
     used = {found.lower() for attribute in attributes for found in _OWN_ATTRIBUTE.findall(attribute.sql)}
     for name, value in _WITHOUT_A_RECORD.items():
         if name in used:

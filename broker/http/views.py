@@ -1,4 +1,4 @@
-"""What the API shows of predicates, streams and plans: read-only views as plain values."""
+"""Predicates, streams and plans in the API: read-only views as plain values."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _EXPRESSIONS_CHECKED = 400
 def checked(
     permitted: Permitted, stream: Stream, where: str, layer: str | None = None, operator: Definition | None = None
 ) -> dict[str, Any]:
-    """A predicate's normal form, judged as a registration would judge it; AscError where it would be refused. Of a join
-    over a ``layer`` that of the first of its shapes, of which a thousand are looked at. With the expressions of an
-    ``operator``.
+    """Return a predicate's normal form, judged as by a registration; AscError where it would be refused.
+
+    For a join over a ``layer`` it is that of the first of its shapes, of which a thousand are looked at. It comes with
+    the expressions of an ``operator``.
     """
     from asc.predicate.describe import plain_form
 
@@ -41,7 +42,7 @@ def checked(
 
 
 def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_join: bool) -> list[dict[str, Any]]:
-    """What an operator reads of a record; AscError where a registration would refuse it."""
+    """Return the expressions that an operator reads of a record; AscError where a registration would refuse it."""
     kind = kind_of(operator)
     if is_join and not kind.allows_join:
         raise QueryError("operator", operator.name, "is not for joins: leave out join")
@@ -73,7 +74,7 @@ def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[
 
 
 def judged(permitted: Permitted, stream: Stream, where: str) -> Predicate:
-    """A predicate that could be registered for the stream; AscError where it would be refused."""
+    """Return a predicate that could be registered for the stream; AscError where it would be refused."""
     predicate = stream.analyser.normalise(where, permitted.shapes)
     permitted.check_columns(predicate)
     _raise_refusals(stream, predicate, predicate.read)
@@ -81,15 +82,17 @@ def judged(permitted: Permitted, stream: Stream, where: str) -> Predicate:
 
 
 def _raise_refusals(stream: Stream, predicate: Predicate, read: Iterable[PAttribute]) -> None:
-    """The first thing that Spark has against a predicate, or against the p-attributes that it reads."""
+    """Raise the first objection of Spark to a predicate, or to the p-attributes that it reads."""
     for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(read)):
         for refusal in refusals.values():
             raise refusal
 
 
 def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
-    """A standing query: whether a plan may hold it, the reason where none can, the records that it was given, and those
-    that could not be evaluated.
+    """Return a standing query as answers have it.
+
+    Beside its fields it has whether a plan may hold it, the reason where none can, its records, and those that could
+    not be evaluated.
     """
     reason = permitted.unserved(query)
     stream = permitted.streams().get(query.stream)
@@ -108,7 +111,7 @@ def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
 
 
 def described_streams(permitted: Permitted) -> list[dict[str, Any]]:
-    """The configured streams with the number of queries on each, and of those that no plan can hold."""
+    """Return the configured streams with the number of queries on each, and of those that no plan can hold."""
     return [
         _described_stream(name, stream, *permitted.counts(name)) for name, stream in sorted(permitted.streams().items())
     ]
@@ -129,15 +132,16 @@ def _described_stream(name: str, stream: Stream, queries: int, not_served: int) 
 
 
 def described_plans(permitted: Permitted) -> dict[str, Any]:
-    """The running plan of every stream: its p-attributes, the sequence of each block, and what its monitor did. For one
-    who does not see all queries of a stream, what tells of the others is left out.
+    """Return the running plan of every stream: p-attributes, the sequence of each block, and the monitor's figures.
+
+    For a caller that does not see all queries of a stream, facts of the others are missing.
     """
     described = described_plan if permitted.sees_whole_streams else _described_job
     return {name: described(stream) for name, stream in sorted(permitted.streams().items())}
 
 
 def _described_job(stream: Stream, *, whole: bool = False) -> dict[str, Any]:
-    """What is said of a stream whatever queries it has."""
+    """Return the facts of a stream that do not depend on its queries."""
     return {
         "flow": described_flow(stream, whole=whole),
         "version": stream.running.plan.version,
@@ -147,7 +151,7 @@ def _described_job(stream: Stream, *, whole: bool = False) -> dict[str, Any]:
 
 
 def described_plan(stream: Stream) -> dict[str, Any]:
-    """The running plan of a stream, for one who sees all of its queries."""
+    """Return the running plan of a stream, for a caller that sees all of its queries."""
     plan = stream.running.plan
     return {
         **_described_job(stream, whole=True),
@@ -195,13 +199,13 @@ def described_plan(stream: Stream) -> dict[str, Any]:
 
 
 def _figures(stream: Stream, block: Block) -> dict[str, Any] | None:
-    """What the monitor measured of a block; its own list may be of the plan before."""
+    """Return the monitor's figures of a block; its own list may be of the previous plan."""
     found = stream.monitor.measured(block)
     return None if found is None else {name: found[name] for name in ("dropping_ratio", "cost")}
 
 
 def described_dead_letters(stream: Stream) -> dict[str, Any]:
-    """How many there were since the daemon began, and why."""
+    """Return the number of dead letters since the daemon began, in all and by reason."""
     counts = stream.dead_letters.counts()
     return {
         "total": sum(count for _, count in counts),
@@ -212,12 +216,12 @@ def described_dead_letters(stream: Stream) -> dict[str, Any]:
 def explained(
     permitted: Permitted, query_id: str, tuple_: Mapping[str, Any] | None, *, whole: bool = False
 ) -> dict[str, Any]:
-    """The constructs a query uses or, where a tuple is given, whether it accepts that and which of its terms hold;
-    both and the tuple's way with ``whole``.
+    """Return the constructs a query uses or, for a tuple, whether it accepts that and which of its terms hold.
 
-    A field that the stream's schema does not name is left out, as it is of a record, with a warning; so is it said
-    what the record's own attributes are taken for, where the query uses them. ForbiddenError where the sequence would
-    name what queries compare that are not seen. Of a join its member for a shape, as ``over/CHE``.
+    With ``whole`` return both and the tuple's path. A field that the stream's schema does not name is excluded, as of a
+    record, with a warning. The values assumed for the record's own attributes have one too, where the query uses them.
+    ForbiddenError where the sequence would reveal queries that the caller does not see. A join is explained by its
+    member for a shape, as ``over/CHE``.
     """
     from asc.evaluation.explain import explain
 
@@ -234,7 +238,7 @@ def explained(
         text = tuple_text(tuple_)
         read = permitted.predicate_of(query, stream, shape_id).read
         warnings = tuple_warnings(stream, json.loads(text), read)
-        # Without the whole way, what other queries have Spark compute is not looked at.
+        # Without the whole path, the expressions of other queries are not computed.
         needed = [one for one in plan.p_attributes if whole or one in read]
         own = stream.analyser.tuple_values(text, needed)
         values = in_slots(plan, needed, own.values)

@@ -1,1 +1,1 @@
-"""Operators: what becomes of accepted records."""
+"""Operators: the processing of accepted records, and its outputs."""

@@ -1,4 +1,4 @@
-"""Conditions that the reader of a feed judges itself, and the watch that keeps those out which end its batches."""
+"""Conditions that the reader of a feed judges itself, and the watch that excludes those which end its batches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Suspects(Protocol):
 
     @property
     def attributes(self) -> tuple[PAttribute, ...]:
-        """The expressions, over the columns of the frame."""
+        """Return the expressions, over the columns of the frame."""
 
     @property
     def master(self) -> str: ...
@@ -44,11 +44,11 @@ class JudgedBatch(Protocol):
 
     @property
     def texts(self) -> Sequence[str]:
-        """The conditions, each once."""
+        """Return the conditions, each once."""
 
     @property
     def spark(self) -> SparkSession:
-        """The session in whose jobs the batch runs."""
+        """Return the session in whose jobs the batch runs."""
 
     def write(self, file: Path) -> None:
         """Write the rows to a file of this machine."""
@@ -60,7 +60,7 @@ class JudgedBatch(Protocol):
 
 
 class ConditionWatch(Protocol):
-    """Keeps conditions out of batches that these cannot go on with."""
+    """The watch that excludes from batches the conditions that end them."""
 
     def judging(self, batch_id: int, batch: JudgedBatch) -> AbstractContextManager[Collection[str]]:
-        """Return the texts of the conditions that a batch is to judge, for as long as it does so."""
+        """Enter a context, while a batch is judged, with the texts of the conditions that it is to judge."""

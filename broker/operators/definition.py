@@ -22,7 +22,10 @@ class Definition(Protocol):
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the definition of a JSON object, defaults left out or not; QueryError names field, value, remedy."""
+        """Return the definition of a JSON object, in which defaults may be missing.
+
+        QueryError names field, value and remedy.
+        """
 
     def plain(self) -> dict[str, Any]:
         """Return the definition as a JSON object, with its name."""

@@ -34,7 +34,7 @@ class RecordAnalyser(Protocol):
 
     @property
     def attributes(self) -> Schema:
-        """The attributes of a record."""
+        """Return the attributes of a record."""
 
     def normalise(self, where: str) -> Predicate:
         """Return the normal form of a predicate; PredicateError where it is none."""
@@ -43,8 +43,9 @@ class RecordAnalyser(Protocol):
         """Return the analyser of predicates over another schema, for the same Spark."""
 
     def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
-        """Raise QueryError where Spark refuses a predicate, or reads it in another way; ``patiently``: however long
-        that takes.
+        """Raise QueryError where Spark refuses a predicate, or reads it in another way.
+
+        ``patiently``: without a limit of time.
         """
 
 
@@ -62,7 +63,7 @@ class Expression:
 
     @property
     def computed(self) -> str:
-        """The SQL that Spark computes for its role; of a position a predicate that reads it."""
+        """Return the SQL that Spark computes for its role; of a position a predicate that reads it."""
         if self.role == "position":
             return f"ST_DistanceSphere(ST_Point(0, 0), {self.sql}) <= 1"
         return _COMPUTED[self.role].format(sql=self.sql)
@@ -99,9 +100,9 @@ class Expression:
 class OperatorExpressions:
     """The expressions of one operator, checked.
 
-    ``fields``: those of its definition, each as a predicate of the one p-attribute that it is, in their order;
-    ``carried``: columns that a condition reads besides, by name, as observations carry them (Spark SQL), and
-    ``carried_reads``: each of them as such a predicate.
+    ``fields``: those of its definition, each as a predicate of the one p-attribute that it is, in their order.
+    ``carried``: columns that a condition reads besides, by name, as observations carry them (Spark SQL).
+    ``carried_reads``: each of these as a predicate of its one p-attribute.
     """
 
     fields: tuple[Predicate, ...] = ()
@@ -110,7 +111,7 @@ class OperatorExpressions:
 
     @property
     def all(self) -> tuple[Predicate, ...]:
-        """Every expression that Spark computes for the operator."""
+        """Return every expression that Spark computes for the operator."""
         return (*self.fields, *self.carried_reads)
 
 

@@ -20,8 +20,9 @@ def expressions_of(plan: Plan) -> tuple[PAttribute, ...]:
 
 
 def expressions_of_destination(destination: FeedDestination) -> tuple[PAttribute, ...]:
-    """Return what the operator of one query reads of a record, as the batch computes it: key, time and position, and
-    the values that a condition reads of both objects.
+    """Return the expressions that the operator of one query reads of a record, as the batch computes them.
+
+    They are key, time and position, and the values that a condition reads of both objects.
     """
     track = destination.track
     return (

@@ -17,18 +17,18 @@ from asc.plan.plan import Plan
 from asc.predicate.normal_form import Conjunct, Predicate
 
 FORM = 2
-"""Of the definitions in plans. Plans of form 1 are compiled anew from the registry."""
+"""The form of the definitions in plans. Plans of form 1 are compiled anew from the registry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
     """The expressions that a kind reads of a record: queries with equal expressions share a track.
 
-    ``op``: the tag of the kind. ``key`` (text), ``time_us`` (microseconds), ``position`` (doubles, none where the kind
-    reads no position) and ``carried`` (what conditions read, by name; None where the kind has none) are Spark SQL.
-    ``observes_all``: the track has an observation of each decoded record, accepted or not. ``by_key``: the part of the
-    feed goes by the key of the object; otherwise all observations of the track are in one part. ``name``: a hash, which
-    differs between tracks of all kinds.
+    ``op``: the tag of the kind. Spark SQL are ``key`` (text), ``time_us`` (microseconds), ``position`` (doubles) and
+    ``carried`` (the values that conditions read, by name). ``position`` is empty where the kind reads none, and
+    ``carried`` None. ``observes_all``: the track has an observation of each decoded record, accepted or not.
+    ``by_key``: the part of the feed goes by the key of the object; otherwise all observations of the track are in one
+    part. ``name``: a hash, which differs between tracks of all kinds.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Track:
 
     @property
     def time_name(self) -> str:
-        """The name of its time expression: tracks with an equal one share its watermark."""
+        """Return the name of its time expression: tracks with an equal one share its watermark."""
         return hashed([self.time_us])
 
     def plain(self) -> list[Any]:
@@ -73,7 +73,7 @@ class FeedDestination:
 
     @property
     def selection(self) -> str:
-        """The name of the records that the query accepts; of a join that of all its shapes together."""
+        """Return the name of the records that the query accepts; of a join that of all its shapes together."""
         return self.query.selections[0]
 
     def in_plan(self) -> Destination:

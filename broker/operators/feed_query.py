@@ -42,27 +42,30 @@ STATE_OPTIONS = {
 
 
 class FeedReader(Protocol):
-    """The part of a feed query that its kind has. ``name``: the tag of the kind, and the name of the folder of its
-    state; ``records_max``: records of the feed in one batch.
+    """The part of a feed query that depends on its kind.
+
+    ``name``: the tag of the kind, and the name of the folder of its state. ``records_max``: the most records of the
+    feed in one batch.
     """
 
     name: str
     records_max: int
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
-        """What writes what comes of the records of a feed (FED_DDL), its checkpoint aside; ``tallies``: where its tasks
-        tell what they did.
+        """Return the writer of the outputs for the records of a feed (FED_DDL), without its checkpoint.
+
+        ``tallies``: the accumulator to which its tasks add their counts.
         """
 
 
 class FeedQuery:
-    """Reads the feed of a stream in a query of Spark's beside that of the job, as its reader has it.
+    """A query of Spark that reads the feed of a stream for one kind, beside the query of the job.
 
     It is started when the stream has its first query of that kind, or at the daemon's start where it was started
-    before, and started again with a pause after a failure. Where it ended in a batch, that batch is run again with the
-    state that it began with: what it wrote comes again as it was, and none is lost. Invariant: sixteen groups with one
-    state each, a partition of the feed a group. Cost: a batch reads and writes the states of the groups that it has
-    messages of.
+    before. After a failure it is started again, with a pause. A batch in which it failed is run again with the state
+    that the batch began with: its outputs are written again unchanged, and none is lost. Invariant: sixteen groups with
+    one state each, a group for each partition of the feed. Cost: a batch reads and writes the states of the groups that
+    it has messages of.
     """
 
     def __init__(
@@ -77,8 +80,10 @@ class FeedQuery:
         source: Mapping[str, str],
         prepare: Callable[[], None],
     ) -> None:
-        """``others``: the Kafka keys of the other kinds' messages, which it does not read. ``source``: options of
-        Spark's Kafka source. ``prepare`` makes topics that are missing.
+        """Create the query, without starting it.
+
+        ``others``: the Kafka keys of the other kinds' messages, which it does not read. ``source``: options of Spark's
+        Kafka source. ``prepare`` makes topics that are missing.
         """
         self._stream = stream
         self._spark = spark
@@ -95,40 +100,40 @@ class FeedQuery:
         self._supervisor = threading.Thread(target=self._supervise, name=f"{reader.name}-{stream}", daemon=True)
         self._tallies: Any = None
         self.failures = 0
-        """How many times it ended with an error, and was started again."""
+        """The number of times it ended with an error and was started again."""
         self.problem: str | None = None
-        """Why it does not run though it should, in one line."""
+        """The reason, in one line, for which it does not run though it should."""
         self.done: Offsets = {}
-        """By partition of the feed, the first offset that is not done, as far as Spark has said since it began."""
+        """The first offset that is not done, by partition of the feed, as far as Spark has reported since the start."""
 
     @property
     def is_used(self) -> bool:
-        """Whether it runs, or should."""
+        """Return whether it runs, or should."""
         return self._wanted.is_set()
 
     @property
     def tally(self) -> FeedTally | None:
-        """The counts of its batches since the daemon started; None where the query was not started."""
+        """Return the counts of its batches since the daemon started; None where the query was not started."""
         found: FeedTally | None = None if self._tallies is None else self._tallies.value
         return found
 
     def start(self) -> None:
-        """Be ready to begin; where it has begun before, begin."""
+        """Start the supervision, and the query itself where it was started before."""
         if self._folder.exists():
             self.begin()
         self._supervisor.start()
 
     def begin(self) -> None:
-        """There are queries of its kind."""
+        """Let the query start, now that there are queries of its kind."""
         self._wanted.set()
 
     def ask_to_stop(self) -> None:
-        """Begin nothing any more."""
+        """Prevent further starts."""
         self._stopping.set()
         self._wanted.set()
 
     def stop(self) -> None:
-        """Stop; what was begun is run again at the next start. Harmless when called again."""
+        """Stop; a batch that was interrupted is run again at the next start. Harmless when called again."""
         self.ask_to_stop()
         query = self._query
         if query is not None:
@@ -190,7 +195,7 @@ class FeedQuery:
 
         from broker.operators.feed_task import feed_accumulator
 
-        # Settings of its own: what holds for its state is none of the job's.
+        # It has its own settings: those for its state are not for the job.
         session = self._spark.newSession()
         own = {**STATE_OPTIONS, _TIME_ZONE: str(self._spark.conf.get(_TIME_ZONE))}
         for name, value in own.items():

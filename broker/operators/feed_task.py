@@ -49,7 +49,7 @@ class FeedTally:
     outputs: Mapping[Kind, int] = field(default_factory=dict)
 
     def merged(self, later: FeedTally) -> FeedTally:
-        """Return the sum of both; of what a part holds the later count."""
+        """Return the sum of both; the later count replaces that of the objects a part holds."""
         return FeedTally(
             {**self.held, **later.held},
             self.observations + later.observations,
@@ -72,14 +72,14 @@ def feed_accumulator(context: SparkContext) -> Accumulator[FeedTally]:
 
 
 def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The function of ``mapInArrow``: the records that a task has of a feed, FED_DDL, as PACKED_DDL.
+    """Yield the records that a task has of a feed, FED_DDL, as PACKED_DDL: the function of ``mapInArrow``.
 
     A task reads a partition, so a part has one row. PySpark 4.0 takes the places of groups among several rows for
-    floats where there are more rows than groups (with pyarrow 26), and fails of it. Cost: what the task reads of a
-    batch, once in memory.
+    floats where there are more rows than groups (with pyarrow 26), and fails. Cost: the records that the task reads of
+    a batch, once in memory.
     """
     arrived = list(batches)
-    # Of a task none of whose records are for its query, Spark sends no batch at all.
+    # To a task with no record for its query, Spark sends no batch at all.
     if not any(batch.num_rows for batch in arrived):
         return
     fed = pa.Table.from_batches(arrived)
@@ -97,7 +97,7 @@ class PartState(Protocol[_T_co]):
 
     @property
     def held(self) -> int:
-        """How many objects, observations or points it holds."""
+        """Return the number of objects, observations or points that it holds."""
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[_T_co]:
         """Yield the outputs of the next messages."""
@@ -111,8 +111,9 @@ def part_task(
     state_of: Callable[[bytes | None], PartState[_T]],
     frame: Callable[[list[_T]], pd.DataFrame],
 ) -> PartFunction:
-    """Return the function of ``applyInPandasWithState``: a group is a part of the feed, ``state_of`` makes its state of
-    the bytes before (None at first), ``frame`` rows of the outputs.
+    """Return the function of ``applyInPandasWithState``, in which a group is a part of the feed.
+
+    ``state_of`` makes the state of a part from its previous bytes (None at first). ``frame`` makes rows of the outputs.
     """
 
     def read(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:

@@ -8,7 +8,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_part import PARTS
 
 _SETTINGS = {"retention.ms": str(86_400_000)}
-"""Of a feed that is made: a day, in which its readers read it."""
+"""The settings of a feed that is made: its readers read it within a day."""
 
 
 def make_feed(cluster: KafkaCluster, topic: str) -> None:
@@ -18,7 +18,10 @@ def make_feed(cluster: KafkaCluster, topic: str) -> None:
 
 
 def refused_feed(cluster: KafkaCluster, topic: str) -> AscError | None:
-    """Why a feed cannot be made, or cannot be one; None where it can. KafkaError where Kafka does not answer."""
+    """Return the reason why a feed cannot be made, or cannot be one; None where it can.
+
+    KafkaError where Kafka does not answer.
+    """
     refused, missing = cluster.destinations([topic], "feed")
     if refused or missing:
         return refused.get(topic)

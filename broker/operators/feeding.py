@@ -27,8 +27,8 @@ class Feeding(Operator):
     """The projection of records to observations (:mod:`asc.operators.feed`), for the tracks of a plan.
 
     A track that observes all has an observation of each decoded record, others of the records that one of their queries
-    accepts. ``tracks`` in the order of their names, none twice. ``max_future_s``: how far past its record's timestamp a
-    time may be. Cost: of a record, a JSON text of some 100 bytes a track.
+    accepts. ``tracks`` are in the order of their names, none twice. ``max_future_s``: the most by which a time may be
+    past its record's timestamp. Cost: of a record, a JSON text of some 100 bytes a track.
     """
 
     feed_topic: str
@@ -45,18 +45,20 @@ class Feeding(Operator):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its columns, a track each."""
+        """Return the names of its columns, a track each."""
         return tuple(f"{_COLUMN}{track.name}" for track in self.tracks)
 
     @property
     def time_names(self) -> tuple[str, ...]:
-        """The names of the tracks' event times, each once."""
+        """Return the names of the tracks' event times, each once."""
         return tuple(self._first_with_time())
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """A struct for each track: its kind and name, the key, the time, whether that is in the future, the position,
-        and the carried values.
+        """Return a struct for each track.
+
+        Its fields are kind and name, the key, the time, whether that is in the future, the position, and the carried
+        values.
         """
         from pyspark.sql import functions as sf
 
@@ -74,11 +76,11 @@ class Feeding(Operator):
         text = f"""named_struct('op', '{track.op}', 't', '{track.name}', 'k', {track.key},
                                 'e', if({is_future}, NULL, {time_us}), 'f', if({is_future}, true, NULL),
                                 'x', {position}, 'c', {carried_sql(track.carried or ())})"""
-        # What has a lambda is kept out of the arguments of the function in Python, as in Transport.
+        # A text with a lambda is kept out of the arguments of the function in Python, as in Transport.
         return f"if(rand() + 1D > 0D, {text}, NULL)" if "->" in text else text
 
     def times(self) -> tuple[Column, ...]:
-        """The columns from which the tally finds the progress of event time: the source partition, and each time."""
+        """Return the columns from which the tally finds the progress of event time: source partition, and each time."""
         from pyspark.sql import functions as sf
 
         partition = sf.coalesce(sf.col(f"{RECORD}.partition"), sf.lit(0))
@@ -163,7 +165,7 @@ class Feeding(Operator):
 
 
 def target_of(track: Track) -> str:
-    """Return the text that begins the targets of a track: no topic's name, for a character that none may have."""
+    """Return the text that begins the targets of a track; its last character is in no topic's name."""
     return f"{track.name}{AFTER_TARGET}"
 
 
@@ -174,4 +176,4 @@ def carried_sql(columns: Sequence[tuple[str, str]]) -> str:
 
 
 _LEAST = f"{NO_TIME + 1}L - 1L"
-"""Of BIGINT: its literal would be one too large, and then the sign."""
+"""The least BIGINT as SQL: its literal would be one too large before the sign."""

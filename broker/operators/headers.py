@@ -1,4 +1,4 @@
-"""The headers that a delivered record and a dead letter bear, and what a consumer reads from them."""
+"""The headers of delivered records and dead letters, and their interpretation by consumers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ HEADER_EVENT = "asc-event"
 """The identity of an event, the same whenever it is written again."""
 
 HEADER_WINDOW = "asc-window"
-"""Of what an operator says of a window: its identity, before that of an event."""
+"""The identity of a window in an operator's output, before that of an event."""
 
 _IDENTITIES = (HEADER_WINDOW, HEADER_EVENT)
 
 EXCESS = "record for topic "
-"""How the reason of a dead letter begins that stands for a record too large for a destination: it has not all of it."""
+"""The beginning of the reason of a dead letter that is not whole: its record is too large for a destination."""
 
 
 def event_headers() -> Column:
-    """Those of an event, of its columns ``identity``, ``query`` and ``source``."""
+    """Return the headers of an event, from its columns ``identity``, ``query`` and ``source``."""
     from pyspark.sql import functions as sf
 
     named = {HEADER_EVENT: "identity", HEADER_QUERY: "query", HEADER_SOURCE: "source"}
@@ -43,11 +43,11 @@ def event_headers() -> Column:
 
 @dataclass(frozen=True, slots=True)
 class LastHop:
-    """What the last broker that a record passed wrote of its delivery: the ids of the queries that accepted it, the
-    shapes for which joins did (``<query>/<shape>``), the source record, and the identity of the delivery.
+    """The delivery of a record by the last broker that it passed, as its headers describe it.
 
-    ``identity``: equal of the repeats of one delivery, and of no other output of its queries: ``asc-window``, else
-    ``asc-event``, else ``asc-source``.
+    ``queries``: the ids of the queries that accepted it. ``shapes``: the shapes for which joins did
+    (``<query>/<shape>``). ``source``: the source record. ``identity``: the same for repeats of one delivery, and
+    different from every other output of its queries: ``asc-window``, else ``asc-event``, else ``asc-source``.
     """
 
     queries: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
     A record that went through several streams has the headers of each, those of the last one last: ``asc-window`` and
     ``asc-event``, ``asc-shape``, ``asc-query`` and ``asc-source``. An output without a source record ends with
     ``asc-window`` and ``asc-event`` instead, after ``asc-query``, so that they are not taken for those of the next hop.
-    What is not UTF-8 was not written by a broker; it is shown with replacement characters.
+    A broker writes UTF-8 alone; other bytes are shown with replacement characters.
 
     >>> hops = [("asc-query", b"a"), ("asc-source", b"s-0-7"), ("asc-query", b"b"), ("asc-source", b"asc.a-0-3")]
     >>> last_hop(hops).queries, last_hop(hops).identity, last_hop(hops[:1]).queries
@@ -95,14 +95,14 @@ def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
 
 
 def _start_of_run(names: Sequence[str], end: int, wanted: Collection[str]) -> int:
-    """Return where the row of headers of some names begins that reaches to a place."""
+    """Return the place of the first of the consecutive headers of some names that end at a place."""
     while end and names[end - 1] in wanted:
         end -= 1
     return end
 
 
 def source_timestamp_ms(headers: Iterable[tuple[str, bytes | None]]) -> int | None:
-    """When the source record was made, as its own timestamp says, in ms: the last ``asc-timestamp``; None without one.
+    """Return the source record's own timestamp in ms, by the last ``asc-timestamp``; None without one.
 
     >>> source_timestamp_ms([("asc-source", b"s-0-7"), ("asc-timestamp", b"1359619205000")])
     1359619205000
@@ -112,7 +112,7 @@ def source_timestamp_ms(headers: Iterable[tuple[str, bytes | None]]) -> int | No
 
 
 def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
-    """Why a record is a dead letter: the ``asc-error`` before its last ``asc-source``; None where it is none.
+    """Return the reason of a dead letter: the ``asc-error`` before its last ``asc-source``; None where it is none.
 
     >>> dead_letter_error([("asc-error", b"value is empty"), ("asc-source", b"flights-0-7")])
     'value is empty'
@@ -124,7 +124,7 @@ def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None
 
 
 def is_whole(headers: Iterable[tuple[str, bytes | None]]) -> bool:
-    """Whether a dead letter has all of the record: not where that is too large for a destination.
+    """Return whether a dead letter has all of the record: not where that is too large for a destination.
 
     >>> is_whole([("asc-error", b"record for topic late takes 2000000 bytes ..."), ("asc-source", b"flights-0-7")])
     False
@@ -133,7 +133,7 @@ def is_whole(headers: Iterable[tuple[str, bytes | None]]) -> bool:
 
 
 def as_it_came(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
-    """The headers that a dead letter had before it was one: without the ``asc-error`` and what follows from it.
+    """Return the headers that a dead letter had before it was one: without the ``asc-error`` and its consequences.
 
     >>> as_it_came([("trace", b"1"), ("asc-error", b"value is empty"), ("asc-source", b"flights-0-7")])
     [('trace', b'1')]

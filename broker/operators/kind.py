@@ -24,7 +24,7 @@ D = TypeVar("D", bound=Definition)
 
 @dataclass(frozen=True, slots=True)
 class StreamContext:
-    """A stream, as far as the readers of its feed need it.
+    """The parts of a stream that the readers of its feed need.
 
     ``sink``: options of Spark's Kafka sink. ``records_max``: the records of one batch, as the configuration bounds
     them. ``analyser``: of predicates over the stream's records. ``watch``: of the conditions that the reader judges.
@@ -41,9 +41,9 @@ class OperatorKind(Protocol[D]):
     """A kind of operator: its name, its limits, and its parts.
 
     ``name``: the tag in records, plans, messages and metrics. ``noun``: one query of the kind, in messages to users.
-    ``definition``: the class of its parameters; ``body``:
-    their model in the API. ``handoff``: the path of records to it. ``limits``: keys of ``[limits]``; the first one
-    bounds the queries of a stream. ``allows_join``: whether a join may have it.
+    ``definition``: the class of its parameters. ``body``: their model in the API. ``handoff``: the path of records to
+    it. ``limits``: keys of ``[limits]``; the first one bounds the queries of a stream. ``allows_join``: whether a join
+    may have it.
     """
 
     @property
@@ -68,8 +68,9 @@ class OperatorKind(Protocol[D]):
     def allows_join(self) -> bool: ...
 
     def read(self, definition: D, analyser: RecordAnalyser, *, patiently: bool = False) -> OperatorExpressions:
-        """Return the expressions of a definition, checked; QueryError where one is refused. ``patiently``: Spark has
-        all the time that it needs for what it is asked.
+        """Return the expressions of a definition, checked; QueryError where one is refused.
+
+        ``patiently``: Spark has all the time that it needs for its answers.
         """
 
     def destination(
@@ -81,7 +82,7 @@ class OperatorKind(Protocol[D]):
         """
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return how many objects or observations one holder may hold, with so many queries of the kind."""
+        """Return the number of objects or observations that one holder may hold, with so many queries of the kind."""
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the reader of the kind's messages in the feed of a stream."""

@@ -8,7 +8,7 @@ from broker.body import Body, Text
 
 
 class KindBody(Body):
-    """A body of an operator; each has its ``name``, and the fields of its definition."""
+    """The body of an operator; each has its ``name``, and the fields of its definition."""
 
     summary: Text | None = Field(
         default=None,

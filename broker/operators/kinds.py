@@ -23,6 +23,7 @@ OPERATORS: Mapping[str, OperatorKind[Any]] = {EVENTS.name: EVENTS, NEAR.name: NE
 
 def definition_of(plain: Mapping[str, Any]) -> Definition | None:
     """Return the definition of the ``operator`` of a query, as records and the API have it; None for ``route``.
+
     QueryError where it is none.
 
     >>> definition_of({"name": "events", "key": "icao24"}).summary()
@@ -43,12 +44,12 @@ def definition_of(plain: Mapping[str, Any]) -> Definition | None:
 
 
 def described(definition: Definition | None) -> dict[str, Any] | None:
-    """Return the ``operator`` of a query as answers have it: its definition, and what is computed of it."""
+    """Return the ``operator`` of a query as answers have it: its definition, and the fields computed of it."""
     return None if definition is None else {**definition.plain(), "summary": definition.summary()}
 
 
 def settable(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ``operator`` of an answer without what is computed, as it can be registered again.
+    """Return the ``operator`` of an answer without computed fields, as it can be registered again.
 
     >>> settable({"name": "events", "key": "icao24", "summary": "enter of icao24"})
     {'name': 'events', 'key': 'icao24'}

@@ -1,4 +1,4 @@
-"""What an operator is to the job of a stream: accepted records in, outgoing records out, in one write a batch."""
+"""The protocol of operators in the job of a stream: accepted records in, outgoing records out, in one write a batch."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ if TYPE_CHECKING:
 
 
 class Operator(Protocol):
-    """What becomes of the records that its queries accept, as far as that takes no state.
+    """The stateless part of an operator: the projection of accepted records to outgoing records.
 
-    A record that was matched has a *target* for each destination that it goes to: a text of the destination and of the
-    ids that accept it (:mod:`broker.matching.matches_text`). For the targets that it :meth:`takes`, an operator says
-    what is written. All of it are columns, which the JVM computes: over RECORD, ERROR, ``target``, and the operator's
-    own ``columns``; what it needs a state for, it writes to a topic that a second query of Spark's reads.
+    A record that was matched has a *target* for each destination that it goes to. A target is a text of the destination
+    and of the ids that accept it (:mod:`broker.matching.matches_text`). For the targets that it :meth:`takes`, an
+    operator gives the outgoing records. All of it are columns, which the JVM computes: over RECORD, ERROR, ``target``,
+    and the operator's own ``columns``. An operator with a state writes to a topic that a second query of Spark's reads.
     """
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """What it needs of a record beside the record itself, each under a name of its own: over the attributes."""
+        """Return the columns that it needs beside the record itself, over the attributes, each under a unique name."""
 
     def targets(self, deliveries: Column) -> Column:
-        """The deliveries of a record, as a text or NULL, with the targets that the operator wants beside them."""
+        """Return the deliveries of a record, as a text or NULL, with the targets that the operator adds to them."""
 
     def takes(self) -> Column:
-        """Whether a target is its own (BOOLEAN)."""
+        """Return whether the operator takes a target (BOOLEAN)."""
 
     def topic(self) -> Column:
-        """STRING."""
+        """Return the topic (STRING)."""
 
     def partition(self) -> Column:
-        """INT; NULL where the key decides."""
+        """Return the partition (INT); NULL where the key decides."""
 
     def key(self) -> Column:
-        """BINARY."""
+        """Return the key (BINARY)."""
 
     def value(self) -> Column:
-        """BINARY."""
+        """Return the value (BINARY)."""
 
     def headers(self) -> Column:
-        """ARRAY<STRUCT<key: STRING, value: BINARY>>."""
+        """Return the headers (ARRAY<STRUCT<key: STRING, value: BINARY>>)."""
 
     def size(self) -> Column:
-        """The bytes that it takes at most, over the columns before as well (BIGINT)."""
+        """Return the most bytes that the record takes, over the columns before as well (BIGINT)."""

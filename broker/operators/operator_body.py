@@ -33,7 +33,7 @@ def _validated(plain: Any) -> KindBody:
 
 
 def _plain(body: KindBody) -> dict[str, Any]:
-    # What is computed comes last.
+    # The computed field comes last.
     plain = body.model_dump()
     return {**plain, "summary": plain.pop("summary")}
 

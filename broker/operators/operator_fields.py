@@ -1,4 +1,4 @@
-"""Fields of operators, as records and the API have them: checked, with a line that says what is wrong."""
+"""Fields of operators, as records and the API have them: checked, with a line that names the error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def kinds_of(given: object, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def number_of(name: str, given: object, *, least: float, most: float, what: str = "seconds") -> float:
-    """A number of some unit, to a millionth; QueryError where it is none, or out of range."""
+    """Return a number of some unit, to a millionth; QueryError where it is none, or out of range."""
     is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
     if not is_number or not least <= given <= most:  # type: ignore[operator]
         raise QueryError(f"operator.{name}", shown(given), f"give {what}, from {least} to {most:,}")
@@ -52,5 +52,5 @@ def number_of(name: str, given: object, *, least: float, most: float, what: str 
 
 
 def shown(value: object) -> str:
-    """What was given, as an error shows it."""
+    """Return a given value as an error shows it."""
     return str(value).encode("utf-8", "replace").decode()[:200]

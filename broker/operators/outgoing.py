@@ -1,4 +1,4 @@
-"""From matched records to the records that are written: what each operator makes of its targets, and dead letters."""
+"""The projections from matched records to written records: outputs of operators for their targets, and dead letters."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ def outgoing(
     operators: Sequence[Operator] = (),
     carried: Sequence[str] = (),
 ) -> tuple[tuple[Column, ...], ...]:
-    """What to select of matched records, one projection over the other, for the records to write: ``topic``, ``key``,
-    ``value``, ``headers``, and with operators beside routing ``partition``.
+    """Return the projections of matched records, one over the other, that give the records to write.
+
+    Their columns are ``topic``, ``key``, ``value``, ``headers``, and with operators beside routing ``partition``.
 
     ``deliveries`` names the column of destinations and queries as one text (:mod:`broker.matching.matches_text`). A
     target goes to the first of the ``operators`` that takes it, else it is routed. A record with a reason in ERROR goes
     to the dead-letter topic and nowhere else. ``carried``: the names of the operators' own columns.
 
-    ``limits`` holds the largest record, in bytes, of each topic: for what is larger, a dead letter without value and
-    without the record's own headers says so.
+    ``limits`` holds the largest record, in bytes, of each topic. For a larger record a dead letter is written, without
+    value and without the record's own headers.
     """
     from pyspark.sql import functions as sf
 
@@ -83,9 +84,9 @@ def outgoing(
 
 
 def usual_limit(limits: Mapping[str, int]) -> tuple[int, dict[str, int]]:
-    """The limit that most topics have, for the broker creates them with it, and those of the others.
+    """Return the limit that most topics have, for the broker creates them with it, and those of the others.
 
-    It is all that the way of the records hangs on: a topic more with the usual limit changes nothing.
+    The projections depend on these alone: one more topic with the usual limit changes nothing.
     """
     usual = max(limits.values())
     return usual, {topic: limit for topic, limit in limits.items() if limit != usual}

@@ -8,6 +8,6 @@ from broker.operators.kind_body import KindBody
 
 
 class RouteBody(KindBody):
-    """Accepted records are routed to the topic of their query; the same as no operator."""
+    """The operator of accepted records that are routed to the topic of their query; the same as no operator."""
 
     name: Literal["route"]

@@ -19,9 +19,9 @@ TIMESTAMP = f"CAST(unix_millis({RECORD}.timestamp) AS STRING)"
 """The time of a record in milliseconds, as SQL."""
 
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
-# The ids of queries and shapes are not longer than what the target has beside the topic, and a header's name of ours
-# has 10 bytes at most, but for the timestamp's, which is in the constant.
-# Texts joined rather than a lambda that adds up: what has a lambda is not compiled with what is around it.
+# The ids of queries and shapes are not longer than the target without its topic. A header's name of ours has 10 bytes
+# at most, but for the timestamp's, which is in the constant.
+# Texts are joined rather than summed by a lambda: Spark does not compile a lambda with the code around it.
 _BYTES = f"""180L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)
     + 20L * size(headers) - 10L * greatest(size({RECORD}.headers), 0)
     + octet_length(target) - octet_length(topic) + coalesce(octet_length({ERROR}), 0) + octet_length(source)
@@ -31,9 +31,12 @@ _BYTES = f"""180L + coalesce(octet_length(key), 0) + coalesce(octet_length(value
 
 
 class Routing(Operator):
-    """Key and value byte for byte those of the source record; its headers come first, then ``asc-shape`` for each
-    shape of a join that accepts it, ``asc-query`` for each query, and ``asc-source`` and ``asc-timestamp``: Spark's
-    sink has no column for a record's time. It takes what no other operator does, dead letters among them.
+    """The operator ``route``: each record as it came, for each topic.
+
+    Key and value are byte for byte those of the source record. The headers of the source record come first. Then follow
+    ``asc-shape`` for each shape of a join that accepts it, ``asc-query`` for each query, ``asc-source`` and
+    ``asc-timestamp``: Spark's sink has no column for a record's time. It takes each target that no other operator
+    takes, dead letters among them.
     """
 
     @property
@@ -91,7 +94,7 @@ class Routing(Operator):
 
 
 def _zipped(name: str, texts: str) -> str:
-    """Headers of one name, with each of some texts between BETWEEN_IDS."""
+    """Return headers of one name, with each of some texts between BETWEEN_IDS, as SQL."""
     values = f"split({texts}, '{BETWEEN_IDS}')"
     zipped = f"arrays_zip(array_repeat('{name}', size({values})), CAST({values} AS ARRAY<BINARY>))"
     return f"CAST({zipped} AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"

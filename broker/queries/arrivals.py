@@ -1,4 +1,4 @@
-"""Changes that arrive while another one is made: they wait, and those that can be are made together."""
+"""Changes that arrive while another one is made: they wait, and are made together where possible."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from broker.queries.loads import Load
 from broker.queries.query_set import QuerySet
 
 _FEW = 100
-"""Changes of a request that others may be made together with."""
+"""The most changes of a request that others may be made together with."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(eq=False, slots=True)
 class Arrival:
-    """Changes that were judged against what stood, and what became of them: an outcome, an error, or ``is_stale``,
-    where they have to be judged anew.
+    """Changes that were judged against the standing queries, and their answer.
+
+    The answer is an outcome, an error, or ``is_stale``, where they have to be judged anew.
     """
 
     changes: Sequence[Change | AscError]
@@ -39,12 +40,13 @@ class Arrival:
 
     @property
     def is_answered(self) -> bool:
-        """Whether nothing is left to be done for it."""
+        """Return whether nothing is left to be done for it."""
         return self.is_stale or self.outcome is not None or self.error is not None
 
     def is_of(self, standing: QuerySet) -> bool:
-        """Whether what it alters stands as it was judged, and the shapes that it names as well: nothing that another
-        change did is undone.
+        """Return whether the queries that it alters, and the shapes that it names, are as they were judged.
+
+        So it undoes nothing that another change did.
         """
         is_reshaped = standing.shapes is not self.standing.shapes
         if is_reshaped and any(one.predicate.shapes or one.computes_by_row for one in self.candidates.values()):
@@ -53,8 +55,10 @@ class Arrival:
         return all(standing.queries.get(name) is self.standing.queries.get(name) for name in altered)
 
     def is_plain(self, standing: QuerySet) -> bool:
-        """Whether it may be made with others, as far as can be told from it alone: few changes, none of them refused,
-        of queries that are its own, and without a number of queries to be kept.
+        """Return whether it may be made with others, as far as it alone decides.
+
+        It has few changes, none of them refused, all of the caller's own queries, and no limit on the number of
+        queries.
         """
         if self.refused or self.keep_going or self.scope.max_queries is not None or len(self.changes) > _FEW:
             return False
@@ -62,11 +66,11 @@ class Arrival:
         return all(query is None or self.scope.owns(query.id, query.stream) for query in stand)
 
     def ids(self) -> list[str]:
-        """The ids that it changes."""
+        """Return the ids that it changes."""
         return [change.query_id for change in self.changes if not isinstance(change, AscError)]
 
     def answer(self) -> Outcome:
-        """What became of it; its error is raised."""
+        """Return its outcome; raise its error."""
         if self.error is not None:
             raise self.error
         assert self.outcome is not None
@@ -74,39 +78,39 @@ class Arrival:
 
 
 class Arrivals:
-    """Those that wait, in the order in which they came. Threads share it."""
+    """The waiting arrivals, in the order in which they came. Threads share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: list[Arrival] = []
 
     def add(self, arrival: Arrival) -> None:
-        """Another one waits."""
+        """Add a waiting arrival."""
         with self._lock:
             self._waiting.append(arrival)
 
     def take(self) -> list[Arrival]:
-        """All that wait, who wait no longer."""
+        """Return all waiting arrivals, which wait no longer."""
         with self._lock:
             taken, self._waiting = self._waiting, []
         return taken
 
 
 def companions(arrivals: Sequence[Arrival], standing: QuerySet) -> list[Arrival]:
-    """Those that can be made in one step: plain ones, no two of which change the same query."""
+    """Return the arrivals that can be made in one step: plain ones, no two of which change the same query."""
     taken: set[str] = set()
     found: list[Arrival] = []
     for arrival in arrivals:
         ids = arrival.ids()
         if arrival.is_plain(standing) and taken.isdisjoint(ids):
             found.append(arrival)
-        # Who comes after one that waits, and changes the same, waits as well.
+        # An arrival that changes the same query as an earlier waiting one waits as well.
         taken.update(ids)
     return found
 
 
 def joined(arrivals: Sequence[Arrival]) -> tuple[list[Change | AscError], dict[int, Candidate]]:
-    """The changes of all, one after the other, and their candidates by position."""
+    """Return the changes of all, one after the other, and their candidates by position."""
     changes: list[Change | AscError] = []
     candidates: dict[int, Candidate] = {}
     for arrival in arrivals:
@@ -116,7 +120,7 @@ def joined(arrivals: Sequence[Arrival]) -> tuple[list[Change | AscError], dict[i
 
 
 def unrefused(arrivals: Sequence[Arrival], refused: Collection[int]) -> list[Arrival]:
-    """Those of which no change is refused, by the positions that :func:`joined` gave."""
+    """Return the arrivals of which no change is refused, by the positions that :func:`joined` gave."""
     found, low = [], 0
     for arrival in arrivals:
         high = low + len(arrival.changes)
@@ -127,7 +131,7 @@ def unrefused(arrivals: Sequence[Arrival], refused: Collection[int]) -> list[Arr
 
 
 def part(arrivals: Sequence[Arrival], outcome: Outcome, before: QuerySet) -> None:
-    """Give each of those that were made in one step its own of what became of all."""
+    """Give each of the arrivals that were made in one step its own part of the outcome."""
     low = 0
     for arrival in arrivals:
         high = low + len(arrival.changes)

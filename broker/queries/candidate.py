@@ -1,4 +1,4 @@
-"""Queries that were judged, and what plans hold of them: one of its own, or of a join one a shape."""
+"""Queries that were judged, and their queries in plans: one of its own, or for a join one a shape."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from broker.queries.query import RegisteredQuery
 from broker.stream.analyser import StreamAnalyser
 
 _TOLD = 5
-"""Shapes that a warning names."""
+"""The most shapes that a warning names."""
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """What a join stands for over the rows of its layer: a predicate for each shape, but for those that are refused
-    with the values of a row (``refused``: why, by shape).
+    """The members of a join over the rows of its layer: a predicate for each shape.
 
-    Invariant: a function of the join's predicate and the rows, whatever came before. Cost: beside the predicates, what
-    :class:`JoinPredicate` takes a row.
+    ``refused``: the shapes refused with the values of their row, which have none, with the reasons. Invariant: a
+    function of the join's predicate and the rows, whatever came before. Cost: beside the predicates, that of
+    :class:`JoinPredicate` for each row.
     """
 
     join: JoinPredicate
@@ -45,7 +45,7 @@ class Members:
 
     @staticmethod
     def of(join: JoinPredicate, rows: Mapping[str, Feature]) -> Members:
-        """Those of some rows."""
+        """Return the members for some rows."""
         predicates: dict[str, Predicate] = {}
         refused: dict[str, PredicateError] = {}
         for shape_id, row in rows.items():
@@ -56,7 +56,7 @@ class Members:
         return Members(join, rows, predicates, refused)
 
     def over(self, rows: Mapping[str, Feature]) -> Members:
-        """Those of other rows of the layer; what both have is taken over."""
+        """Return the members for other rows of the layer; those of rows in both are taken over."""
         if rows is self.rows:
             return self
         changed = _sorted(rows).differences(_sorted(self.rows))
@@ -67,14 +67,16 @@ class Members:
 
     @cached_property
     def computed(self) -> Mapping[PAttribute, None]:
-        """The expressions that Spark computes for all of them together, in the order of first use."""
+        """Return the expressions that Spark computes for all of them together, in the order of first use."""
         return dict.fromkeys(a for predicate in self.predicates.values() for a in predicate.read if a.is_computed)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A query that was judged and may be served. ``predicate``: of a join what holds for all of its shapes
-    (:attr:`JoinPredicate.template`), whose ``members`` plans hold. ``expressions``: those of its operator, checked.
+    """A query that was judged and may be served.
+
+    ``predicate``: for a join the one that holds for all of its shapes (:attr:`JoinPredicate.template`), whose
+    ``members`` plans hold. ``expressions``: those of its operator, checked.
     """
 
     query: RegisteredQuery
@@ -91,9 +93,10 @@ class Candidate:
         may_wait: bool = True,
         patiently: bool = False,
     ) -> Candidate:
-        """A query over the layers that stand; AscError where it is refused. ``may_wait``: it stands already, so that
-        shapes that are not there are waited for, and those that are refused left out. ``patiently``: Spark has all the
-        time that it needs for the condition of a near query.
+        """Return a query over the current layers as a candidate; AscError where it is refused.
+
+        ``may_wait``: it is registered already, so that missing shapes are waited for, and refused ones excluded.
+        ``patiently``: Spark has all the time that it needs for the condition of a near query.
         """
         if query.join is None:
             predicate = analyser.normalise(query.where, shapes, may_wait=may_wait)
@@ -109,25 +112,25 @@ class Candidate:
 
     @staticmethod
     def of_members(query: RegisteredQuery, analyser: StreamAnalyser, members: Members) -> Candidate:
-        """A join with some of its members, or all."""
+        """Return a join as a candidate with some of its members, or all."""
         return Candidate(query, members.join.template, members, _expressions(query, analyser))
 
     def over(self, shapes: Mapping[str, Layer]) -> Candidate:
-        """Itself over the layers that stand by now."""
+        """Return the candidate over other layers."""
         if self.members is None or self.query.join is None:
             return self
         return replace(self, members=self.members.over(shapes[self.query.join.layer].features))
 
     @property
     def read(self) -> tuple[PAttribute, ...]:
-        """The p-attributes whose values it needs beside those of its members, each once."""
+        """Return the p-attributes whose values it needs beside those of its members, each once."""
         expressions = self.expressions.all
         own = expressions if self.members is not None else (self.predicate, *expressions)
         return tuple(dict.fromkeys(a for each in own for a in each.read))
 
     @property
     def computed(self) -> list[PAttribute]:
-        """The expressions that Spark would compute for it, in the order of first use."""
+        """Return the expressions that Spark would compute for it, in the order of first use."""
         if self.members is not None:
             return list(dict.fromkeys((*self.members.computed, *(a for a in self.read if a.is_computed))))
         # Plain terms have none, and a bulk load has a million of them.
@@ -137,18 +140,18 @@ class Candidate:
 
     @property
     def computed_texts(self) -> set[str]:
-        """The SQL texts of all that a batch computes for it, its operator's expressions included."""
+        """Return the SQL texts of all that a batch computes for it, its operator's expressions included."""
         destination = self.destination
         own = () if destination is None else expressions_of_destination(destination)
         return {attribute.sql for attribute in (*self.computed, *own)}
 
     @property
     def computes_by_row(self) -> bool:
-        """Whether Spark computes other expressions for some rows of its layer than for others."""
+        """Return whether Spark computes other expressions for some rows of its layer than for others."""
         return self.members is not None and not self.members.computed.keys() <= set(self.predicate.read)
 
     def planned(self) -> list[Query]:
-        """Return what plans hold of it while it runs."""
+        """Return its queries in plans while it runs."""
         query, own = self.query, self.destination
         destination = None if own is None else own.in_plan()
         if self.members is not None:
@@ -157,7 +160,7 @@ class Candidate:
 
     @property
     def destination(self) -> FeedDestination | None:
-        """The operator that its matches go to, as plans have it; None for its topic."""
+        """Return the operator that its matches go to, as plans have it; None for its topic."""
         query, definition = self.query, self.query.operator
         if definition is None:
             return None
@@ -168,7 +171,7 @@ class Candidate:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be said of it."""
+        """Return the warnings of its registration."""
         refused = {} if self.members is None else self.members.refused
         if not refused:
             return self.predicate.warnings
@@ -179,7 +182,7 @@ class Candidate:
 def members_of(
     query: RegisteredQuery, predicates: Mapping[str, Predicate], destination: Destination | None
 ) -> list[Query]:
-    """Members of a join, by the shapes of their predicates, as plans hold them."""
+    """Return the members of a join, by the shapes of their predicates, as plans hold them."""
     per_shape = query.join is not None and query.join.per_shape
     return [
         Query(member_id(query.id, shape_id, per_shape=per_shape), predicate, query.topic, destination)
@@ -188,14 +191,14 @@ def members_of(
 
 
 def plan_id_of(query: RegisteredQuery, shape_id: str | None) -> str:
-    """What plans call a query, or the member of a join for a shape."""
+    """Return the id in plans of a query, or of the member of a join for a shape."""
     if query.join is None or shape_id is None:
         return query.id
     return member_id(query.id, shape_id, per_shape=query.join.per_shape)
 
 
 def planned_ids(plan: Plan, query: RegisteredQuery) -> Collection[str]:
-    """What a plan calls what it holds of a query that it serves."""
+    """Return the ids in a plan of a query that it serves."""
     return [query.id] if query.join is None else members_in(plan, query.id)
 
 
@@ -204,7 +207,7 @@ def _sorted(rows: Mapping[str, Feature]) -> SortedMap[str, Feature]:
 
 
 def of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError:
-    """The error, with the shape whose row it is about."""
+    """Return the error with the shape whose row it is about."""
     subject = f"of shape {layer}/{shape_id}: {error.subject}"
     return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
 

@@ -1,4 +1,4 @@
-"""Changes of the standing queries, and what became of them."""
+"""Changes of the standing queries, and their outcome."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from broker.queries.query import RegisteredQuery
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Register a query, in place of the one of the same id if there is one; without ``replaces``, only if there is
-    none.
-    """
+    """The registration of a query, in place of the one of the same id; without ``replaces``, only of a new id."""
 
     query: RegisteredQuery
     replaces: bool = True
@@ -27,8 +25,9 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Alter:
-    """Make a query of what stands by then under an id, whoever changed it meanwhile; None where nothing stands.
-    Without ``replaces``, only where nothing stands.
+    """The change of the query that an id has at that time, whoever changed it meanwhile; None where it has none.
+
+    Without ``replaces``, only where it has none.
     """
 
     query_id: str
@@ -38,7 +37,7 @@ class Alter:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Remove a standing query."""
+    """The removal of a standing query."""
 
     query_id: str
 
@@ -46,14 +45,14 @@ class Remove:
 Change = Put | Alter | Remove
 
 Became = Literal["registered", "replaced", "unchanged"]
-"""What a registration was: of a new id, in place of another query, or of one that stands just so."""
+"""The effect of a registration: a new id, another query replaced, or an equal query already registered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A query that was registered: as it stands, the first offsets by source partition that it sees, and warnings.
+    """A query that was registered, the first offsets by source partition that it sees, and warnings.
 
-    One that is unchanged keeps the version it has: nothing was written for it. ``previous``: the one that it replaced.
+    One that is unchanged keeps its version: nothing was written for it. ``previous``: the query that it replaced.
     """
 
     query: RegisteredQuery
@@ -64,15 +63,15 @@ class Registered:
 
     @property
     def is_new(self) -> bool:
-        """Whether there was none of its id."""
+        """Return whether there was no query of its id."""
         return self.became == "registered"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of changes, by their position: made, all in one step at ``version``, or refused with the reason.
+    """The outcome of changes, by their position: made, all in one step at ``version``, or refused with the reason.
 
-    ``version`` is None where nothing was made; where all that was made stood just so, it is that of what stands.
+    ``version`` is None where nothing was made; where all queries were unchanged, it is that of the standing queries.
     ``effective_offsets``: by stream, the first ones that the change holds for.
     """
 
@@ -83,7 +82,7 @@ class Outcome:
     effective_offsets: Mapping[str, Offsets] = field(default_factory=dict)
 
     def raised(self) -> Outcome:
-        """Itself; where a change was refused, the first refusal is raised."""
+        """Return the outcome; raise the first refusal where a change was refused."""
         if self.refused:
             raise self.refused[min(self.refused)]
         return self

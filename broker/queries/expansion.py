@@ -1,4 +1,4 @@
-"""Joins in plans: which of their members come and go with shapes, and over how many shapes there may be joins."""
+"""Joins in plans: the members that come and go with shapes, and the bound on the shapes of joins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from broker.queries.query_set import QuerySet
 from broker.stream.analyser import StreamAnalyser
 
 Reshaped = Mapping[str, Collection[str] | None]
-"""The ids of the rows that changed, by layer; None where any of a layer may have."""
+"""The ids of the rows that changed, by layer; None where any row of a layer may have changed."""
 
 
 Made = Mapping[str, tuple[RegisteredQuery, Members]]
@@ -29,7 +29,7 @@ Made = Mapping[str, tuple[RegisteredQuery, Members]]
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What changed of a set: queries, by id, and shapes of layers; ``made``: what is known of these already."""
+    """The changes of a set: queries, by id, and shapes of layers; ``made``: the members made for these already."""
 
     queries: Collection[str]
     shapes: Reshaped = field(default_factory=dict)
@@ -46,8 +46,9 @@ class Moved:
 
 
 def made_members(analysers: Mapping[str, StreamAnalyser], after: QuerySet, shapes: Reshaped) -> Made:
-    """The members, for shapes that changed, of the joins that are served ``after`` that; none of one that is refused by
-    now, as for a shape that it names.
+    """Return the members, for shapes that changed, of the joins that are served ``after`` the change.
+
+    A join that is refused by now, as for a shape that it names, has none.
     """
     made: dict[str, tuple[RegisteredQuery, Members]] = {}
     for layer, ids in shapes.items():
@@ -74,8 +75,10 @@ def moved_members(
     changed: Changed,
     again: Collection[str],
 ) -> Moved:
-    """What becomes of the joins that stand ``after`` some shapes changed, in plans of before, but for those that are
-    judged ``again``: the members of these shapes are made anew, and no others, unless Spark would have to compute more.
+    """Return the changes in plans of the joins served ``after`` some shapes changed, except those judged ``again``.
+
+    The members of these shapes are made anew, and no others. A join for which Spark would have to compute more is to be
+    judged whole.
     """
     moved = Moved()
     for layer, ids in changed.shapes.items():
@@ -98,7 +101,7 @@ def moved_members(
 
 
 def reshaped(then: Mapping[str, StoredLayer], now: Mapping[str, StoredLayer]) -> Reshaped:
-    """The shapes that are others now."""
+    """Return the shapes that differ now."""
     none: SortedMap[str, Feature] = SortedMap()
     return {
         name: stored.rows.differences(then[name].rows if name in then else none)
@@ -108,14 +111,17 @@ def reshaped(then: Mapping[str, StoredLayer], now: Mapping[str, StoredLayer]) ->
 
 
 def change_count(then: QuerySet, now: QuerySet) -> int:
-    """How many queries, and shapes of joins, are others now."""
+    """Return the number of queries, and of shapes of joins, that differ now."""
     shapes = reshaped(then.layers, now.layers)
     moved = sum(len(ids or ()) for name, ids in shapes.items() if now.joins_over(name))
     return len(now.queries.differences(then.queries)) + moved
 
 
 def crowded_joins(standing: QuerySet, most: int) -> set[str]:
-    """The ids of the joins of streams whose joins have more shapes together: which are served is to be told anew."""
+    """Return the ids of the joins of streams whose joins have more than ``most`` shapes together.
+
+    A new decision is due as to which of them are served.
+    """
     running = _running_joins(standing)
     counts = Counter[str]()
     for query, count in running:
@@ -124,8 +130,9 @@ def crowded_joins(standing: QuerySet, most: int) -> set[str]:
 
 
 def over_too_many_shapes(candidates: Sequence[Candidate], standing: QuerySet, most: int) -> dict[int, AscError]:
-    """The joins among candidates, by position, that would have too many shapes beside those that stand, or come before;
-    paused ones have none.
+    """Return the joins among candidates, by position, that would have too many shapes.
+
+    The shapes of the standing joins count, and of the candidates before. Paused joins have none.
     """
     joins = [
         (i, one.query, len(one.members.rows))
@@ -148,8 +155,9 @@ def over_too_many_shapes(candidates: Sequence[Candidate], standing: QuerySet, mo
 
 
 def _running_joins(standing: QuerySet) -> list[tuple[RegisteredQuery, int]]:
-    """The joins that are not paused, each with the number of the shapes of its layer. Those that are not served count
-    as well: the oldest come first when there is room, and when the daemon starts.
+    """Return the joins that are not paused, each with the number of the shapes of its layer.
+
+    Joins that are not served count as well: the oldest come first when there is capacity, and when the daemon starts.
     """
     return [
         (query, len(layer.features))

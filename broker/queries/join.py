@@ -1,4 +1,4 @@
-"""What makes a registered query a join: the layer that it stands over, and how it delivers."""
+"""Joins of registered queries: the layer of a join, and its way of delivery."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A query whose predicate names columns of a layer: it stands for one query a row. ``per_shape``: what is accepted
-    is written once a record and shape, instead of once.
+    """The layer of a query whose predicate names columns of it: the query represents one query a row.
+
+    ``per_shape``: each accepted record is written once a shape, instead of once.
 
     >>> Join.of(Join("countries").plain()) == Join("countries")
     True
@@ -20,14 +21,14 @@ class Join:
     per_shape: bool = False
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it, in the registry and in the API."""
+        """Return the join as JSON has it, in the registry and in the API."""
         return {"layer": self.layer, "per_shape": self.per_shape}
 
     @staticmethod
     def of(plain: object) -> Join | None:
         """Return the join that JSON holds, None for null. TypeError for anything else.
 
-        Records and snapshots written before the member was renamed say ``pairs`` for ``per_shape``.
+        Records and snapshots written before the member was renamed have ``pairs`` for ``per_shape``.
         """
         if plain is None:
             return None

@@ -1,4 +1,4 @@
-"""Judging changes: what is refused of each by itself, and what is refused of those that are made together."""
+"""Judging changes: the refusals of each by itself, and of those that are made together."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from broker.stream.stream import Stream
 
 
 class Judge:
-    """Tells what is refused, and changes nothing. :meth:`judged` holds no lock, for Spark is asked and others go on;
-    :meth:`refuse_together` is called with the registrar's, for what hangs on what stands.
+    """The judge of changes, which changes nothing itself.
+
+    :meth:`judged` holds no lock, for Spark is asked and others go on. :meth:`refuse_together` is called under the
+    registrar's, for the rules that depend on the standing queries.
     """
 
     def __init__(
@@ -37,8 +39,9 @@ class Judge:
         self._stands = stands
 
     def stream_of(self, name: str | None, scope: Scope) -> Stream:
-        """The stream that is meant; QueryError when it is unknown, or left out where there are several. ForbiddenError
-        for one that is outside a caller's scope; none of those is named.
+        """Return the stream of a name; QueryError when it is unknown, or missing where there are several.
+
+        ForbiddenError for a stream that is outside a caller's scope; errors name none of those.
         """
         if name is not None:
             scope.check_stream(name)
@@ -57,7 +60,7 @@ class Judge:
     def judged(
         self, changes: Sequence[Change | AscError], standing: QuerySet, load: Load, scope: Scope
     ) -> tuple[dict[int, Candidate], dict[int, AscError]]:
-        """The candidates among changes, and what is refused, by position: all but what hangs on other queries.
+        """Return the candidates among changes, and the refusals, by position, except refusals that need other queries.
 
         Spark is asked here, which takes a while: no lock is held, and other changes go on.
         """
@@ -71,7 +74,7 @@ class Judge:
             with refusing(refused, position):
                 scope.check_id(change.query_id)
                 if isinstance(change, Put):
-                    # However many stand, more of one load never will: they are not read.
+                    # Whatever is registered, no more of one load can be: the others are not read.
                     own_ids.add(change.query_id)
                     scope.check_number(len(own_ids))
                     candidates[position] = self._candidate(change.query, scope, standing)
@@ -88,8 +91,9 @@ class Judge:
         return {i: one for i, one in candidates.items() if i not in refused}, refused
 
     def _candidate(self, query: RegisteredQuery, scope: Scope, standing: QuerySet) -> Candidate:
-        """A query as a candidate, all but what hangs on the others and on Spark; AscError where it is refused. A shape
-        that is not there is waited for by whom stands with that predicate already.
+        """Return a query as a candidate, judged without other queries and Spark; AscError where it is refused.
+
+        A query that is registered with that predicate already may wait for a missing shape.
         """
         check_id(query.id)
         scope.check_id(query.id)
@@ -109,8 +113,10 @@ class Judge:
     def refuse_together(
         self, candidates: Mapping[int, Candidate], refused: dict[int, AscError], scope: Scope, removed: int
     ) -> set[str]:
-        """Add to the refused what hangs on the others, on Spark and on Kafka: candidates that would close a loop, that
-        Spark refuses, that are too many, or whose topic cannot be what they want of it. The topics yet to be made.
+        """Refuse the candidates that fail beside others, by Spark or by Kafka; return the topics yet to be made.
+
+        A candidate fails where it would close a loop, Spark refuses it, there are too many, or its topic cannot be
+        used.
         """
         self._refuse_by_rules(candidates, refused)
         if scope.max_queries is not None:
@@ -126,7 +132,7 @@ class Judge:
                     (i, fault) for i, one in candidates.items() if _is_fed(one) and one.query.stream == stream
                 )
         if by_topic:
-            # What they would have replaced stands on, and others may break a rule beside it.
+            # The queries that they would have replaced stay, and others may break a rule beside these.
             self._refuse_by_rules(candidates, refused)
         return missing
 
@@ -141,7 +147,7 @@ class Judge:
     def _refuse_by_number(
         self, candidates: Mapping[int, Candidate], refused: dict[int, AscError], scope: Scope, removed: int
     ) -> None:
-        """Refuse those beyond the number of queries that a caller may have, with the lock held."""
+        """Refuse the candidates beyond the number of queries that a caller may have, with the lock held."""
         number = self._stands.now.count(scope.id_prefix, scope.streams) - removed
         for position, candidate in sorted(candidates.items()):
             if position in refused or candidate.query.id in self._stands.now:
@@ -152,19 +158,19 @@ class Judge:
 
 
 def fed_streams(candidates: Iterable[Candidate]) -> set[str]:
-    """The streams that these need a feed of."""
+    """Return the streams that candidates need a feed of."""
     return {candidate.query.stream for candidate in candidates if _is_fed(candidate)}
 
 
 def _is_fed(candidate: Candidate) -> bool:
-    """Whether its records go to its stream's feed."""
+    """Return whether the records of a candidate go to its stream's feed."""
     definition = candidate.query.operator
     return definition is not None and kind_of(definition).handoff == "feed" and not candidate.query.paused
 
 
 @contextmanager
 def refusing(refused: dict[int, AscError], position: int) -> Iterator[None]:
-    """What is raised within is why the change at a position is refused."""
+    """Record an exception raised within the context as the refusal of the change at a position."""
     try:
         yield
     except AscError as error:

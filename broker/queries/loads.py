@@ -1,4 +1,4 @@
-"""How far the large changes under way are: to those who wait for one it looks as if nothing happened."""
+"""The progress of large changes, for those who wait for one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Step = Literal["read", "validated", "compiled", "written"]
 STEPS: tuple[Step, ...] = ("read", "validated", "compiled", "written")
 
 _TOLD = 20_000
-"""Queries changed at once that take seconds."""
+"""The number of queries changed at once that takes seconds, and is logged."""
 
 
 @dataclass(slots=True)
 class Load:
-    """A change of so many queries under way; written by the thread that makes it alone.
+    """A change of so many queries in progress; only the thread that makes it writes it.
 
-    ``by``: the name of whose change it is. ``read``: the queries whose predicates are; ``last_step``: the last
-    of the STEPS that all of them have behind them.
+    ``by``: the name of the caller. ``read``: the number of queries whose predicates were read. ``last_step``: the last
+    of the STEPS that is done for all of them.
     """
 
     queries: int
@@ -32,18 +32,18 @@ class Load:
     by: str = ""
 
     def begin(self) -> None:
-        """From the first step on, for what was judged did not stand any more."""
+        """Begin at the first step, also anew where the standing queries changed after judging."""
         self.read, self.last_step = 0, None
 
     def told(self, step: Step, queries: int | None = None) -> None:
-        """A step is done, by all or by so many queries: to be seen, and where it took long in the log."""
+        """Note a step as done, by all or by so many queries, and log it where there are many."""
         self.last_step = step
         count = self.queries if queries is None else queries
         if count >= _TOLD:
             LOG.info("bulk load: %d queries are %s", count, step)
 
     def shown(self) -> dict[str, Any]:
-        """As JSON.
+        """Return the progress as JSON.
 
         >>> Load(100_000, read=30_000).shown()
         {'queries': 100000, 'read': 30000, 'last_step': None}
@@ -52,7 +52,7 @@ class Load:
 
 
 class Loads:
-    """The changes under way, in the order in which they began. Threads may share it."""
+    """The changes in progress, in the order in which they began. Threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -60,7 +60,7 @@ class Loads:
 
     @contextmanager
     def begun(self, queries: int, by: str = "") -> Iterator[Load]:
-        """A change of so many queries is under way until the context ends."""
+        """Enter a context for which a change of so many queries is in progress."""
         load = Load(queries, by=by)
         with self._lock:
             self._under_way.append(load)
@@ -71,5 +71,5 @@ class Loads:
                 self._under_way = [one for one in self._under_way if one is not load]
 
     def shown(self, by: str | None = None) -> list[dict[str, Any]]:
-        """All of them, or those of one name, as JSON."""
+        """Return all of them, or those of one name, as JSON."""
         return [load.shown() for load in self._under_way if by in (None, load.by)]

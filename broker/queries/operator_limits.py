@@ -19,8 +19,10 @@ from broker.queries.candidate import Candidate
 def excess_of_operators(
     config: Config, candidates: Sequence[Candidate], refused: Collection[int], plans: Mapping[str, Plan]
 ) -> dict[int, AscError]:
-    """Return the candidates beside those refused that are over a limit of their stream, beside the queries in its plan:
-    too many of their kind, or one track too many. A paused one is none.
+    """Return the candidates, beside those refused, that are over a limit of their stream.
+
+    There are too many queries of their kind, or one track too many, with the queries in the plan. A paused one counts
+    as none.
     """
     found: dict[int, AscError] = {}
     own = [
@@ -62,7 +64,7 @@ class _Used:
         self.tracks.add(destination.track.name)
 
     def excess(self, limits: LimitsConfig, stream: str, destination: FeedDestination) -> QueryError | None:
-        """Return why one query more is too many; where it is not, count it."""
+        """Return the reason why one query more is too many; where it is not, count it."""
         track, query = destination.track, destination.query
         kind = OPERATORS[track.op]
         limit = kind.limits[0]

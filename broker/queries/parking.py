@@ -1,4 +1,4 @@
-"""Which queries are registered and not served, though no rule is against them: parked, or set aside at the start."""
+"""The queries that are registered and not served, though no rule is against them: parked, or set aside at the start."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SET_ASIDE = "was set aside when the daemon was started (--set-aside): register 
 
 
 class Parking:
-    """Turns what streams find they cannot go on with into the queries that are not to be served.
+    """The parking of queries for findings of streams that these cannot go on with.
 
-    A stream names expressions and topics; the queries that use them are parked with their version, so that one that is
-    registered anew is served. What is parked is the stream's to keep, what was set aside lasts as long as the daemon.
-    The caller holds the lock of changes over :meth:`note`.
+    A stream names expressions and topics. The queries that use them are parked with their version, so that one that is
+    registered anew is served. The stream keeps the parked queries; a query set aside stays so as long as the daemon
+    runs. The caller holds the lock of changes over :meth:`note`.
     """
 
     def __init__(self, streams: Mapping[str, Stream], set_aside: Collection[str] = ()) -> None:
@@ -32,7 +32,7 @@ class Parking:
         self._noted: list[tuple[Stream, Finding]] = []
 
     def begin(self, standing: QuerySet) -> None:
-        """At the start: what stands. QueryError for an id that was to be set aside and is not registered."""
+        """Begin at the start with the standing queries; QueryError for an id to be set aside that is not registered."""
         for query_id in sorted(self._set_aside):
             standing.get(query_id)
         self._begun_at = standing.version
@@ -42,22 +42,22 @@ class Parking:
                 stream.parked.keep(versions)
 
     def reason(self, query: RegisteredQuery) -> str | None:
-        """Why a query is parked; None where it is not."""
+        """Return the reason why a query is parked; None where it is not."""
         if query.id in self._set_aside and query.version <= self._begun_at:
             return _SET_ASIDE
         stream = self._streams.get(query.stream)
         return None if stream is None else stream.parked.reason(query.id, query.version)
 
     def ids(self) -> set[str]:
-        """The ids that :meth:`reason` may have a word on."""
+        """Return the ids that :meth:`reason` may have a reason for."""
         return set(self._set_aside).union(*(stream.parked.ids() for stream in self._streams.values()))
 
     def is_due(self) -> bool:
-        """Whether a stream waits for queries to be parked."""
+        """Return whether a stream waits for queries to be parked."""
         return any(stream.finding is not None for stream in self._streams.values())
 
     def note(self, standing: QuerySet, state_at: Callable[[int], Mapping[str, RegisteredQuery]]) -> None:
-        """Park what uses what streams found, of the queries that stand and of those that a batch is run again with."""
+        """Park the queries that use a stream's finding, among the standing ones and those of a batch to be replayed."""
         self._noted = []
         for stream in self._streams.values():
             finding = stream.finding
@@ -75,7 +75,7 @@ class Parking:
             self._noted.append((stream, finding))
 
     def let_go_on(self) -> None:
-        """Tell the streams that what they found is in no plan of theirs any more."""
+        """Let the streams go on, now that their findings are in no plan of theirs any more."""
         noted, self._noted = self._noted, []
         for stream, finding in noted:
             stream.go_on(finding)

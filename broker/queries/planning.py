@@ -1,4 +1,4 @@
-"""From registered queries to plans: which of them can be served, and what is refused at registration."""
+"""From registered queries to plans: the queries that can be served, and the refusals at registration."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from broker.queries.rules import TopicLoops, check_destination
 from broker.stream.analyser import NO_LAYERS, StreamAnalyser
 
 _LARGE = 5_000
-"""Queries that take a tenth of a second to compile."""
+"""The number of queries that takes a tenth of a second to compile."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What expressions ask of Spark: their number, operators and operands, and steps of patterns a character."""
+    """The work of expressions for Spark: their number, operators and operands, and steps of patterns a character."""
 
     expressions: int
     nodes: int
@@ -53,7 +53,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A query that stands unserved: its version, its stream, and the expressions that Spark would compute for it."""
+    """A standing query that is not served: its version, its stream, and the expressions that Spark would compute."""
 
     version: int
     stream: str
@@ -61,11 +61,11 @@ class _Waiting:
 
 
 class Planning:
-    """The rules by which queries become plans: the configuration's, and what Spark says of expressions.
+    """The rules by which queries become plans: the configuration's, and Spark's for expressions.
 
-    A registration that breaks one is refused. A query of the registry that breaks one (it stood when the configuration
-    was another) is kept and not served, so that it keeps no other from being served. Invariant: stateless but for what
-    was found before, of Spark and of what stands unserved. Source: spec, sections 2 and 3.
+    A registration that breaks one is refused. A query of the registry that breaks one (it was registered under another
+    configuration) is kept and not served, so that it keeps no other from being served. Invariant: stateless but for
+    remembered answers, of Spark and about standing queries that are not served. Source: spec, sections 2 and 3.
     """
 
     def __init__(self, config: Config, analysers: Mapping[str, StreamAnalyser]) -> None:
@@ -82,10 +82,10 @@ class Planning:
         parked: Callable[[RegisteredQuery], str | None] = lambda query: None,
         shapes: Mapping[str, Layer] = NO_LAYERS,
     ) -> tuple[dict[str, Plan], dict[str, str]]:
-        """The plan of every stream, and the queries that none of them holds, with the reason; ``parked`` says why one
-        that may be served is not to be.
+        """Return the plan of every stream, and the queries that none of them holds, with the reason.
 
-        The oldest queries are served where all of them would have Spark compute too much or make a loop.
+        ``parked`` gives the reason why a query that may be served is not to be. The oldest queries are served where all
+        of them would have Spark compute too much or make a loop.
         """
         found, unserved = self._servable(queries, parked, shapes)
         for position, refusal in self._refusals(found, QuerySet(), {}, {}, patiently=True).items():
@@ -103,10 +103,10 @@ class Planning:
         changed: Changed,
         parked: Callable[[RegisteredQuery], str | None] = lambda query: None,
     ) -> tuple[dict[str, Plan], dict[str, str]]:
-        """As :meth:`plans` of what stands ``after``, made of the plans of what stood ``before``: only what ``changed``
-        is judged, and what was not served.
+        """Return the result of :meth:`plans` for the queries ``after``, made of the plans of the queries ``before``.
 
-        Raises PlanError where the plans together pass a bound.
+        Only queries that ``changed``, and those that were not served, are judged. Raises PlanError where the plans
+        together pass a bound.
         """
         crowded = crowded_joins(after, self._config.limits.stream_join_shapes)
         again = {*changed.queries, *after.naming(changed.shapes), *before.unserved, *crowded}
@@ -117,7 +117,7 @@ class Planning:
             stream = before.planned_on(query_id)
             if stream is not None:
                 gone.setdefault(stream, []).extend(planned_ids(plans[stream], before.get(query_id)))
-        # Removed first: what they alone had Spark compute makes room for others.
+        # Removed first: the expressions that Spark computed for them alone free capacity for others.
         left = {name: self._changed(plan, (), gone.get(name, ()), after.version) for name, plan in plans.items()}
         found, unserved = self._servable([after.get(name) for name in again if name in after], parked, after.shapes)
         computed = {name: plan.computed for name, plan in left.items()}
@@ -130,11 +130,11 @@ class Planning:
         }, unserved
 
     def made_members(self, after: QuerySet, shapes: Reshaped) -> Made:
-        """See :func:`broker.queries.expansion.made_members`."""
+        """Return the members of :func:`broker.queries.expansion.made_members`."""
         return made_members(self._analysers, after, shapes)
 
     def caught_up(self, stream: str, plan: Plan, then: QuerySet, now: QuerySet) -> Plan:
-        """A plan of what was served of a stream ``then``, with what has changed until ``now``: nothing is judged.
+        """Return a plan of the queries of a stream served ``then``, with the changes until ``now``; nothing is judged.
 
         Raises AscError where a bound is passed.
         """
@@ -163,7 +163,7 @@ class Planning:
         parked: Callable[[RegisteredQuery], str | None],
         shapes: Mapping[str, Layer],
     ) -> tuple[list[Candidate], dict[str, str]]:
-        """Those of queries that may be served, the oldest first, and why others may not, whatever else stands."""
+        """Return the queries that may be served, oldest first, and why others may not, whatever else is registered."""
         unserved: dict[str, str] = {}
         found: list[Candidate] = []
         for query in sorted(queries, key=lambda query: query.version):
@@ -182,11 +182,11 @@ class Planning:
         return found, unserved
 
     def asked(self, candidates: Mapping[int, Candidate]) -> dict[int, AscError]:
-        """What Spark has against candidates, by their keys, whatever stands: that it reads a text otherwise than it was
-        read, or refuses an expression.
+        """Return the objections of Spark to candidates, by their keys, whatever is registered.
 
-        Of more expressions than a stream may have, the first are asked about. What passed is remembered, so that no
-        change waits for Spark behind another one: this takes a while, and is to be called without a lock.
+        Spark reads a text otherwise than it was read, or refuses an expression. Where there are more expressions than a
+        stream may have, the first are asked about. Passed expressions are remembered, so that no change waits for Spark
+        behind another one: this takes a while, and is to be called without a lock.
         """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates.values()}:
@@ -207,7 +207,7 @@ class Planning:
     def changed(
         self, running: Mapping[str, Plan], standing: QuerySet, candidates: Sequence[Candidate], removes: Collection[str]
     ) -> dict[str, Plan]:
-        """The plans of the streams that a change of what stands touches, with a version that is yet to be set."""
+        """Return the plans of the streams that a change of the standing queries touches, with a provisional version."""
         adds: dict[str, list[Query]] = {}
         drops: dict[str, list[str]] = {}
 
@@ -243,11 +243,11 @@ class Planning:
         standing: QuerySet,
         plans: Mapping[str, Plan],
     ) -> dict[int, AscError]:
-        """Position to reason of the candidates that would close a loop of topics with the queries that stand, that
-        Spark refuses, or that would have it compute too much beside the plans that run.
+        """Return the reasons, by position, of the candidates refused beside standing queries and running plans.
 
-        What stands unserved counts as well: it comes first when the daemon starts again, and a newcomer that was
-        accepted is not to stop then.
+        Such a candidate would close a loop of topics, Spark refuses it, or Spark would have to compute too much with
+        it. Standing queries that are not served count as well: they come first when the daemon starts again, and a new
+        query that was accepted is not to stop then.
         """
         attributes = {name: plan.computed for name, plan in plans.items()}
         replaced = {candidate.query.id for candidate in candidates}
@@ -257,7 +257,7 @@ class Planning:
         return self._refusals(candidates, standing, attributes, plans)
 
     def _waiting(self, standing: QuerySet) -> Mapping[str, _Waiting]:
-        """What those that stand unserved wait with; found once for each of them, however many changes follow."""
+        """Return the standing queries that are not served, with their expressions; computed once for each of them."""
         if self._unserved is not standing.unserved:
             known = self._waiting_by_id
             found: dict[str, _Waiting] = {}
@@ -293,7 +293,7 @@ class Planning:
         refused.update((fitting[i], error) for i, error in by_spark.items())
         refused.update(excess_of_operators(self._config, candidates, refused, plans))
         while True:
-            # One that is refused leaves what it would have replaced standing: others may close a loop with that.
+            # A refused candidate does not replace its query: others may close a loop with that.
             more = self._loops(candidates, standing, refused)
             if not more:
                 return refused
@@ -302,14 +302,15 @@ class Planning:
     def _by_spark(
         self, candidates: Sequence[Candidate], computed: Mapping[str, set[PAttribute]], *, patiently: bool
     ) -> dict[int, AscError]:
-        """The candidates that Spark refuses, or that would have it compute too much; ``patiently``: what stands is not
-        left out because Spark takes long.
+        """Return the candidates that Spark refuses, or that would have it compute too much.
+
+        ``patiently``: a standing query is not excluded because Spark takes long.
         """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates}:
             own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
             analyser = self._analysers[stream]
-            # Together, as long as they may all be served; what is beyond that is asked for where there is room.
+            # Together, as long as they may all be served; further ones are asked about where there is capacity.
             first = dict.fromkeys(a for _, c in own for a in c.computed)
             asked = list(first)[: 2 * self.options.spark_attributes]
             by_attribute = analyser.refusals(asked, patiently=patiently)
@@ -336,7 +337,7 @@ class Planning:
         return refused
 
     def _by_stream(self, candidates: Iterable[Candidate], unserved: Collection[str]) -> dict[str, list[Query]]:
-        """The queries of the candidates that are served, as plans have them."""
+        """Return the queries of the candidates that are served, as plans have them, by stream."""
         served: dict[str, list[Query]] = {}
         for candidate in candidates:
             query = candidate.query
@@ -346,7 +347,7 @@ class Planning:
         return served
 
     def _excess(self, work: _Work) -> tuple[str, str] | None:
-        """What the expressions of a stream are too much of together, and by which limit; None where they may stand."""
+        """Return the bound that the expressions of a stream exceed together, and its limit's name; None for none."""
         limits = self._config.limits
         if work.expressions > limits.spark_attributes:
             return f"{limits.spark_attributes} expressions: reuse one that stands", "spark_attributes"
@@ -361,7 +362,7 @@ class Planning:
     def _loops(
         self, candidates: Sequence[Candidate], standing: QuerySet, refused: Collection[int]
     ) -> dict[int, AscError]:
-        """The candidates beside those refused that would close a loop of streams, each feeding the next."""
+        """Return the candidates beside those refused that would close a loop of streams, each feeding the next."""
         accepted = [(i, candidate.query) for i, candidate in enumerate(candidates) if i not in refused]
         loops = TopicLoops(self._config, standing.feeds(without=(query.id for _, query in accepted)))
         found = ((position, loops.refusal(query)) for position, query in accepted)
@@ -369,7 +370,7 @@ class Planning:
 
 
 def is_large(plan: Plan) -> bool:
-    """Whether it takes so long to compile a plan anew that nobody is to wait for it."""
+    """Return whether it takes so long to compile a plan anew that nobody is to wait for it."""
     return len(plan) >= _LARGE
 
 

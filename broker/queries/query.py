@@ -20,15 +20,16 @@ _RECORD_FORM = 1
 """The form of a record, its ``v``; one without it is of the first."""
 
 _OPERATED_FORM = 2
-"""That of a query with an operator, or that is a join: a daemon that knows none must not route what it accepts, nor
-write it again without.
+"""The form of a query that has an operator or is a join.
+
+A daemon that knows none must not route the records that it accepts, nor write it again without.
 """
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 """Made once, for a bulk load has a million records."""
 
 _SHOWN_CHARS = 1_000
-"""Of a record that cannot be read."""
+"""The characters shown of a record that cannot be read."""
 
 _ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _ID_REMEDY = "use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first"
@@ -43,10 +44,12 @@ class RegisteredQuery:
     """A standing query as the registry holds it (spec: query).
 
     Invariant: id, labels and topic are of legal form, for headers of records are made of them; ``expires_at`` is aware
-    and in UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``unreadable``: why
-    its record means nothing here (it is damaged, of a later form, or what could not be registered); such a query only
-    stands, under its key, whatever that is, with the record's text as ``where``. ``join``: over which layer it is one.
-    ``operator``: what becomes of what it accepts; None: it is routed.
+    and in UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``join``: the layer
+    that it is joined with. ``operator``: the operator of its accepted records; None: they are routed.
+
+    ``unreadable``: the reason why its record cannot be used here. It is damaged, of a later form, or of a query that
+    could not be registered. Such a query is only listed, under its key in any form, with the record's text as
+    ``where``.
 
     >>> query = RegisteredQuery("late", "flights", "dep_delay > 60", "asc.late")
     >>> RegisteredQuery.from_record("late", query.record(), 7) == query.at(7)
@@ -66,7 +69,7 @@ class RegisteredQuery:
     operator: Definition | None = None
 
     def at(self, version: int) -> RegisteredQuery:
-        """The same query with the version of its record."""
+        """Return the same query with the version of its record."""
         # Ten times as fast as replace(), and a bulk load has a million of them.
         return RegisteredQuery(
             self.id,
@@ -83,7 +86,7 @@ class RegisteredQuery:
         )
 
     def record(self) -> bytes:
-        """The value of its record in the registry."""
+        """Return the value of its record in the registry."""
         plain = self.plain()
         del plain["version"]
         if self.join is None:
@@ -96,7 +99,7 @@ class RegisteredQuery:
 
     @classmethod
     def from_record(cls, query_id: str, value: bytes, version: int) -> RegisteredQuery:
-        """The query in a record of the registry, of whatever age; ``unreadable`` where it is none that is known here.
+        """Return the query in a record of the registry of any age; ``unreadable`` where its form is not known here.
 
         >>> RegisteredQuery.from_record("late", b'{"stream": "flights", "where": "dep_delay > 60"}', 7).topic
         'asc.late'
@@ -113,7 +116,7 @@ class RegisteredQuery:
                 reason = f"is of form {str(form)[:50]}, and {_RECORD_FORM} and {_OPERATED_FORM} are known: {remedy}"
                 return cls._unread(query_id, value, version, reason)
             expires_at = plain.get("expires_at")
-            # Whoever may write to the registry's topic can write what the API refuses.
+            # A writer of the registry's topic can write queries that the API refuses.
             return cls(
                 check_id(query_id),
                 _of_type(str, plain, "stream"),
@@ -140,7 +143,7 @@ class RegisteredQuery:
         return cls(query_id, "", shown, "", version=version, unreadable=f"its record in the registry {reason}")
 
     def plain(self) -> dict[str, Any]:
-        """The query as the API shows it."""
+        """Return the query as the API shows it."""
         return {
             "id": self.id,
             "stream": self.stream,
@@ -156,12 +159,12 @@ class RegisteredQuery:
 
 
 def default_topic(query_id: str) -> str:
-    """Where a query delivers to that names no topic."""
+    """Return the destination topic of a query that names none."""
     return f"asc.{query_id}"
 
 
 def check_id(query_id: str) -> str:
-    """The id, when it is of legal form; QueryError otherwise.
+    """Return the id, when it is of legal form; QueryError otherwise.
 
     >>> check_id("late arrivals")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -173,7 +176,7 @@ def check_id(query_id: str) -> str:
 
 
 def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
-    """The labels, when they are few and short; QueryError otherwise."""
+    """Return the labels, when they are few and short; QueryError otherwise."""
     if len(labels) > _LABELS_MAX:
         raise QueryError("number of labels", len(labels), f"give a query at most {_LABELS_MAX}")
     for key, value in labels.items():
@@ -185,7 +188,7 @@ def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def check_topic(topic: str) -> str:
-    """The name of a destination, when it is of legal form; QueryError otherwise."""
+    """Return the name of a destination, when it is of legal form; QueryError otherwise."""
     if not TOPIC_FORM.fullmatch(topic) or topic in (".", ".."):
         raise QueryError("destination topic", topic[:300], "use 1 to 249 of the characters A-Z a-z 0-9 . _ -")
     return topic
@@ -217,7 +220,7 @@ def _labels(plain: Mapping[str, Any]) -> dict[str, str]:
 
 
 def parse_time(text: str) -> datetime:
-    """An ISO 8601 date and time with its offset, in UTC; QueryError otherwise.
+    """Return an ISO 8601 date and time with its offset, in UTC; QueryError otherwise.
 
     >>> parse_time("2030-01-01T00:00:00+01:00").isoformat()
     '2029-12-31T23:00:00+00:00'

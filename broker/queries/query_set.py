@@ -1,4 +1,4 @@
-"""What stands: the registered queries at one version, as an immutable set with its indexes."""
+"""The standing queries: the registered queries at one version, as an immutable set with its indexes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _ALL = ("", "")
 """No label, under which all queries of a stream are filed among its labels."""
 
 _NO_SHAPE = ""
-"""No shape has this id."""
+"""An id that no shape has."""
 
 _OPERATOR, _LAYER = "operator=", "layer="
-"""A query is filed under the name of its operator, and of the layer that it is joined with, as under a label without a
-name: no label has an empty one.
+"""The labels of a query's operator and of the layer that it is joined with.
+
+A query is filed under them as under a label without a name: no label has an empty one.
 """
 
 _Label = tuple[str, str, str, str]
@@ -36,10 +37,12 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class _Indexes:
-    """What is known of all queries of a set: those of each stream under each label by name, value and id; when which
-    expire; which name a shape, by layer, shape and id, joins over a layer
-    under no shape; how many there are of each stream, and by stream and topic of those that deliver to a topic that is
-    watched.
+    """The indexes of all queries of a set.
+
+    ``labels``: the queries of each stream under each label by name, value and id. ``expiring``: the expiry of queries.
+    ``naming``: the queries that name a shape, by layer, shape and id, joins over a layer under no shape. ``counts``:
+    the number of queries of each stream. ``feeds``: the number of queries that deliver to a watched topic, by stream
+    and topic.
     """
 
     labels: SortedMap[_Label, None]
@@ -64,9 +67,9 @@ class QuerySet:
     """The standing queries by id, at the ``version`` of the registry (-1: it is empty).
 
     ``unserved``: those that no plan holds, with the reason: they break a rule of today's configuration. ``watched``:
-    the topics of which :meth:`feeds` tells who delivers to them. ``layers``: the shapes that stand, ``marks`` how far
-    their topics were read for this version. Invariant: immutable; a change makes another set.
-    Cost: no look, page, change or count walks over all queries; some 200 bytes a query beside it.
+    the topics whose suppliers :meth:`feeds` returns. ``layers``: the current shapes. ``marks``: the offsets up to which
+    their topics were read for this version. Invariant: immutable; a change makes another set. Cost: no look, page,
+    change or count walks over all queries; some 200 bytes a query beside it.
     """
 
     def __init__(
@@ -97,19 +100,22 @@ class QuerySet:
         return (query for _, query in self.queries.items_from())
 
     def get(self, query_id: str) -> RegisteredQuery:
-        """A standing query; UnknownQueryError."""
+        """Return a standing query; UnknownQueryError."""
         query = self.queries.get(query_id)
         if query is None:
             raise unknown_query(query_id)
         return query
 
     def planned_on(self, query_id: str) -> str | None:
-        """The stream whose plan holds a query; None for one that is not there, paused or not served."""
+        """Return the stream whose plan holds a query; None for one that is missing, paused or not served."""
         query = self.queries.get(query_id)
         return None if query is None or query.paused or query_id in self.unserved else query.stream
 
     def holds(self, query: RegisteredQuery) -> bool:
-        """Whether a query stands just so, but for its version, and may be in a plan: to register it changes nothing."""
+        """Return whether an equal query is registered, but for its version, and may be in a plan.
+
+        To register the query changes nothing then.
+        """
         standing = self.queries.get(query.id)
         return standing is not None and query.id not in self.unserved and query.at(standing.version) == standing
 
@@ -124,8 +130,10 @@ class QuerySet:
         layer: str | None = None,
         limit: int,
     ) -> tuple[list[RegisteredQuery], bool]:
-        """The first queries by id, ``after`` one if it is given, and whether there are more of those: whose id begins
-        with ``prefix``, with a ``label``, of one of ``streams``, with an ``operator``, joined with a ``layer``.
+        """Return the first queries by id, ``after`` one if it is given, and whether there are more.
+
+        The filters: the id begins with ``prefix``, the query has a ``label``, is of one of ``streams``, has an
+        ``operator``, is joined with a ``layer``.
         """
         walked = self.walk(prefix, streams, label=label, after=after, operator=operator, layer=layer)
         found = list(islice(walked, limit + 1))
@@ -157,7 +165,7 @@ class QuerySet:
         return (query for query in within if _passes(query, label, operator, layer))
 
     def _fewest(self, asked: Collection[tuple[str, str]], streams: Collection[str]) -> tuple[str, str] | None:
-        """Of several labels that are asked for the one with the fewest queries; None where none is."""
+        """Return the label with the fewest queries of several that are asked for; None where none is."""
 
         def count(label: tuple[str, str]) -> int:
             labels = self._indexes.labels
@@ -166,7 +174,7 @@ class QuerySet:
         return min(asked, key=count) if len(asked) > 1 else next(iter(asked), None)
 
     def count(self, prefix: str, streams: Collection[str] | None) -> int:
-        """How many queries :meth:`walk` has."""
+        """Return the number of queries that :meth:`walk` yields."""
         if prefix:
             labels, among = self._indexes.labels, self._indexes.counts if streams is None else streams
             return sum(labels.count_from((one, *_ALL, prefix), _past((one, *_ALL), prefix)) for one in among)
@@ -174,20 +182,23 @@ class QuerySet:
         return len(self) if streams is None else sum(counts.get(stream, 0) for stream in streams)
 
     def unserved_count(self, prefix: str, stream: str) -> int:
-        """How many of the queries of a stream whose id begins with ``prefix`` are not served."""
+        """Return the number of the queries of a stream whose id begins with ``prefix`` that are not served."""
         return self._unserved_of.count_from((stream, prefix), _past((stream,), prefix))
 
     def counts(self) -> Counter[str]:
-        """The number of queries by stream, paused ones included."""
+        """Return the number of queries by stream, paused ones included."""
         return Counter(self._indexes.counts)
 
     def feeds(self, without: Iterable[str] = ()) -> set[tuple[str, str]]:
-        """The streams that have a query that delivers to a watched topic, each with the topic; ``without`` some ids."""
+        """Return the streams with a query that delivers to a watched topic, each with the topic.
+
+        ``without``: the ids of queries that do not count.
+        """
         left_out = [query for query_id in without if (query := self.queries.get(query_id)) is not None]
         return set(_counted(self._indexes.feeds, _feeds(left_out, self._watched), ()))
 
     def expired(self, now: datetime) -> list[str]:
-        """The ids of the queries whose time has come."""
+        """Return the ids of the queries whose time has come."""
         found = []
         for (expires_at, query_id), _ in self._indexes.expiring.items_from():
             if expires_at > now:
@@ -196,7 +207,7 @@ class QuerySet:
         return found
 
     def joins_over(self, layer: str) -> list[RegisteredQuery]:
-        """The joins over a layer, by id."""
+        """Return the joins over a layer, by id."""
         found = []
         for key, _ in self._indexes.naming.items_from((layer, _NO_SHAPE, "")):
             if key[:2] != (layer, _NO_SHAPE):
@@ -205,7 +216,10 @@ class QuerySet:
         return found
 
     def naming(self, changed: Mapping[str, Collection[str] | None]) -> set[str]:
-        """The ids of the queries that name one of some shapes, by layer, or any of a layer for None, joins included."""
+        """Return the ids of the queries that name one of some shapes, by layer, joins included.
+
+        None as the shapes of a layer: any of them.
+        """
         found: set[str] = set()
         for layer, ids in changed.items():
             for filed in [(layer,)] if ids is None else [(layer, shape_id) for shape_id in ids]:
@@ -216,7 +230,10 @@ class QuerySet:
         return found
 
     def changed(self, puts: Iterable[RegisteredQuery], removes: Iterable[str], version: int) -> QuerySet:
-        """The set with queries put, each in place of that of its id, and others removed; what was put is served."""
+        """Return the set with queries put, each in place of that of its id, and others removed.
+
+        Queries that were put are served.
+        """
         come = {query.id: query for query in puts}
         removed = [query_id for query_id in removes if query_id not in come]
         gone = [query for name in (*come, *removed) if (query := self.queries.get(name)) is not None]
@@ -230,20 +247,20 @@ class QuerySet:
         return after
 
     def with_unserved(self, unserved: Mapping[str, str]) -> QuerySet:
-        """The same queries, of which others are not served."""
+        """Return the same queries, of which others are not served."""
         after = self._copy()
         after.unserved = SortedMap(unserved)
         after._unserved_of = after._by_stream(unserved)
         return after
 
     def with_marks(self, marks: Mapping[str, LayerMark], version: int) -> QuerySet:
-        """The same queries at a later version, for which the topics of layers were read so far."""
+        """Return the same queries at a later version, for which the topics of layers were read so far."""
         after = self._copy()
         after.marks, after.version = {**self.marks, **marks}, version
         return after
 
     def with_layers(self, layers: Mapping[str, StoredLayer]) -> QuerySet:
-        """The same queries over other layers; each has its mark."""
+        """Return the same queries over other layers; each has its mark."""
         after = self._copy()
         after.layers = {**self.layers, **layers}
         after.shapes = {name: stored.layer for name, stored in after.layers.items()}
@@ -259,7 +276,7 @@ class QuerySet:
         return SortedMap({(query.stream, query.id): None for query in found if query is not None})
 
     def _ids(self, stream: str, label: tuple[str, str], first: str) -> Iterator[str]:
-        """The ids of a stream under a label from one on, in order."""
+        """Yield the ids of a stream under a label from one on, in order."""
         filed = (stream, *label)
         for key, _ in self._indexes.labels.items_from((*filed, first)):
             if key[:-1] != filed:
@@ -268,12 +285,12 @@ class QuerySet:
 
 
 def unknown_query(query_id: str) -> UnknownQueryError:
-    """That no query of an id stands."""
+    """Return the error that no query of an id is registered."""
     return UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
 
 
 def _past(filed: tuple[str, ...], prefix: str) -> Callable[[tuple[str, ...]], bool]:
-    """Whether a key of an index is behind those that are filed so and whose id begins with a prefix."""
+    """Return a test of keys of an index: behind those that are filed so and whose id begins with a prefix."""
     return lambda key: key[:-1] != filed or not key[-1].startswith(prefix)
 
 
@@ -292,7 +309,10 @@ def _filed(query: RegisteredQuery) -> Iterator[_Label]:
 
 
 def _asked(label: tuple[str, str] | None, operator: str | None, layer: str | None) -> list[tuple[str, str]]:
-    """Under which labels the queries are filed that pass the filters; routed ones, the most, are filed under none."""
+    """Return the labels under which the queries are filed that pass the filters.
+
+    Routed queries, the most, are filed under none.
+    """
     found = [] if label is None else [label]
     if operator is not None and operator != ROUTE:
         found.append(("", _OPERATOR + operator))

@@ -1,4 +1,4 @@
-"""Registration: the one place where queries are judged, written to the registry and put into the running plans."""
+"""Registration: the one place that judges queries, writes them to the registry and puts them into the running plans."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ from monitor.transfer import with_orders_from
 LOG = logging.getLogger("asc.registration")
 
 DAEMON = unlimited("daemon")
-"""The scope of what the broker changes by itself."""
+"""The scope of the broker's own changes."""
 
 _CAUGHT_UP = 1_000
-"""Changes that are put into a plan under the lock, at most."""
+"""The most changes that are put into a plan under the lock."""
 
 _RENEWAL_PAUSE_S = 30.0
-"""Between two times that a stream's plan is compiled anew beside it."""
+"""The pause between two times that a stream's plan is compiled anew beside it."""
 
 
 class Registrar:
-    """Changes the standing queries: judges, locks, refuses, writes and swaps, in :meth:`apply`.
+    """The writer of the standing queries: it judges, locks, refuses, writes and swaps, in :meth:`apply`.
 
-    Invariant: between changes, the registry, ``standing`` and the running plan of every stream say the same; a change
-    that is refused leaves all three as they were. Changes are made one after the other, under a lock; reading needs
-    none, for the set is replaced, never changed. Source: spec, section 2.
+    Invariant: between changes, the registry, ``standing`` and the running plan of every stream agree. A change that is
+    refused leaves all three as they were. Changes are made one after the other, under a lock. Reading needs none, for
+    the set is replaced, never changed. Source: spec, section 2.
     """
 
     def __init__(
@@ -81,29 +81,30 @@ class Registrar:
         self._lock = threading.RLock()
         self._arrivals = Arrivals()
         self._following = threading.Lock()
-        """Over what follows the topics of layers."""
+        """The lock over following the topics of layers."""
 
         self._not_renewed_before_s: dict[str, float] = {}
         self._is_uncertain = False
         self.problem: RegistryError | None = None
-        """Why no query can be registered; None where they can."""
+        """The reason why no query can be registered; None where queries can."""
         self.loads = Loads()
 
     def load(self) -> None:
-        """At the start: read the registry, remove what has expired, put the rest into the running plans, and the plan
-        of an earlier version where a batch is to be run again with it.
+        """Read the registry at the start, remove expired queries, and put the others into the running plans.
+
+        Where a batch is to be run again with the plan of an earlier version, that plan is made too.
         """
         self._stands.load()
 
     @property
     def standing(self) -> QuerySet:
-        """What stands."""
+        """Return the standing queries."""
         return self._stands.now
 
     def renew(self) -> None:
-        """Compile plans anew of which much has changed, beside the streams. To be called often, by one thread.
+        """Compile anew the plans that have many changes, beside the streams. To be called often, by one thread.
 
-        What changes meanwhile is put into the new plan before it takes its place: what is much of it without the lock.
+        Changes made meanwhile are put into the new plan before it takes its place, the most of them without the lock.
         """
         for name, stream in self._streams.items():
             with self._lock:
@@ -126,12 +127,11 @@ class Registrar:
                     LOG.info("stream '%s': %d queries compiled anew, after %d changes", name, len(fresh), plan.changes)
 
     def follow_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, Offsets]:
-        """Put what was written to the topics of layers into the plans; ``until``: the offsets that are waited for.
+        """Put the news of the topics of layers into the plans, and return the first offsets by stream that see them.
 
-        To be called often; where nothing was written, it costs a question to Kafka. Who writes without end is followed
-        by one call after the other, so that none lasts as long, nor keeps others from writing. The first offsets by
-        stream for which it holds, none where nothing was written. Raises KafkaError, RegistryError among them: what was
-        written is taken the next time then.
+        To be called often; where nothing was written, it costs a question to Kafka, and returns no offsets. ``until``:
+        the offsets that are waited for. Each call takes a part of endless writes, so that none lasts as long, nor keeps
+        others from writing. Raises KafkaError, RegistryError among them; the next call takes the same records then.
         """
         offsets: dict[str, Offsets] = {}
         while True:
@@ -146,7 +146,10 @@ class Registrar:
                 return offsets
 
     def _take_layers(self, news: Mapping[str, News]) -> dict[str, Offsets]:
-        """The first offsets by stream; none where other layers stand than those that the news are of."""
+        """Take news of layers into the plans, and return the first offsets by stream.
+
+        It returns none where the news are not of the current layers.
+        """
         made = self._stands.made_members(news)
         with self._lock:
             self._recover()
@@ -156,18 +159,20 @@ class Registrar:
             try:
                 return self._stands.take_layers(news, version, made)
             except BaseException:
-                # The registry has the marks: what has not is mended from there, before the next change.
+                # The registry has the marks: the rest is mended from it, before the next change.
                 self._is_uncertain = True
                 raise
 
     @property
     def layers(self) -> Mapping[str, LayerConfig]:
-        """The configured layers by name."""
+        """Return the configured layers by name."""
         return self._stands.layers.configured
 
     def write_layer(self, name: str, puts: Mapping[str, bytes], removes: Collection[str]) -> dict[str, Offsets]:
-        """Write rows of a layer, GeoJSON Features by id, and take them into the plans; the first offsets by stream for
-        which it holds. Raises QueryError for a layer that is not configured, KafkaError.
+        """Write rows of a layer, GeoJSON Features by id, and put them into the plans; return the effective offsets.
+
+        The offsets are the first ones by stream that see the rows. Raises QueryError for a layer that is not
+        configured, KafkaError.
         """
         layers = self._stands.layers
         check_layer(name, layers.configured)
@@ -177,7 +182,7 @@ class Registrar:
         return found or {name: stream.running.effective_offsets() for name, stream in self._streams.items()}
 
     def close(self) -> None:
-        """Follow the layers no longer."""
+        """Stop following the layers."""
         with self._following:
             self._stands.close()
 
@@ -192,8 +197,8 @@ class Registrar:
     def park(self) -> None:
         """Park the queries that streams found they cannot go on with, and let those streams go on. To be called often.
 
-        A parked query stands in the registry as it was, and is not served, with the reason, until it is registered
-        anew. Raises KafkaError where the registry cannot be read.
+        A parked query stays in the registry as it was, and is not served, with the reason, until it is registered anew.
+        Raises KafkaError where the registry cannot be read.
         """
         if not self._stands.is_parking_due:
             return
@@ -203,11 +208,11 @@ class Registrar:
         self._stands.let_go_on()
 
     def stream_of(self, name: str | None, scope: Scope = DAEMON) -> Stream:
-        """The stream that is meant: see :meth:`Judge.stream_of`."""
+        """Return the stream of a name: see :meth:`Judge.stream_of`."""
         return self._judge.stream_of(name, scope)
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
-        """The running plan that holds a query; QueryError where none does."""
+        """Return the running plan that holds a query; QueryError where none does."""
         if query.paused:
             raise QueryError("query", query.id, "is paused, so no plan holds it: resume it first")
         reason = self.standing.unserved.get(query.id)
@@ -218,13 +223,15 @@ class Registrar:
     def apply(
         self, changes: Sequence[Change | AscError], *, keep_going: bool = False, scope: Scope = DAEMON
     ) -> Outcome:
-        """Make changes in one step: all of them, or none where one is refused (``keep_going``: those that are not).
+        """Make changes in one step: all of them, or none where one is refused (``keep_going``: those not refused).
 
-        What is outside the caller's ``scope`` is refused, and what stands outside of it is as if it were not there, but
-        that its id is taken. An error among the changes stands for one that could not be read: it is refused with that.
-        Returns when the queries are in the running plans, those removed in none. Raises ForbiddenError where nothing
-        may be changed, KafkaError, RegistryError among them, where Kafka fails, and PlanError where the queries
-        together pass a bound of plans: nothing is changed then, as far as can be known (see :meth:`expire`).
+        A change outside the caller's ``scope`` is refused. A standing query outside of it counts as missing, but its id
+        is taken. An error among the changes represents a change that could not be read, which is refused with that
+        error. Returns when the queries are in the running plans, and those removed in none.
+
+        Raises ForbiddenError where nothing may be changed, KafkaError, RegistryError among them, where Kafka fails.
+        Raises PlanError where the queries together pass a bound of plans. Nothing is changed then, as far as can be
+        known (see :meth:`expire`).
         """
         scope.check_change()
         with self.loads.begun(len(changes), scope.name) as load:
@@ -236,21 +243,21 @@ class Registrar:
                 arrival = Arrival(changes, candidates, refused, standing, load, scope, keep_going)
                 self._arrivals.add(arrival)
                 with self._lock:
-                    # Who has the lock answers all that wait for it.
+                    # The holder of the lock answers all that wait for it.
                     if not arrival.is_answered:
                         self._answer(self._arrivals.take())
-                # What was altered meanwhile is altered anew.
+                # A query that was altered meanwhile is altered anew.
                 if not arrival.is_stale:
                     return arrival.answer()
 
     def rehearsed(
         self, changes: Sequence[Change | AscError], *, keep_going: bool = False, scope: Scope = DAEMON
     ) -> Outcome:
-        """What :meth:`apply` would make of changes, as far as judging tells: nothing is changed.
+        """Return the outcome that :meth:`apply` would have, as far as judging can know it; nothing is changed.
 
-        What it would refuse is refused, and queries have the version they have, -1 where they are new. Not looked at is
-        what shows when they are made: whether Kafka makes the topics and takes the writes, and the bounds of plans.
-        Errors: as of :meth:`apply`.
+        Queries have the version they have, -1 where they are new. It does not look at conditions that show only when
+        changes are made: whether Kafka makes the topics and takes the writes, and the bounds of plans. Errors: as of
+        :meth:`apply`.
         """
         scope.check_change()
         with self.loads.begun(len(changes), scope.name) as load:
@@ -275,7 +282,7 @@ class Registrar:
         return Outcome(now.version, {i: registered(one) for i, one in candidates.items()}, removes, refused)
 
     def _answer(self, arrivals: Sequence[Arrival]) -> None:
-        """Make what waits, under the lock: together what can be, one step of Kafka's for all, then the others."""
+        """Answer the waiting changes, under the lock: where possible in one step for all, then each of the others."""
         try:
             self._recover()
             together = [one for one in companions(arrivals, self.standing) if one.is_of(self.standing)]
@@ -287,7 +294,7 @@ class Registrar:
                     self._make_alone(arrival)
                     _raise_of_kafka(arrival.error)
         except BaseException as error:
-            # Also what Kafka does not answer: each of the others would wait for it as long.
+            # Also where Kafka does not answer: each of the others would wait for it as long.
             for arrival in arrivals:
                 if not arrival.is_answered:
                     arrival.error = error
@@ -295,8 +302,9 @@ class Registrar:
                 raise
 
     def _made_together(self, arrivals: Sequence[Arrival]) -> list[Arrival]:
-        """Make the changes of several in one step; where one of them is refused none is made, nor answered, and those
-        are given back that may be made without it.
+        """Make the changes of several arrivals in one step, and return none.
+
+        Where a change is refused, none is made or answered, and the arrivals that may be made without it are returned.
         """
         before = self.standing
         changes, candidates = joined(arrivals)
@@ -332,7 +340,7 @@ class Registrar:
         *,
         keep_going: bool,
     ) -> Outcome:
-        """Make changes that were judged, under the lock."""
+        """Make changes that were judged, under the lock, and return their outcome."""
         removes = self._refuse_by_what_stands(changes, refused, scope)
         missing_topics = self._judge.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()
         candidates = {position: one for position, one in candidates.items() if position not in refused}
@@ -343,8 +351,10 @@ class Registrar:
     def _refuse_by_what_stands(
         self, changes: Sequence[Change | AscError], refused: dict[int, AscError], scope: Scope
     ) -> dict[int, RegisteredQuery]:
-        """Add to the refused what is changed twice, taken, not to be replaced, or not there to be removed, under the
-        lock; the queries that are to be removed, by position.
+        """Refuse the changes that conflict with standing queries or each other; return the queries to be removed.
+
+        These are changes of an id that is changed twice, taken, not to be replaced, or missing for a removal. The
+        queries are by position. Called under the lock.
         """
         removes: dict[int, RegisteredQuery] = {}
         taken: set[str] = set()
@@ -369,7 +379,7 @@ class Registrar:
         return removes
 
     def expire(self) -> list[str]:
-        """Remove the queries whose time has come; their ids. To be called often: it also mends a write that failed."""
+        """Remove the expired queries, and return their ids. To be called often: it also mends a write that failed."""
         with self._lock:
             self._recover()
             ids = self.standing.expired(_now())
@@ -385,7 +395,7 @@ class Registrar:
         missing_topics: Collection[str],
         load: Load,
     ) -> Outcome:
-        """Write and swap: what is refused has been refused before, and what stands just so is left as it is."""
+        """Write and swap changes that are not refused, and return the outcome; unchanged queries are not written."""
         before, gone = self.standing, [query.id for query in removes.values()]
         stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
         warnings = {i: one.warnings for i, one in candidates.items()}
@@ -411,7 +421,7 @@ class Registrar:
             }
             self._stands.now = after
         except BaseException:
-            # The registry has the change: what has not is mended from there, before the next one.
+            # The registry has the change: the rest is mended from it, before the next one.
             self._is_uncertain = True
             raise
         made = {**written, **stands}
@@ -433,7 +443,7 @@ class Registrar:
         removes: Collection[str],
         marks: Mapping[str, LayerMark] | None = None,
     ) -> dict[str, int]:
-        """Write a change to the registry; the version of each id in it."""
+        """Write a change to the registry, and return the version of each id in it."""
         try:
             return self._registry.write(queries, removes, marks)
         except RegistryError as error:
@@ -442,7 +452,7 @@ class Registrar:
             raise
 
     def _recover(self) -> None:
-        """After a write that failed: become the writer anew, and learn what the registry really holds."""
+        """Open the registry anew as its writer after a write that failed, and learn its real content."""
         if not self._is_uncertain:
             return
         self._registry.close()
@@ -453,7 +463,7 @@ class Registrar:
 
 
 def _raise_of_kafka(error: BaseException | None) -> None:
-    """Raise what is Kafka's as a whole, and neither one topic's nor one query's."""
+    """Raise an error that concerns Kafka as a whole, and neither one topic nor one query."""
     if isinstance(error, KafkaError) and not isinstance(error, TopicError):
         raise error
 

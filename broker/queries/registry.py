@@ -24,11 +24,11 @@ is 15 minutes.
 """
 
 _BATCH_BYTES = 512 * 1024
-"""What is sent at once; brokers take 1 MiB by default."""
+"""The bytes that are sent at once; brokers take 1 MiB by default."""
 
 
 class Held(NamedTuple):
-    """What the registry holds at a version: the queries by id, and the marks of layers by name."""
+    """The content of the registry at a version: the queries by id, and the marks of layers by name."""
 
     queries: Mapping[str, RegisteredQuery]
     marks: Mapping[str, LayerMark]
@@ -39,11 +39,11 @@ class Registry:
     """Reader and only writer of the registry topic.
 
     A record's key is a query's id, its value the query (``RegisteredQuery.record``), null where the query was removed.
-    Beside them there are the marks of layers (:class:`LayerMark`), under keys that no query has.
-    Its offset is the version of the set of queries from there on: the state at version v is what the records up to
-    offset v say, last one wins. Every write is one Kafka transaction, so a bulk load is read whole or not at all; the
-    transactional id fences an older daemon off the same registry. History younger than ``HISTORY_MS`` is kept, so that
-    ``state_at`` answers for every version a batch can still be replayed with. Source: spec, sections 1 and 2.
+    Beside them there are the marks of layers (:class:`LayerMark`), under keys that no query has. Its offset is the
+    version of the set of queries from there on: the state at version v is that of the records up to offset v, last one
+    wins. Every write is one Kafka transaction, so a bulk load is read whole or not at all. The transactional id fences
+    an older daemon off the same registry. History younger than ``HISTORY_MS`` is kept, so that ``state_at`` answers for
+    every version a batch can still be replayed with. Source: spec, sections 1 and 2.
 
     Not thread-safe: the caller holds one lock over ``write``.
     """
@@ -53,10 +53,10 @@ class Registry:
         self.topic = topic
         self._producer: Any = None
         self._odd_keys: dict[str, bytes] = {}
-        """The keys that are no UTF-8, which nothing here writes, by the ids they are shown as."""
+        """The keys that are no UTF-8, which nothing here writes, by the ids that represent them."""
 
     def open(self) -> None:
-        """Become the topic's writer, as :meth:`make` left it."""
+        """Open the topic for writing, as :meth:`make` left it."""
         self.make()
         self._producer = self._cluster.client.producer(
             transactional_id=f"asc-registry-{self.topic}",
@@ -81,7 +81,7 @@ class Registry:
         self._check_settings()
 
     def _check_settings(self) -> None:
-        """RegistryError where the topic, made by somebody else, would lose queries or their history."""
+        """Raise RegistryError where the topic, made by somebody else, would lose queries or their history."""
         found = self._cluster.topic_settings(self.topic)
         policy = found["cleanup.policy"]
         if policy != "compact":
@@ -98,14 +98,14 @@ class Registry:
             self._producer = None
 
     def load(self) -> Held:
-        """What stands: its version is the offset of the last record, -1 of an empty registry."""
+        """Return the standing queries and marks; the version is the last record's offset, -1 of an empty registry."""
         return self._fold(None)
 
     def records_after(self, version: int) -> list[tuple[int, str, RegisteredQuery | LayerMark | None]] | None:
-        """What was written after a version, in order: offset, id, and the query, or None for one that was removed; the
-        mark of a layer under its key.
+        """Return the records written after a version, in order: offset, id, and the query, or None for a removal.
 
-        None where the topic does not reach back to that version, or not up to it: it is another one.
+        The mark of a layer is under its key. The result is None where the topic does not reach back to that version, or
+        not up to it: it is another topic.
         """
         found = [
             (offset, query_id, None if value is None else _read(query_id, value, offset))
@@ -114,7 +114,7 @@ class Registry:
         return found if self._reaches(version) else None
 
     def state_at(self, version: int) -> Held:
-        """What stood at a version, younger than ``HISTORY_MS``; reads the topic from its start."""
+        """Return the state at a version, younger than ``HISTORY_MS``; reads the topic from its start."""
         return self._fold(version)
 
     def write(
@@ -123,7 +123,7 @@ class Registry:
         removes: Iterable[str] = (),
         marks: Mapping[str, LayerMark] | None = None,
     ) -> dict[str, int]:
-        """Write queries, removals and marks of layers in one transaction; the offset of each one's record by id.
+        """Write queries, removals and marks of layers in one transaction, and return the offset of each record by id.
 
         Raises RegistryError. Nothing is written then, unless Kafka was lost in the very commit: ``open`` again and
         ``load`` to know.
@@ -191,7 +191,7 @@ class Registry:
         return first <= version < end
 
     def _records(self, first: int = 0) -> Iterator[tuple[int, str, bytes | None]]:
-        """The records that are committed, from an offset on."""
+        """Yield the records that are committed, from an offset on."""
         from kafka import TopicPartition
 
         partition = TopicPartition(self.topic, 0)

@@ -1,4 +1,4 @@
-"""Where a query may deliver to, and that streams do not feed each other in a circle."""
+"""The destinations that a query may deliver to, without circles of streams that feed each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from broker.queries.query import RegisteredQuery, check_topic
 
 
 def check_destination(topic: str, stream: str, config: Config) -> None:
-    """QueryError unless queries of ``stream`` may deliver to ``topic``: a legal name, and no loop."""
+    """Raise QueryError unless queries of ``stream`` may deliver to ``topic``: a legal name, and no loop."""
     check_topic(topic)
     if topic.startswith("__"):
         raise QueryError("destination topic", topic, "is internal to Kafka: choose a name that does not begin with __")
@@ -25,10 +25,10 @@ def check_destination(topic: str, stream: str, config: Config) -> None:
 
 
 class TopicLoops:
-    """Which source topics feed which others through queries, so that no record comes round again.
+    """The source topics that feed each other through queries, so that no record comes round again.
 
-    ``feeds``: the streams that stand with a query that delivers to a source topic, each with that topic. Cost: a walk
-    over the streams a query that delivers to a source topic; nothing for the others.
+    ``feeds``: the streams with a standing query that delivers to a source topic, each with that topic. Cost: a walk
+    over the streams for each query that delivers to a source topic; nothing for the others.
     """
 
     def __init__(self, config: Config, feeds: Iterable[tuple[str, str]]) -> None:
@@ -40,7 +40,7 @@ class TopicLoops:
                 self._feeds.setdefault(self._topics[stream], set()).add(topic)
 
     def refusal(self, query: RegisteredQuery) -> QueryError | None:
-        """Why a query would close a loop; None, and it counts as standing from now on, where it would not."""
+        """Return the reason why a query would close a loop; None where it would not, and count it from now on."""
         source = self._topics[query.stream]
         if query.topic not in self._sources:
             return None
@@ -52,7 +52,7 @@ class TopicLoops:
 
 
 def _reached(topic: str, feeds: Mapping[str, set[str]]) -> set[str]:
-    """The topics that records of a topic can reach, itself included."""
+    """Return the topics that records of a topic can reach, itself included."""
     reached: set[str] = set()
     ahead = [topic]
     while ahead:

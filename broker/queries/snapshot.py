@@ -1,4 +1,4 @@
-"""Snapshots: what stands and the plans of it, on the disk, so that a start need not read a million predicates."""
+"""Snapshots: the standing queries and their plans, on the disk, so that a start need not read a million predicates."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ LOG = logging.getLogger("asc.snapshot")
 _FORM = 5
 
 _READING = 3
-"""To be raised by whatever changes what predicates or records of the registry mean: plans of an earlier reading are not
-taken over.
+"""The version of the reading of predicates and records of the registry.
+
+It is to be raised by each change of their meaning: plans of an earlier reading are not taken over.
 """
 
 _FOLDER = ".snapshot"
-"""In the folder of checkpoints, beside those of streams, whose names begin with a letter or digit."""
+"""The folder in that of checkpoints, beside those of streams, whose names begin with a letter or digit."""
 
 _MANIFEST = "manifest.json"
 _ROWS = 50_000
-"""Queries of a batch of the file; Python's other threads have their turn between two."""
+"""The queries of a batch of the file; Python's other threads have their turn between two."""
 
 _QUERIES = pa.schema(
     [
@@ -64,14 +65,16 @@ _QUERIES = pa.schema(
         ("operator", pa.string()),
     ]
 )
-"""``labels``, ``join`` and ``operator`` as JSON, NULL for none; ``unserved``: why no plan holds the query."""
+"""The columns of the queries. ``labels``, ``join`` and ``operator`` are JSON, NULL for none; ``unserved``: the reason
+why no plan holds the query.
+"""
 
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, AscError, pa.ArrowException)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """What stood at a version of the registry, the plan of each stream of it, and when it was written (seconds)."""
+    """The standing queries at a version of the registry, the plan of each stream, and the time of writing (seconds)."""
 
     standing: QuerySet
     plans: Mapping[str, Plan]
@@ -82,13 +85,13 @@ class Snapshots:
     """A folder with the last snapshot.
 
     ``manifest.json`` names the files of it: one with the queries (Arrow) and, for each plan, its parts, each named by
-    the hash of its content. ``made_for`` is what else the plans hang on, configuration and versions: a snapshot that
-    was made for other things says nothing.
+    the hash of its content. ``made_for``: the configuration and versions that the plans depend on as well. A snapshot
+    that was made for others is not used.
 
-    Invariant: a file is whole and never changes; the manifest comes last, written aside and renamed into place, and
-    what it does not name is removed after that. So a crash leaves the snapshot before. Every file has its sum, and what
-    does not fit is told and left: the registry has it all. One thread writes. Cost: of a plan that was changed, the
-    parts that are new; the queries whole, some 150 bytes each.
+    Invariant: a file is whole and never changes. The manifest comes last, written aside and renamed into place, and
+    files that it does not name are removed after that. So a crash leaves the previous snapshot. Every file has its sum;
+    a file that does not fit it is logged and ignored, for the registry has it all. One thread writes. Cost: the new
+    parts of a plan that was changed; the queries whole, some 150 bytes each.
     """
 
     def __init__(self, folder: Path, made_for: Mapping[str, Any]) -> None:
@@ -99,11 +102,11 @@ class Snapshots:
 
     @staticmethod
     def of(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> Snapshots:
-        """Those of a daemon's configuration, for the registry topic that is there and streams of these schemas."""
+        """Return the snapshots of a daemon's configuration, for its registry topic and streams of these schemas."""
         return Snapshots(config.spark.checkpoint_dir / _FOLDER, _made_for(config, cluster, schemas))
 
     def read(self, watched: Iterable[str] = ()) -> Snapshot | None:
-        """The last snapshot; None, and the reason in the log, where there is none that can be used."""
+        """Return the last snapshot; None, with the reason in the log, where there is none that can be used."""
         path = self._folder / _MANIFEST
         try:
             sealed = json.loads(path.read_bytes())
@@ -127,7 +130,7 @@ class Snapshots:
         return None
 
     def write(self, standing: QuerySet, plans: Mapping[str, Plan]) -> None:
-        """Put a snapshot in place of the one before. Raises OSError, and leaves that one then."""
+        """Write a snapshot in place of the previous one. Raises OSError, and leaves that one then."""
         self._folder.mkdir(parents=True, exist_ok=True)
         names: dict[str, dict[Part, str]] = {}
         for stream, plan in plans.items():
@@ -166,7 +169,7 @@ class Snapshots:
     def _write_part(self, part: Part) -> str:
         content = part.to_bytes()
         name = f"{blake2b(content, digest_size=16).hexdigest()}.part"
-        # Also where a file of that name is there: what was not read whole may be damaged.
+        # Also where a file of that name is there: a file that was not read whole may be damaged.
         aside = self._folder / f"{name}.new"
         with aside.open("wb") as file:
             file.write(content)
@@ -233,7 +236,7 @@ class Snapshots:
 
 
 def _made_for(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> dict[str, Any]:
-    """What decides on queries and plans beside the queries."""
+    """Return the conditions, beside the queries, that queries and plans depend on."""
     streams = {
         name: [stream.topic, stream.format, schemas[name], stream.crs, dict(stream.options)]
         for name, stream in config.streams.items()
@@ -276,7 +279,7 @@ def _aware(at: datetime) -> datetime:
 
 
 def _mapped(path: Path) -> memoryview:
-    """The content of a file; what is mapped stays readable when the file is removed."""
+    """Return the content of a file; mapped content stays readable when the file is removed."""
     with path.open("rb") as file:
         return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ)) if path.stat().st_size else memoryview(b"")
 

@@ -1,4 +1,4 @@
-"""What stands, and how it comes to other than by a change: at the start, after a write that failed, by parking."""
+"""The standing queries, and their changes without registration: at the start, after a failed write, by parking."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from broker.stream.stream import Stream
 LOG = logging.getLogger("asc.registration")
 
 _STORED_QUERIES = 5_000
-"""Fewer are read from the registry about as fast as from a snapshot."""
+"""The least queries that are stored: the registry reads fewer about as fast as a snapshot."""
 
 _STORED_SHARE = 0.02
-"""Changes since a snapshot, as a share of the queries, that call for another one."""
+"""The changes since a snapshot, as a share of the queries, that call for another one."""
 
 _STORED_PAUSE_S = 60.0
-"""Between a snapshot that could not be written and the next attempt."""
+"""The pause between a snapshot that could not be written and the next attempt."""
 
 _STORED_S = 600.0
-"""Fewer changes are stored when the snapshot is so old."""
+"""The age of a snapshot at which fewer changes are stored."""
 
 
 class StandingQueries:
-    """The set that stands, ``now``, and the running plans of it, brought together with what the registry holds.
+    """The standing queries, ``now``, and their running plans, reconciled with the content of the registry.
 
-    Where something of what stands is known, the running plans or a snapshot, only what changed since is judged and
-    compiled. Invariant: ``now`` and the running plan of every stream say the same. Not thread-safe: whoever changes
-    queries holds a lock, over all but :meth:`store`.
+    Where the running plans or a snapshot are known, only changes since them are judged and compiled. Invariant: ``now``
+    and the running plan of every stream agree. Not thread-safe: a caller that changes queries holds a lock, over all
+    but :meth:`store`.
     """
 
     def __init__(
@@ -69,8 +69,9 @@ class StandingQueries:
         self.now = self._set(Held({}, {}, -1))
 
     def load(self) -> None:
-        """At the start: read the registry, remove what has expired, put the rest into the running plans, and the plan
-        of an earlier version where a batch is to be run again with it.
+        """Read the registry at the start, remove expired queries, and put the others into the running plans.
+
+        Where a batch is to be run again with the plan of an earlier version, that plan is made too.
         """
         with collector.paused():
             self._load()
@@ -95,19 +96,24 @@ class StandingQueries:
         self._plan_replays(stored)
 
     def news_of_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
-        """What was written to the topics of layers and is in no plan; ``until``: what is waited for. Without a lock but
-        one over what follows the topics. Raises KafkaError.
+        """Return the news of the topics of layers that are in no plan; ``until``: the offsets that are waited for.
+
+        Called without a lock but that over following the topics. Raises KafkaError.
         """
         return self._layers.news(self.now.layers, until)
 
     def made_members(self, news: Mapping[str, News]) -> Made:
-        """What :meth:`take_layers` needs of joins, which takes a while for many shapes; without a lock, as above."""
+        """Return the members of joins that :meth:`take_layers` needs.
+
+        It takes a while for many shapes, and is called without a lock, as above.
+        """
         after = self.now.with_layers({name: one.after for name, one in news.items()})
         return self.planning.made_members(after, {name: one.changed for name, one in news.items()})
 
     def take_layers(self, news: Mapping[str, News], version: int, made: Made) -> dict[str, Offsets]:
-        """Make layers, whose marks the registry has as a version, those that stand, and put them into the plans; the
-        effective offsets by stream. ``made``: of :meth:`made_members`, from the same news.
+        """Replace layers, put them into the plans, and return the effective offsets by stream.
+
+        The registry has the marks of the layers as a version. ``made``: of :meth:`made_members`, from the same news.
         """
         marks = {name: one.after.mark for name, one in news.items()}
         after = self.now.with_marks(marks, version).with_layers({name: one.after for name, one in news.items()})
@@ -115,33 +121,33 @@ class StandingQueries:
 
     @property
     def layers(self) -> Layers:
-        """The layers' topics."""
+        """Return the layers' topics."""
         return self._layers
 
     def _with_layers(
         self, queries: QuerySet, since: Mapping[str, LayerMark] | None = None
     ) -> tuple[QuerySet, Reshaped]:
-        """A set with the layers at its marks, and the shapes that changed after some others."""
+        """Return a set with the layers at its marks, and the shapes that changed after some others."""
         if not self._config.layers:
             return queries, {}
         layers, changed = self._layers.at(queries.marks, since)
         return queries.with_layers(layers), {} if since is None else changed
 
     def _stored_at(self, stored: Stored, version: int | None = None) -> tuple[QuerySet, Changed]:
-        """As :meth:`Stored.at`, with the layers, and what changed."""
+        """Return the result of :meth:`Stored.at`, with the layers, and the changes."""
         found, changed = stored.at(version)
         found, shapes = self._with_layers(found, stored.snapshot.standing.marks)
         return found, Changed(changed, shapes)
 
     def close(self) -> None:
-        """Follow the layers no longer."""
+        """Stop following the layers."""
         self._layers.close()
 
     def store(self, current: tuple[QuerySet, Mapping[str, Plan]]) -> None:
-        """Write a snapshot where one is due, for the next start. ``current``: a set that stood and the plans of it.
+        """Write a snapshot where one is due, for the next start. ``current``: standing queries and the plans of them.
 
         It is due where there are many queries and many changes since the last one, or some and it is old. Raises
-        OSError; what is stored is the one before then.
+        OSError; the previous snapshot stays stored then.
         """
         standing, plans = current
         changes = standing.version - self._stored_version
@@ -161,26 +167,26 @@ class StandingQueries:
         LOG.info("snapshot written: %d queries, at version %d", len(standing), standing.version)
 
     def plans(self) -> dict[str, Plan]:
-        """The running plan of every stream."""
+        """Return the running plan of every stream."""
         return {name: stream.running.plan for name, stream in self._streams.items()}
 
     @property
     def is_parking_due(self) -> bool:
-        """Whether a stream waits for queries to be parked."""
+        """Return whether a stream waits for queries to be parked."""
         return self._parking.is_due()
 
     def park(self) -> None:
-        """Park what streams found they cannot go on with. KafkaError where the registry cannot be read."""
+        """Park the queries that streams found they cannot go on with. KafkaError where the registry cannot be read."""
         self._parking.note(self.now, lambda version: self._registry.state_at(version).queries)
         self._take_over(self.now, self._since(Changed(self._parking.ids())))
         self._plan_replays()
 
     def let_go_on(self) -> None:
-        """Let the streams go on that waited for it."""
+        """Let the streams go on that waited for parking."""
         self._parking.let_go_on()
 
     def relearn(self) -> None:
-        """Learn what the registry really holds, where a write may have failed or not."""
+        """Learn the real content of the registry, where a write may have failed or not."""
         records = self._registry.records_after(self.now.version)
         if records is None:
             self._take_over(self._with_layers(self._set(self._registry.load()))[0])
@@ -194,7 +200,7 @@ class StandingQueries:
             self._take_over(after, self._since(Changed(changed, shapes)))
 
     def _take_over(self, after: QuerySet, since: _Since | None = None) -> dict[str, Offsets]:
-        """Make what the registry holds the standing queries and the running plans; the effective offsets by stream."""
+        """Replace the standing queries and the running plans by those of a set; return the effective offsets."""
         plans, unserved = self._plans_of(after, since)
         for query_id, reason in unserved.items():
             if self.now.unserved.get(query_id) != reason:
@@ -207,7 +213,7 @@ class StandingQueries:
         return offsets
 
     def _plans_of(self, after: QuerySet, since: _Since | None) -> tuple[dict[str, Plan], dict[str, str]]:
-        """The plans of a set, made of earlier ones where there are such, and the queries that none of them holds."""
+        """Return the plans of a set, made of earlier ones where possible, and the queries that none of them holds."""
         if since is not None:
             changed = replace(since.changed, queries={*since.changed.queries, *self._parking.ids()})
             try:
@@ -228,7 +234,7 @@ class StandingQueries:
         return queries.with_marks(held.marks, held.version)
 
     def _plan_replays(self, stored: Stored | None = None) -> None:
-        """Where a batch is to be run again with an earlier version, make the plan of that."""
+        """Make the plans of earlier versions, where batches are to be run again with these."""
         replayed: dict[int, dict[str, Plan]] = {}
         for name, stream in self._streams.items():
             begun = stream.running.version_to_replay
@@ -238,7 +244,7 @@ class StandingQueries:
                 stream.running.replay_with(stream.running.plan)
                 continue
             if begun not in replayed:
-                # Of all streams: what is served of one may hang on the others, for they may feed each other.
+                # For all streams: the queries served of one may depend on the others, for they may feed each other.
                 if stored is not None and begun >= stored.snapshot.standing.version:
                     then, changed = self._stored_at(stored, begun)
                     since = _Since(stored.snapshot.standing, stored.snapshot.plans, changed)
@@ -249,7 +255,7 @@ class StandingQueries:
 
 
 def _without_leftovers(plans: Mapping[str, Plan]) -> dict[str, Plan]:
-    """Plans by which Spark computes nothing that no query uses: what was parked may be what ends batches."""
+    """Return plans without unused expressions of Spark: a parked expression may be the one that ends batches."""
     kept = {}
     for name, plan in plans.items():
         used = plan.computed
@@ -260,7 +266,7 @@ def _without_leftovers(plans: Mapping[str, Plan]) -> dict[str, Plan]:
 
 @dataclass(frozen=True, slots=True)
 class _Since:
-    """What stood, the plans of it, and what has changed since."""
+    """Standing queries, the plans of them, and the changes since."""
 
     standing: QuerySet
     plans: Mapping[str, Plan]

@@ -1,4 +1,4 @@
-"""What stands, as it is known from a snapshot and the registry's records after it."""
+"""The standing queries, by a snapshot and the registry's records after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from broker.queries.snapshot import Snapshot, Snapshots
 LOG = logging.getLogger("asc.snapshot")
 
 _OLDEST_S = HISTORY_MS / 1000 * 0.9
-"""What was removed is told for so long; an older snapshot may hold what is gone without a trace."""
+"""The age up to which a snapshot is used: the registry keeps removals for so long.
+
+An older snapshot may hold queries whose removal is nowhere recorded.
+"""
 
 
 Record = tuple[int, str, RegisteredQuery | LayerMark | None]
@@ -26,14 +29,14 @@ Record = tuple[int, str, RegisteredQuery | LayerMark | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """A snapshot and what was written after it, in order."""
+    """A snapshot and the records written after it, in order."""
 
     snapshot: Snapshot
     records: Sequence[Record]
 
     @staticmethod
     def read(snapshots: Snapshots, registry: Registry, watched: Collection[str]) -> Stored | None:
-        """None, and the reason in the log, where the registry has to be read whole."""
+        """Return the snapshot and the records after it; None, with the reason in the log, where neither can be used."""
         snapshot = snapshots.read(watched)
         if snapshot is None:
             return None
@@ -48,14 +51,15 @@ class Stored:
         return Stored(snapshot, records)
 
     def at(self, version: int | None = None) -> tuple[QuerySet, set[str]]:
-        """What stood at a version, or stands, and the ids that changed since the snapshot."""
+        """Return the queries at a version, or the standing ones, and the ids that changed since the snapshot."""
         records = [record for record in self.records if version is None or record[0] <= version]
         return after_records(self.snapshot.standing, records, version)
 
 
 def after_records(before: QuerySet, records: Sequence[Record], version: int | None = None) -> tuple[QuerySet, set[str]]:
-    """A set after some records of the registry, at a version or that of the last of them, and the ids of the queries
-    that they are of. Its layers are as before; its marks are those of the version.
+    """Return a set after some records of the registry, and the ids of the queries that these change.
+
+    The set is at a version or that of the last record. Its layers are as before; its marks are those of the version.
     """
     last = {query_id: found for _, query_id, found in records}
     puts = [found for found in last.values() if isinstance(found, RegisteredQuery)]

@@ -1,1 +1,1 @@
-"""A stream: its schema, its job, and all that goes with it."""
+"""A stream: its schema, its job, and their parts."""

@@ -1,4 +1,4 @@
-"""What predicates over a stream mean: their normal form, and whether Spark takes the expressions in them."""
+"""The meaning of predicates over a stream: their normal form, and Spark's acceptance of the expressions in them."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ LOG = logging.getLogger("asc.registration")
 _KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in KAFKA_FIELDS)
 
 _ACCEPTED_MAX = 10_000
-"""Expressions that are known to pass; the oldest are forgotten, and would be analysed again."""
+"""The most expressions that are known to pass; the oldest are forgotten, and would be analysed again."""
 
 _TOGETHER_NODES = 2_000
-"""What Spark is asked about in one question weighs no more, unless it is one expression."""
+"""The most weight of the expressions in one question to Spark, unless it is one expression."""
 
 _TOGETHER_CHARS = 20_000
-"""Likewise of texts to be parsed."""
+"""The most characters of texts to be parsed in one question."""
 
 _ASKED_S = 10.0
-"""How long Spark may take for an answer. The limits of predicates hold it to a twentieth of that."""
+"""The time that Spark may take for an answer. The limits of predicates hold it to a twentieth of that."""
 
 _ASKED_AT_ONCE = 4
 
 _BEGUN_S = 10.0
-"""How long a question waits for Spark to be done with those of others."""
+"""The time that a question waits for Spark to be done with those of others."""
 
 _CONFIRMED_MAX = 20_000
-"""Forms of terms that Spark is known to parse as they are read here; then all are forgotten."""
+"""The most forms of terms that Spark is known to parse as they are read here; then all are forgotten."""
 
 _TOO_LONG = f"Spark did not make it out in {_ASKED_S:.0f} s: write it more simply, or try again"
 
@@ -65,11 +65,11 @@ _T = TypeVar("_T")
 
 
 class StreamAnalyser:
-    """The attributes of one stream, as a schema and as an empty DataFrame on which expressions are tried before they
-    reach the job.
+    """The attributes of one stream, as a schema and as an empty DataFrame.
 
-    An expression that passed passes again without Spark, while it is one of the last ``_ACCEPTED_MAX``. Thread-safe:
-    several threads ask Spark side by side, and no lock is held meanwhile.
+    Expressions are tried on it before they reach the job. An expression that passed passes again without Spark, while
+    it is one of the last ``_ACCEPTED_MAX``. Thread-safe: several threads ask Spark side by side, and no lock is held
+    meanwhile.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class StreamAnalyser:
         *,
         empty: DataFrame | None = None,
     ) -> None:
-        """``empty``: no record, with the attributes, where a decoder does not give them."""
+        """Create the analyser. ``empty``: no record, with the attributes, where a decoder does not give them."""
         self._spark = spark
         self._topic = topic
         self._decoder = decoder
@@ -98,7 +98,7 @@ class StreamAnalyser:
         self._free = threading.BoundedSemaphore(_ASKED_AT_ONCE)
 
     def check_decoding(self) -> None:
-        """ConfigError where Spark cannot decode with the stream's options, found on a sample record."""
+        """Raise ConfigError where Spark cannot decode with the stream's options, by a sample record."""
         decoder = self._decoder
         self._check_patterns()
         try:
@@ -120,13 +120,14 @@ class StreamAnalyser:
                 self._spark.range(1, numPartitions=1).select(read).collect()
             except Exception as error:
                 remedy = f"is no pattern that Spark reads by: {one_line(root_cause(error), 2_000)}"
-                # What follows is advice on a setting of Spark's, not on the pattern.
+                # The rest is advice on a setting of Spark's, not on the pattern.
                 remedy = remedy.partition(": [INCONSISTENT_BEHAVIOR")[0].partition(" You can form")[0]
                 raise ConfigError(f"options.{option} of stream with topic {self._topic}", pattern, remedy) from error
 
     def normalise(self, where: str, layers: Mapping[str, Layer] = NO_LAYERS, *, may_wait: bool = False) -> Predicate:
-        """The normal form of a predicate over the stream's attributes, with the shapes of some layers; PredicateError.
-        ``may_wait``: a shape that is not there is NULL, where it would be refused.
+        """Return the normal form of a predicate over the stream's attributes and the shapes of layers; PredicateError.
+
+        ``may_wait``: a missing shape is NULL, where it would be refused.
         """
         found = self._plain.predicate(where)
         if found is not None:
@@ -135,21 +136,23 @@ class StreamAnalyser:
         return normalise(where, self._over(layers), limits=self._limits, time_zone=zone, may_wait=may_wait)
 
     def join(self, where: str, layer: str, layers: Mapping[str, Layer], *, may_wait: bool = False) -> JoinPredicate:
-        """As :meth:`normalise`, of the predicate of a join over one of the layers."""
+        """Return the predicate of a join over one of the layers, as :meth:`normalise` does."""
         zone = self._decoder.time_zone
         attributes = self._over(layers)
         return JoinPredicate(where, attributes, layer, limits=self._limits, time_zone=zone, may_wait=may_wait)
 
     def _over(self, layers: Mapping[str, Layer]) -> Schema:
-        # Kept, for what is known of its columns; the layers are others now and then.
+        # Kept, for its knowledge of columns; the layers change now and then.
         attributes = self._attributes
         if attributes.layers is not layers:
             self._attributes = attributes = attributes.with_layers(layers)
         return attributes
 
     def misread(self, predicates: Sequence[Predicate], *, patiently: bool = False) -> dict[int, QueryError]:
-        """The positions of the predicates that Spark reads otherwise than they were read here. There should be none:
-        this is what keeps a flaw in the reading from misleading records. ``patiently``: as in :meth:`refusals`.
+        """Return the errors, by position, of the predicates that Spark reads otherwise than they were read here.
+
+        There should be none: this keeps a flaw in the reading from misleading records. ``patiently``: as in
+        :meth:`refusals`.
         """
         wheres = [predicate.text for predicate in predicates]
         confirmed = self._confirmed
@@ -158,7 +161,7 @@ class StreamAnalyser:
             for position, predicate in enumerate(predicates)
             if predicate.forms is None or not predicate.forms <= confirmed
         }
-        # Of those whose terms differ in constants alone, the first are asked about.
+        # Spark is asked about the first of the predicates whose terms differ in constants alone.
         seen: set[Form] = set()
         first: list[int] = []
         for position, forms in unconfirmed.items():
@@ -181,7 +184,7 @@ class StreamAnalyser:
     def _parsed_otherwise(
         self, wheres: Sequence[str], places: Sequence[int], *, patiently: bool
     ) -> dict[int, QueryError]:
-        """Those of the predicates at some places that Spark parses to another expression, or not in time."""
+        """Return the errors of the predicates at some places that Spark parses otherwise, or not in time."""
         refused: dict[int, QueryError] = {}
         for piece in pieces([len(wheres[place]) for place in places], _TOGETHER_CHARS):
             positions = [places[i] for i in piece]
@@ -199,8 +202,10 @@ class StreamAnalyser:
         return refused
 
     def refusals(self, attributes: Iterable[PAttribute], *, patiently: bool = False) -> dict[PAttribute, QueryError]:
-        """The expressions among these p-attributes that Spark refuses, each with the reason in one line; one that Spark
-        does not make out in time among them, but where ``patiently`` has it take the time it needs.
+        """Return the expressions among these p-attributes that Spark refuses, each with the reason in one line.
+
+        They include expressions that Spark does not analyse in time, but where ``patiently`` gives it the time it
+        needs.
         """
         unknown = self._unknown(dict.fromkeys(attribute for attribute in attributes if attribute.is_computed))
         refused: dict[PAttribute, QueryError] = {}
@@ -230,7 +235,7 @@ class StreamAnalyser:
                 del self._accepted[oldest]
 
     def _frame(self) -> DataFrame:
-        """No record, with the stream's attributes."""
+        """Return a frame of no record, with the stream's attributes."""
         with self._lock:
             if self._empty is None:
                 self._empty = self._decoder.decode(self._records())
@@ -238,12 +243,13 @@ class StreamAnalyser:
 
     @property
     def attributes(self) -> Schema:
-        """The attributes of a record."""
+        """Return the attributes of a record."""
         return self._attributes
 
     def over(self, schema: Schema) -> StreamAnalyser:
         """Return the analyser of predicates over another schema, as that of two records, with the stream's settings.
-        One that was made is kept: the kinds of operators have few.
+
+        An analyser that was made is kept: the kinds of operators have few.
         """
         ddl = schema.ddl()
         with self._lock:
@@ -254,15 +260,16 @@ class StreamAnalyser:
             return self._over_others[ddl]
 
     def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
-        """Raise QueryError where Spark reads a predicate in another way, or refuses an expression of it. ``patiently``:
-        as in :meth:`refusals`.
+        """Raise QueryError where Spark reads a predicate in another way, or refuses an expression of it.
+
+        ``patiently``: as in :meth:`refusals`.
         """
         misread = self.misread([predicate], patiently=patiently)
         for error in (*misread.values(), *self.refusals(predicate.read, patiently=patiently).values()):
             raise error
 
     def close(self) -> None:
-        """Ask Spark nothing any more."""
+        """Stop asking Spark."""
         for other in self._over_others.values():
             other.close()
         self._asking.shutdown(wait=False, cancel_futures=True)
@@ -271,8 +278,9 @@ class StreamAnalyser:
         return analyse(self._frame(), asked, plan=True)
 
     def _in_time(self, question: Callable[[], _T], timeout_s: float | None) -> _T | None:
-        """Spark's answer; None where it takes longer: then it is left to think on. BrokerError where Spark does not
-        begin with it: it is no fault of the question that others ask so much, or that Spark thinks on theirs.
+        """Return Spark's answer; None where it takes longer, and goes on in the background.
+
+        BrokerError where Spark does not begin with it: it is busy with other questions, which is no fault of this one.
         """
         if not self._free.acquire(timeout=None if timeout_s is None else _BEGUN_S):
             raise BrokerError("Spark", f"for {_BEGUN_S:.0f} s", "was busy with what others asked: try again")
@@ -284,8 +292,9 @@ class StreamAnalyser:
             return None
 
     def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> RecordValues:
-        """The values of p-attributes for a tuple given as a JSON object; QueryError if it is none, or if they take too
-        long.
+        """Return the values of p-attributes for a tuple as a JSON object.
+
+        QueryError if it is none, or if they take too long.
         """
         subject = "tuple", value.decode("utf-8", "replace")[:200]
         found = self._values(self._decoder.of_json(), self._records(value), list(attributes), subject)
@@ -294,7 +303,10 @@ class StreamAnalyser:
         return found
 
     def record_values(self, record: SourceRecord, attributes: Iterable[PAttribute]) -> RecordValues:
-        """The values of p-attributes for a record, decoded as the stream's are; QueryError if they take too long."""
+        """Return the values of p-attributes for a record, decoded as the stream's are.
+
+        QueryError if they take too long.
+        """
         subject = ("record", str(record.place))
         try:
             at = datetime.fromtimestamp(0, timezone.utc) + timedelta(milliseconds=record.timestamp_ms)
@@ -312,7 +324,7 @@ class StreamAnalyser:
     def _values(
         self, decoder: Decoder, records: DataFrame, attributes: Sequence[PAttribute], subject: tuple[str, str]
     ) -> RecordValues:
-        """The values of p-attributes for the one record that there is."""
+        """Return the values of p-attributes for the only record of a frame."""
         from pyspark.sql import functions as sf
 
         def asked() -> tuple[Any, list[int]]:
@@ -337,6 +349,6 @@ class StreamAnalyser:
         )
 
     def _records(self, *values: bytes) -> DataFrame:
-        """Records of the stream's topic with these values, and nothing else."""
+        """Return records of the stream's topic with these values, and nothing else."""
         rows = [(None, bytearray(value), self._topic, 0, 0, None, 0, None) for value in values]
         return self._spark.createDataFrame(rows, _KAFKA_DDL)

@@ -34,21 +34,22 @@ if TYPE_CHECKING:
 
 _LINGER_MS = 20
 _BATCH_BYTES = 65_536
-"""Of the producer, where ``kafka.options`` say nothing else. The end of a task sends what lingers: few records do not
-wait for others, and of many each request has more.
+"""The batch size of the producer, where ``kafka.options`` has no other.
+
+At its end a task sends records that linger: few records do not wait for others, and of many each request has more.
 """
 
 LOG = logging.getLogger("asc.job")
 
 _REGISTRY_BACKOFF_S = (0.5, 1, 2, 5, 10)
-"""Between two questions to a schema registry that does not answer."""
+"""The pauses between two questions to a schema registry that does not answer."""
 
 _WARM_UP_RECORDS = 500
-"""Of a batch, for each core."""
+"""The records of a warm-up batch, for each core."""
 
 
 def sink_options(config: Config, cluster: KafkaCluster) -> dict[str, str]:
-    """Options of Spark's Kafka sink: what is written is acknowledged by all, and each record once a task."""
+    """Return options of Spark's Kafka sink: all replicas acknowledge a record, and a task writes each once."""
     return {
         "kafka.linger.ms": str(_LINGER_MS),
         "kafka.batch.size": str(min(_BATCH_BYTES, config.kafka.buffer_bytes // 4)),
@@ -62,9 +63,7 @@ def sink_options(config: Config, cluster: KafkaCluster) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a pipeline was made for: the plan as it was shipped, how is drawn, the limits of its topics, the decoder,
-    the feed.
-    """
+    """The inputs that a pipeline was made for: shipped plan, sampling, limits of its topics, decoder and feed."""
 
     shipped: ShippedPlan
     sampling: Sampling | None
@@ -73,17 +72,18 @@ class _Made:
     feed: Feeding | None
 
     def crosses_as(self, other: _Made) -> bool:
-        """Whether all but the function in Python is the same."""
+        """Return whether all but the function in Python is the same."""
         is_read_alike = self.decoder is other.decoder and self.shipped.transport is other.shipped.transport
         return is_read_alike and self.limits == other.limits and self.feed == other.feed
 
 
 class BatchRunner:
-    """Runs the batches of one stream, one at a time, and keeps what hangs on the plan alone from batch to batch.
+    """The runner of the batches of one stream, one at a time.
 
-    Invariant: ``_shipped``, ``_limits`` and ``_pipeline`` are of the plan they are kept with. A batch of another plan
-    has them made anew; where that one uses the same p-attributes, as most do that differ by a query, only its bytes and
-    the function that has them. Cost: a plan's bytes on the driver and in each worker, and its operators in the JVM.
+    It keeps the parts that depend on the plan alone from batch to batch. Invariant: ``_shipped``, ``_limits`` and
+    ``_pipeline`` are of the plan they are kept with. A batch of another plan has them made anew. Where that plan uses
+    the same p-attributes, as most do that differ by a query, only its bytes and the function that has them are. Cost: a
+    plan's bytes on the driver and in each worker, and its operators in the JVM.
     """
 
     def __init__(
@@ -99,7 +99,9 @@ class BatchRunner:
         event_time: EventTime,
         fed: Callable[[Sequence[FeedDestination]], None] = lambda found: None,
     ) -> None:
-        """``fed`` is called with the destinations of queries with an operator, where a batch has such, before it is
+        """Create the runner.
+
+        ``fed`` is called with the destinations of queries with an operator, where a batch has such, before it is
         written.
         """
         self._fed = fed
@@ -123,10 +125,10 @@ class BatchRunner:
         self._feed: tuple[Plan, tuple[Feeding, Sequence[FeedDestination]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None
         self.waits_for: str | None = None
-        """What a batch waits for before it is run, in one line; None while it waits for nothing."""
+        """The cause that a batch waits for before it is run, in one line; None while it waits for nothing."""
 
     def run(self, batch_id: int, records: DataFrame, plan: Plan, stopping: threading.Event) -> Tally | None:
-        """Match records by a plan and write what is delivered; what the workers counted, None where that was lost.
+        """Match records by a plan, write the deliveries, and return the counts of the workers; None for lost counts.
 
         Waits while a schema registry that the records need does not answer; SchemaRegistryError where the stream stops
         meanwhile.
@@ -158,7 +160,7 @@ class BatchRunner:
         return tally
 
     def _decoder_for(self, records: DataFrame, stopping: threading.Event) -> Decoder:
-        """The decoder that knows the schemas of the records."""
+        """Return the decoder that knows the schemas of the records."""
         pauses = iter(_REGISTRY_BACKOFF_S)
         try:
             while True:
@@ -177,7 +179,7 @@ class BatchRunner:
             self.waits_for = None
 
     def _unknown(self, records: DataFrame) -> list[Row] | None:
-        """The rows of records that tell what the decoder does not know yet; None where it never needs to know more."""
+        """Return the rows of records with schemas that are new to the decoder; None where it needs no schemas."""
         decoder = self._decoder
         if self._looking is None or self._looking[0] is not decoder:
             looked = decoder.unknown(records)
@@ -217,7 +219,7 @@ class BatchRunner:
             registry.option("subscribe", self._registry_topic).load().limit(1).count()
 
     def forget_topics(self) -> None:
-        """After a failure: what was known of the topics may not hold any more."""
+        """Forget the knowledge of the topics, which may not hold after a failure."""
         self._limits = self._pipeline = None
         self._feed_writer.forget()
 
@@ -252,7 +254,7 @@ class BatchRunner:
         return pipeline
 
     def _feed_of(self, plan: Plan) -> tuple[Feeding, Sequence[FeedDestination]] | None:
-        """The feeding of a plan and the destinations that it is of; None where the plan has none."""
+        """Return the feeding of a plan and the destinations that it is of; None where the plan has none."""
         if self._feed is None or self._feed[0] is not plan:
             found = destinations_in(plan)
             feeding = Feeding.of(found, self._feed_writer.topic, self._max_future_s)
@@ -260,7 +262,7 @@ class BatchRunner:
         return self._feed[1]
 
     def _tallying(self, plan: Plan) -> Tallying:
-        """How the workers are to count and draw in the next batch; what an earlier one left is cleared."""
+        """Return the tallying for the workers in the next batch, with the rest of an earlier one cleared."""
         from broker.matching.tally import Tallying, tally_accumulator
 
         sampling = self._monitor.sampling()
@@ -274,7 +276,7 @@ class BatchRunner:
         return Tallying(accumulator, self._plans_shipped, sampling, counts_records=True, times=times)
 
     def _limits_of(self, plan: Plan) -> tuple[dict[str, int], tuple[int, dict[str, int]]]:
-        """The largest record of each topic, and that of most.
+        """Return the largest record of each topic, and that of most topics.
 
         Topics not seen since the last failure are made where they are missing.
         """

@@ -24,12 +24,12 @@ _WITHIN = {"match": "run"}
 
 
 class BatchTraces:
-    """Sends the batches that are done to an OTLP/HTTP endpoint, from a thread of its own.
+    """The sender of finished batches to an OTLP/HTTP endpoint, from its own thread.
 
-    What of it is not ``endpoint`` is OpenTelemetry's by its environment variables: headers, certificate, timeout,
-    sampler, ``OTEL_SERVICE_NAME``. Invariant: a batch waits for nothing here; what cannot be sent is dropped, and told
-    once a minute. Cost: a span a phase, of which 2,048 may wait. Raises ConfigError where OpenTelemetry is not
-    installed.
+    OpenTelemetry takes all settings but ``endpoint`` from its environment variables: headers, certificate, timeout,
+    sampler, ``OTEL_SERVICE_NAME``. Invariant: a batch waits for nothing here; spans that cannot be sent are dropped,
+    with a line in the log once a minute. Cost: a span a phase, of which 2,048 may wait. Raises ConfigError where
+    OpenTelemetry is not installed.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -41,7 +41,7 @@ class BatchTraces:
         except ImportError as error:
             remedy = "needs OpenTelemetry: pip install 'asc-broker[tracing]', or leave the key out"
             raise ConfigError("tracing.endpoint", endpoint, remedy) from error
-        # What it says of each try is said here, once in a while.
+        # A line of this module, once in a while, replaces its line for each try.
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
         # The variable wins where it is set.
         resource = Resource({"service.name": "asc-broker"}).merge(_without_default(Resource.create()))
@@ -65,14 +65,14 @@ class BatchTraces:
         whole.end(_ns(max(map(_end_s, (batch.whole, *batch.phases.values())))))
 
     def close(self) -> None:
-        """Send what waits, and end; what takes longer than two seconds is dropped."""
+        """Send waiting spans, and end; spans that take longer than two seconds are dropped."""
         closing = threading.Thread(target=self._provider.shutdown, name="traces: close", daemon=True)
         closing.start()
         closing.join(_CLOSED_IN_S)
 
 
 def _told_once(exporter: Any, endpoint: str, clock: Callable[[], float] = time.monotonic) -> Any:
-    """An exporter that says in a line a minute at most that nothing can be sent, and why where that is known."""
+    """Return an exporter that logs at most once a minute that nothing can be sent, with a known reason."""
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
     class ToldOnce(SpanExporter):
@@ -100,7 +100,7 @@ def _told_once(exporter: Any, endpoint: str, clock: Callable[[], float] = time.m
 
 
 def _without_default(resource: Any) -> Any:
-    """A resource without the name that OpenTelemetry gives a service that has none."""
+    """Return a resource without the name that OpenTelemetry gives a service that has none."""
     from opentelemetry.sdk.resources import Resource
 
     given = dict(resource.attributes)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.events")
 
 _TIMES_IN_VAIN = 2
-"""How often a batch is begun before what ends it is looked for."""
+"""The number of starts of a batch before the cause of its end is looked for."""
 
 _SEARCHES_MAX = 2
-"""Searches of one batch that may fail, as on a full disk, before the batch is run as it is."""
+"""The most searches of one batch that may fail, as on a full disk, before the batch is run as it is."""
 
 _STOP_S = 10.0
 _LOOK_S = 0.25
@@ -37,8 +37,9 @@ _LOOK_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """The batch that judges conditions, how often it was begun, whether it took too long, and the conditions that no
-    batch judges.
+    """The batch that judges conditions, and the conditions that no batch judges.
+
+    ``times``: the number of its starts. ``is_slow``: it took too long. ``excluded``: the conditions, with the reasons.
     """
 
     batch_id: int = -1
@@ -58,16 +59,16 @@ class _Noted:
 
 
 class ConditionInquiry(ConditionWatch):
-    """Finds the conditions that batches of a feed query cannot go on with, and keeps them out of these.
+    """The search for the conditions that batches of a feed query cannot go on with, which it excludes from these.
 
-    A file beside the checkpoint says, before a batch judges conditions, that it does so. A batch that was begun twice
-    in vain, or that took longer than ``spark.expression_timeout_s``, has its conditions tried over its pairs in another
-    process. What is found is a finding, by which its queries are parked; and no batch judges it until a plan has such a
-    query again. Cost: a synced file for each batch with conditions.
+    Before a batch judges conditions, a file beside the checkpoint notes it. A batch that was started twice in vain, or
+    that took longer than ``spark.expression_timeout_s``, has its conditions tried over its pairs in another process.
+    The conditions found are a finding, by which their queries are parked. No batch judges such a condition until a plan
+    has such a query again. Cost: a synced file for each batch with conditions.
     """
 
     def __init__(self, op: str, stream: str, config: Config, folder: Path) -> None:
-        """``op``: the tag of the kind whose reader judges them."""
+        """Create the search, and read its file. ``op``: the tag of the kind whose reader judges the conditions."""
         self._op = op
         self._stream = stream
         self._config = config
@@ -78,7 +79,7 @@ class ConditionInquiry(ConditionWatch):
         self._searched = -1
         self._failed_searches = 0
         self.finding: Finding | None = None
-        """What the stream's queries are to be parked for; None while there is nothing."""
+        """The finding for which the stream's queries are to be parked; None while there is none."""
         self._noted = _Noted()
         try:
             self._noted = _Noted.of_text(self._path.read_text("utf-8"))
@@ -91,11 +92,11 @@ class ConditionInquiry(ConditionWatch):
             self.finding = Finding(conditions=self._noted.excluded)
 
     def ask_to_stop(self) -> None:
-        """Search no longer."""
+        """Stop searching."""
         self._stopping.set()
 
     def go_on(self, finding: Finding) -> None:
-        """No plan has a query any more that uses what was found."""
+        """Forget a finding, now that no plan has a query that uses it."""
         if self.finding is finding:
             self.finding = None
 
@@ -109,7 +110,7 @@ class ConditionInquiry(ConditionWatch):
 
     @contextmanager
     def judging(self, batch_id: int, batch: JudgedBatch) -> Iterator[Sequence[str]]:
-        """See :class:`broker.operators.condition_watch.ConditionWatch`."""
+        """Enter the context of a batch: see :class:`broker.operators.condition_watch.ConditionWatch`."""
         judged = self._allowed(batch)
         if judged:
             self._begin(batch_id)
@@ -191,7 +192,8 @@ class ConditionInquiry(ConditionWatch):
     # -- a batch that takes too long
 
     def _end_overdue(self, spark: SparkSession, done: threading.Event) -> None:
-        """Have a batch cancelled that judges conditions for too long, so that they are looked into as it is run again.
+        """Have a batch cancelled that judges conditions for too long, so that they are searched as it is run again.
+
         Its group of jobs is that of the streaming query, whose thread this is.
         """
         group = spark.sparkContext.getLocalProperty("spark.jobGroup.id")
@@ -224,7 +226,7 @@ class ConditionInquiry(ConditionWatch):
 
 
 def _cancel(spark: SparkSession, group: str, stream: str) -> None:
-    """Cancel a group of jobs, and end Spark where a task of it hears nothing: that task keeps a core for ever."""
+    """Cancel a group of jobs, and end Spark where a task of it does not stop: that task keeps a core for ever."""
     from broker.runtime.spark import running_tasks
 
     context = spark.sparkContext

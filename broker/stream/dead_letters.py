@@ -1,4 +1,4 @@
-"""How many records of a stream could not be decoded, why, and for which column."""
+"""Counts of the records of a stream that could not be decoded, by reason and column."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LOGGED_EVERY_S = 60.0
 class DeadLetters:
     """Counts of the records of one stream that became dead letters as they came, by reason, since the daemon began.
 
-    A record that comes again (a batch that is run once more) counts again. The log has the first ones at once and then
-    a line a minute at most, with what has come since. Cost: a number for each reason that was met, of which there are
-    as many as columns of the stream and some.
+    A record that comes again (a batch that is run once more) counts again. The log has the first ones at once, and then
+    at most a line a minute with the count since. Cost: a number for each reason that was met, of which there are as
+    many as columns of the stream and some.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class DeadLetters:
         self._told_at: float | None = None
 
     def count(self, numbers: Mapping[int, int]) -> None:
-        """Add what a batch counted: by the place of a reason, from 1 on. To be called for every batch."""
+        """Add the counts of a batch: by the place of a reason, from 1 on. To be called for every batch."""
         with self._lock:
             self._counts.update(numbers)
             self._untold.update(numbers)
@@ -48,14 +48,14 @@ class DeadLetters:
         LOG.warning("stream '%s': %s", self._stream, said)
 
     def counts(self) -> list[tuple[DeadLetterReason, int]]:
-        """The reasons that were met and how often, the most frequent first."""
+        """Return the reasons that were met and their counts, the most frequent first."""
         with self._lock:
             counted = self._counts.most_common()
         return [(self._reasons[number - 1], count) for number, count in counted]
 
 
 def _said(total: int, of_most: int, most: str, others: int) -> str:
-    """What became of records, with the most frequent reason and how many others there were.
+    """Return the fate of records in words, with the most frequent reason and the number of other reasons.
 
     >>> _said(1, 1, "value is empty", 0)
     '1 record was not decoded and is a dead letter: value is empty'

@@ -1,4 +1,4 @@
-"""How many records each query of a stream was given, and in which of the last minutes."""
+"""The number of records that each query of a stream received, in all and by minute."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ Integers = npt.NDArray[np.int64]
 
 MINUTES = 60
 _ENTRIES_MAX = 4_000_000
-"""Counts that all minutes hold together, 48 MB of them: where more queries accept something each minute, fewer minutes
-are kept.
+"""The most counts that all minutes hold together, 48 MB of them.
+
+Where more queries accept something each minute, fewer minutes are kept.
 """
 
 _LOOKED_UP_ONE_BY_ONE = 1_000
@@ -29,7 +30,7 @@ _LOOKED_UP_ONE_BY_ONE = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Minute:
-    """The counts of a minute: ``numbers`` int32[n] ascending say of which queries, ``counts`` int64[n]."""
+    """The counts of a minute: ``counts`` int64[n] of records, for the queries ``numbers`` int32[n], ascending."""
 
     minute: int
     numbers: npt.NDArray[np.int32]
@@ -46,10 +47,11 @@ class DeliveredCounts:
     A query that is replaced goes on counting; one that was out of the plan (paused, removed) begins at 0 when it is
     back. A record that comes again (a batch that is run once more) counts again.
 
-    Invariant: ``_counts``, ``_before`` (``_counts`` as the minute began) and ``_numbers`` (which of all queries ever
-    counted here it is, for the minutes) are by place in ``_ids``, the registered queries of ``_plan``; they are carried
-    over when a batch of another plan is counted. Cost: 20 bytes a query; a batch costs what it accepted, a change of
-    the plan some passes over its queries, and so does a minute's end.
+    Invariant: three arrays are by place in ``_ids``, the registered queries of ``_plan``. They are ``_counts``,
+    ``_before`` (``_counts`` at the start of the minute) and ``_numbers`` (the number of the query among all ever
+    counted here, for the minutes). They are carried over when a batch of another plan is counted. Cost: 20 bytes a
+    query. A batch costs a step for each accepting query; a change of the plan some passes over its queries, and so does
+    a minute's end.
     """
 
     def __init__(self) -> None:
@@ -63,10 +65,10 @@ class DeliveredCounts:
         self._minute = 0
         self._minutes: deque[_Minute] = deque(maxlen=MINUTES)
         self.total = 0
-        """The sum over the queries, those included that are gone."""
+        """The sum over the queries, including queries that are gone."""
 
     def count(self, plan: Plan, by_query: QueryCounts, now_s: float) -> None:
-        """Add what a batch counted that ran with a plan."""
+        """Add the counts of a batch that ran with a plan."""
         with self._lock:
             self._end_minute(now_s)
             ordinals, counts = by_query.ordinals, by_query.counts
@@ -74,20 +76,21 @@ class DeliveredCounts:
             if plan is not self._plan and plan.version >= self._plan.version:
                 self._carry(plan)
             if plan is not self._plan:
-                # A batch that is run again with the plan it was begun with.
+                # A batch that is run again with its original plan.
                 found = _by_id(self._ids, RegisteredIds.of(plan.query_ids).ids.take(pa.array(ordinals)))
                 ordinals, counts = found[found >= 0], counts[found >= 0]
             self._counts[ordinals] += counts
 
     def of(self, query_id: str) -> int:
-        """The records that a query was given."""
+        """Return the number of records that a query received."""
         with self._lock:
             ordinal = self._ordinal(query_id)
             return 0 if ordinal is None else int(self._counts[ordinal])
 
     def by_minute(self, query_id: str, now_s: float) -> list[tuple[int, int]]:
-        """The minutes of the last hour in which a query was given records, oldest first: when one begins (seconds since
-        1970), and how many.
+        """Return the minutes of the last hour in which a query received records, oldest first.
+
+        Each has its start (seconds since 1970), and the number of records.
         """
         with self._lock:
             self._end_minute(now_s)
@@ -101,7 +104,7 @@ class DeliveredCounts:
         return [(minute * 60, count) for minute, count in found if count and minute > first]
 
     def most(self, queries: int) -> list[tuple[str, int]]:
-        """The queries that were given most, at most so many, most first, with their counts; none that has nothing."""
+        """Return the queries that received most, at most so many, most first, with their counts; none that has 0."""
         with self._lock:
             counts = self._counts
             some = np.argpartition(-counts, queries)[:queries] if len(counts) > queries else np.arange(len(counts))
@@ -150,13 +153,13 @@ class DeliveredCounts:
 
 
 def _places(old: Plan, new: Plan) -> Integers:
-    """The ordinal in ``old`` of each query of ``new``, -1 for one that is not there."""
+    """Return the ordinal in ``old`` of each query of ``new``, -1 for one that is missing there."""
     if new.query_ids.equals(old.query_ids):
         return np.arange(len(new), dtype=np.int64)
     shared = {id(block) for block in old.blocks}
     if not any(id(block) in shared for block in new.blocks):
         return _by_id(old.query_ids, new.query_ids)
-    # Plans that share a block have one numbering of handles: only what is new or replaced is looked up by its id.
+    # Plans that share a block have one numbering of handles: only new or replaced queries are looked up by id.
     handles = new.handles
     places = np.full(len(new), -1, dtype=np.int64)
     stood = handles < len(old.ranks)

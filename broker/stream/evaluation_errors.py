@@ -1,4 +1,4 @@
-"""How often evaluation failed for each query: a division by zero, a cast that fails, a decimal beyond its digits."""
+"""Counts of failed evaluations by query: a division by zero, a cast that fails, a decimal beyond its digits."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ LOG = logging.getLogger("asc.evaluation")
 
 
 class Versioned(Protocol):
-    """A query as far as it matters here."""
+    """A query, as far as these counts need it."""
 
     @property
     def version(self) -> int:
-        """The version of the set of queries from which on it is what it is."""
+        """Return the first version of the set of queries that has the query as it is."""
 
 
 class EvaluationErrors:
     """Counts of records of one stream on which evaluation failed, by query, since the daemon began.
 
     A record that comes again (a batch that is run once more) counts again. A query that was registered anew counts from
-    0, and what a batch tells that ran with an earlier plan is not counted for it.
+    0, and does not count batches that ran with an earlier plan.
 
-    Invariant: only queries with a count are held, each with the version it was counted at. Registration says what
-    stands before a plan of it is in place; batches count by what stands then. Cost: two numbers for each query that had
-    errors.
+    Invariant: only queries with a count are held, each with the version it was counted at. Registration replaces the
+    standing queries before a plan of them is in place; batches count by the standing queries. Cost: two numbers for
+    each query that had errors.
     """
 
     def __init__(self, stream: str) -> None:
@@ -35,19 +35,20 @@ class EvaluationErrors:
         self._standing: Mapping[str, Versioned] = {}
         self._counts: dict[str, tuple[int, int]] = {}
         self.total = 0
-        """The sum over the queries, those included that are gone."""
+        """The sum over the queries, including queries that are gone."""
 
     def stand(self, queries: Mapping[str, Versioned], gone: Iterable[str] = ()) -> None:
-        """What stands from now on, by id, and what is gone; the mapping is kept, and must not change."""
+        """Replace the standing queries, by id, and forget those that are gone.
+
+        The mapping is kept, and must not change.
+        """
         with self._lock:
             self._standing = queries
             for query_id in gone:
                 self._counts.pop(query_id, None)
 
     def count(self, plan_version: int, counts: Mapping[str, int]) -> None:
-        """Add what a batch counted that ran with the plan of a version; the first errors of queries are logged in one
-        line.
-        """
+        """Add the counts of a batch that ran with the plan of a version; log the first errors of queries."""
         first: list[tuple[str, int]] = []
         with self._lock:
             for query_id, count in counts.items():
@@ -72,6 +73,6 @@ class EvaluationErrors:
             )
 
     def of(self, query_id: str, version: int) -> int:
-        """The records on which evaluation failed for a version of a query."""
+        """Return the number of records on which evaluation failed for a version of a query."""
         counted, count = self._counts.get(query_id, (-1, 0))
         return count if counted == version else 0

@@ -15,7 +15,7 @@ LOG = logging.getLogger("asc.job")
 _FORM = 2
 
 Marks = Mapping[str, int]
-"""By the name of a time expression: microseconds since 1970."""
+"""The marks by the name of a time expression: microseconds since 1970."""
 
 
 class EventTime:
@@ -23,8 +23,8 @@ class EventTime:
 
     After a batch a mark is the least of the newest times of the partitions that the batch had records of, unless it was
     later before. Invariant: the file has the marks before the last batch and after it, so that a batch that is run
-    again begins with the same marks. One thread writes. Cost: a synced file a batch. Source: spec of operators,
-    section 8.
+    again begins with the same marks. One thread writes. Cost: a synced file a batch. Source: spec of operators, section
+    8.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,7 +55,7 @@ class EventTime:
 
     @property
     def marks(self) -> Marks:
-        """The marks after the last batch."""
+        """Return the marks after the last batch."""
         return self._after if self._form == _FORM else {}
 
     def before(self, batch_id: int, tracks: Mapping[str, str]) -> Marks:
@@ -74,8 +74,9 @@ class EventTime:
         return found
 
     def passed(self, batch_id: int, newest: Newest, tracks: Mapping[str, str]) -> None:
-        """Note that a batch is written, and its newest times by time expression and partition. Times that no track has
-        any more are forgotten. Raises OSError.
+        """Note that a batch is written, and its newest times by time expression and partition. Raises OSError.
+
+        Times that no track has any more are forgotten.
         """
         before = self.before(batch_id, tracks)
         times: Collection[str] = sorted(set(tracks.values()))

@@ -34,17 +34,17 @@ class _Written(NamedTuple):
 
     @property
     def parts(self) -> frozenset[int]:
-        """The parts that have queries."""
+        """Return the parts that have queries."""
         return frozenset[int]().union(*(parts for _, parts in self.settings.values()))
 
 
 class FeedWriter:
-    """Writes settings and watermarks into the parts of a feed that need them, before the observations of a batch.
+    """The writer of settings and watermarks into the parts of a feed, before the observations of a batch.
 
-    Invariant: they are acknowledged before a batch writes, so that in each part they come before its observations, in
-    whatever pieces that is read. The job's batches come one at a time. After a start, or a failure, all parts get the
-    settings again. Cost: sixteen small records a batch that moves the time, and the queries of a kind where they
-    change.
+    Parts that need none get none. Invariant: they are acknowledged before a batch writes, so that in each part they
+    come before its observations, however that is cut. The job's batches come one at a time. After a start, or a
+    failure, all parts get the settings again. Cost: sixteen small records a batch that moves the time, and the queries
+    of a kind where they change.
     """
 
     def __init__(self, stream: str, config: Config, cluster: KafkaCluster) -> None:
@@ -64,13 +64,13 @@ class FeedWriter:
         return written is not None and any(settings.queries for settings, _ in written.settings.values())
 
     def begin(self, destinations: Sequence[FeedDestination], marks: Marks) -> None:
-        """Write the settings and the watermarks of a batch, where they differ from those before. Raises KafkaError."""
+        """Write the settings and the watermarks of a batch where they differ from the previous ones; KafkaError."""
         now = _Written({op: self._settings_of(op, destinations) for op in OPERATORS}, dict(marks))
         messages = [*self._changed_settings(now), *self._changed_marks(now)]
         if not messages:
             return
         if not destinations:
-            # Of a stream that has had its last query with an operator nothing else looks after the topic.
+            # Where the stream has no query with an operator any more, nothing else looks after the topic.
             make_feed(self._cluster, self.topic)
         # A batch that fails half way writes all of it again.
         self._written = None
@@ -109,7 +109,7 @@ class FeedWriter:
         return Settings(op, self._source_topic, self._is_planar, limit, queries), parts
 
     def forget(self) -> None:
-        """Write all of it with the next batch: after a failure the feed may not have it any more."""
+        """Have the next batch write all of it: after a failure the feed may not have it any more."""
         self._written = None
         self.close()
 

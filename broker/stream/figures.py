@@ -1,4 +1,4 @@
-"""What a stream's batches came to since the daemon began, and how far behind it is."""
+"""The figures of a stream's batches since the daemon began, and its lag."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from broker.stream.timeline import Moment, Timeline
 class StreamFigures:
     """Counts of one stream: in and out, latency, by query.
 
-    Invariant: the job is the one writer, a batch at a time, after what the batch delivers is written. Cost: see its
+    Invariant: the job is the one writer, a batch at a time, after the outputs of the batch are written. Cost: see its
     parts.
     """
 
@@ -28,7 +28,7 @@ class StreamFigures:
         self.timeline = Timeline(clock())
         self.latency = Latency.none()
         self.written = 0
-        """Records written to destinations."""
+        """The number of records written to destinations."""
 
     def count(self, plan: Plan, tally: Tally) -> None:
         """Add a batch that ran with a plan."""
@@ -49,13 +49,13 @@ class StreamFigures:
             )
 
     def rates(self) -> dict[str, Any]:
-        """See :meth:`Timeline.rates`."""
+        """Return the rates: see :meth:`Timeline.rates`."""
         return self.timeline.rates(self._clock())
 
     def moments(self) -> list[Moment]:
-        """The moments of the last hour in which batches were done."""
+        """Return the moments of the last hour in which batches were done."""
         return self.timeline.moments(self._clock())
 
     def minutes_of(self, query_id: str) -> list[tuple[int, int]]:
-        """See :meth:`DeliveredCounts.by_minute`."""
+        """Return the minutes of a query: see :meth:`DeliveredCounts.by_minute`."""
         return self.delivered.by_minute(query_id, self._clock())

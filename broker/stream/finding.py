@@ -1,4 +1,4 @@
-"""What a stream cannot go on with."""
+"""The findings that a stream cannot go on with."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
-    """What ends the batches of a stream: expressions by their SQL text, destination topics by name, conditions over two
-    objects as their queries have them, each with the reason that the queries are parked with.
+    """The causes that end the batches of a stream, each with the reason that the queries are parked with.
+
+    ``expressions`` by their SQL text, ``topics``: destinations by name, ``conditions`` over two objects as their
+    queries have them.
     """
 
     expressions: Mapping[str, str] = field(default_factory=dict)

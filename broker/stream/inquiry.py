@@ -1,4 +1,4 @@
-"""Why a stream's batches fail: whether it is an expression, a destination topic, or neither."""
+"""The search for the cause of a stream's failing batches: an expression, a destination topic, or neither."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from broker.stream.suspects import ChildTrial, SuspectBatch, Trial, child_master
 LOG = logging.getLogger("asc.job")
 
 _TIMES_IN_VAIN = 2
-"""How often a batch is begun before what ends it is looked for."""
+"""The number of starts of a batch before the cause of its end is looked for."""
 
 
 class Inquiry:
-    """Finds what a stream cannot go on with, after failures of the batch that is not done.
+    """The search for expressions and topics that a stream cannot go on with, after failures of its unfinished batch.
 
-    A batch that was begun twice in vain, whether it failed or the process ended in it, or one that takes too long, has
-    its expressions run over its records in another process (:mod:`broker.stream.suspects`). Nothing here raises: a
-    stream that is not helped by it goes on trying.
+    A batch is searched that was started twice in vain, whether it failed or the process ended in it, or that takes too
+    long. Its expressions run over its records in another process (:mod:`broker.stream.suspects`). Nothing here raises:
+    a stream that is not helped by it goes on trying.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Inquiry:
         self._failed: int | None = None
 
     def due(self) -> UnfinishedBatch | None:
-        """The batch whose expressions are to be looked at; None where there is none, or that was done in vain."""
+        """Return the batch whose expressions are to be searched; None where there is none, or a search was in vain."""
         try:
             batch = self._running.unfinished()
         except Exception as error:
@@ -55,8 +55,10 @@ class Inquiry:
         return batch
 
     def of_batch(self, batch: UnfinishedBatch, is_wanted: Callable[[], bool]) -> Finding | None:
-        """The expressions that end a batch; None where none is found. Takes as long as a Spark needs to start, and as
-        the batch takes, several times; given up when ``is_wanted`` says no.
+        """Return the expressions that end a batch; None where none is found.
+
+        It takes as long as a Spark needs to start, and as the batch takes, several times. The search ends early when
+        ``is_wanted`` returns false.
         """
         try:
             found = self._found(batch, partial(ChildTrial, is_wanted=is_wanted), guilty, "ends a batch")
@@ -77,8 +79,9 @@ class Inquiry:
         return Finding(expressions=found)
 
     def of_slow(self, is_wanted: Callable[[], bool]) -> Finding | None:
-        """The expressions of the batch that runs that take longer than ``spark.expression_timeout_s``, each alone; None
-        where none is found. Takes that long several times.
+        """Return the expressions of the running batch that alone exceed ``spark.expression_timeout_s``; None for none.
+
+        It takes that long several times.
         """
         limit_s = self._config.spark.expression_timeout_s
         trial = partial(ChildTrial, is_wanted=is_wanted, limit_s=limit_s)
@@ -97,8 +100,9 @@ class Inquiry:
         return Finding(expressions=found)
 
     def of_failure(self, error: BaseException | None) -> Finding | None:
-        """The destinations that have come to take no record without a key, where Kafka made a batch fail with an error;
-        None where there are none. What Kafka did is not held against the batch.
+        """Return the destinations that now refuse records without a key, where Kafka made a batch fail with an error.
+
+        The result is None where there are none. A failure of Kafka does not count against the batch.
         """
         if error is None or not (isinstance(error, KafkaError) or is_of_kafka(error)):
             return None
@@ -124,7 +128,7 @@ class Inquiry:
         search: Callable[[Trial, int], dict[int, str]],
         fault: str,
     ) -> dict[str, str]:
-        """The expressions of a batch that a search finds, by their SQL, with what their queries are parked for."""
+        """Return the expressions of a batch that a search finds, by their SQL, with the reasons for parking."""
         attributes = tuple(attribute for attribute in expressions_of(batch.plan) if attribute.is_computed)
         if not attributes:
             return {}

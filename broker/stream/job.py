@@ -41,28 +41,28 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.job")
 
 CONSUMER = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(2 << 20)}
-"""Of the consumer, where ``kafka.options`` say nothing else: for a backlog it asks less often than by Kafka's defaults.
+"""Options of the consumer, where ``kafka.options`` has no others.
+
+For a backlog it asks less often than by Kafka's defaults.
 """
 
 _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
-"""How long a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
+"""The time that a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
 
 _LONG_S = 60.0
-"""A batch that takes longer is told: nothing of the stream is delivered meanwhile."""
+"""The duration of a batch after which it is logged: nothing of the stream is delivered meanwhile."""
 
 _EARLIEST = -2
-"""Spark's offset for the first record that there is."""
+"""Spark's offset for the earliest record."""
 
 _LOOK_S = 0.25
 _IDLE_S = 0.5
-"""How much longer than a trigger's interval a query has to wait for data before it is taken to be well."""
+"""The time, beyond a trigger's interval, that a query has to wait for data before it is taken to be well."""
 
 
 _AGAIN = 10
-"""How many times ``spark.expression_timeout_s`` pass before it is looked again for what takes a batch its time, where
-nothing was found.
-"""
+"""The number of ``spark.expression_timeout_s`` until a slow batch is searched again, where nothing was found."""
 
 
 class _StoppingError(Exception):
@@ -72,8 +72,8 @@ class _StoppingError(Exception):
 class StreamJob:
     """The job of one stream, started again with a pause after a failure until it is stopped.
 
-    Each batch is run with the plan that it is bound to (:class:`RunningPlan`), whatever is put in place meanwhile.
-    What hangs on the plan alone is made once for all batches that run with it. Source: spec, sections 2 and 3.
+    Each batch is run with the plan that it is bound to (:class:`RunningPlan`), whatever is put in place meanwhile. The
+    parts that depend on the plan alone are made once for all batches that run with it. Source: spec, sections 2 and 3.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class StreamJob:
         event_time: EventTime,
         fed: Callable[[Sequence[FeedDestination]], None] = lambda found: None,
     ) -> None:
-        """``fed``: see :class:`BatchRunner`."""
+        """Create the job, without starting it. ``fed``: see :class:`BatchRunner`."""
         self.name = name
         self._config = config
         self._stream = config.streams[name]
@@ -133,16 +133,16 @@ class StreamJob:
         self._source = SourceTopic(self._stream, folder, cluster)
         self._inquiry = Inquiry(name, config, cluster, decoder, running)
         self.failures = 0
-        """How many times the job ended with an error, and was started again."""
+        """The number of times the job ended with an error and was started again."""
         self.finding: Finding | None = None
-        """What the job cannot go on with; None while it needs nothing."""
+        """The finding that the job cannot go on with; None while there is none."""
         self.problem: str | None = "is starting"
-        """Why the job does not run, in one line; None while it runs."""
+        """The reason why the job does not run, in one line; None while it runs."""
 
     def start(self) -> None:
         """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again.
 
-        Where something is to be looked into first, that is done beside, and the query started after it.
+        Where a batch is to be searched first, that is done beside, and the query started after it.
         """
         if self._source.fault() is None and self._inquiry.due() is None:
             self._start_query()
@@ -151,8 +151,8 @@ class StreamJob:
     def warm_up(self, seconds: float) -> None:
         """Run batches of made-up records for so long before the query is started, one batch at least.
 
-        Not where the last start ended in it, or where a batch was begun in vain: what ends this process then may be an
-        expression, which is found where it ends the batches of the source.
+        It runs none where the last start ended in it, or where a batch was started in vain. An expression may end this
+        process then, and is found where it ends the batches of the source.
         """
         from broker.runtime.spark import has_stopped
 
@@ -164,20 +164,20 @@ class StreamJob:
         write_durably(begun, "")
         try:
             self._runner.warm_up(self._running.plan, seconds, self._stopping)
-        except Exception as error:  # what is wrong with the plan is found by the batch that fails of it
+        except Exception as error:  # a fault of the plan shows in the batch that fails of it
             LOG.warning("stream '%s': its first batch will take longer: %s", self.name, one_line(root_cause(error)))
             if has_stopped(self._spark):
                 return
         begun.unlink(missing_ok=True)
 
     def go_on(self, finding: Finding) -> None:
-        """What was found is in no plan any more."""
+        """Forget a finding, now that it is in no plan any more."""
         if self.finding is finding:
             self.finding = None
 
     @property
     def waits_for(self) -> str | None:
-        """What the batch that runs waits for, in one line; None while it waits for nothing."""
+        """Return the cause that the running batch waits for, in one line; None while it waits for nothing."""
         return self._runner.waits_for
 
     def ask_to_stop(self) -> None:
@@ -261,7 +261,7 @@ class StreamJob:
         from broker.runtime.spark import has_stopped
 
         if has_stopped(self._spark):
-            # The daemon ends of it. What ended the batch is for the next one to find.
+            # The daemon ends of it. The next one finds the cause of the batch's end.
             raise BrokerError("Spark", "its context", "has stopped: start the daemon again")
         fault = self._source.fault()
         if fault is not None:
@@ -305,7 +305,7 @@ class StreamJob:
     # -- what it cannot go on with
 
     def _look_into_batch(self) -> None:
-        """Find the expressions that end a batch that was begun in vain, and have their queries parked."""
+        """Find the expressions that end a batch that was started in vain, and have their queries parked."""
         batch = self._inquiry.due()
         if batch is None:
             return
@@ -329,7 +329,10 @@ class StreamJob:
         return any(attribute.is_computed for attribute in expressions_of(self._running.plan))
 
     def _tell_long_batch(self) -> None:
-        """What Spark waits for, a worker that stands still or a destination that takes nothing, raises no error."""
+        """Log a batch that runs for too long.
+
+        A stopped worker that Spark waits for, or a destination that takes nothing, raises no error.
+        """
         begun = self._begun
         if begun is None or self.problem is not None or self.waits_for is not None:
             return
@@ -338,8 +341,9 @@ class StreamJob:
             LOG.warning("stream '%s' %s", self.name, self.problem)
 
     def _look_into_slow_batch(self, query: StreamingQuery) -> None:
-        """Find the expressions that take the time of the batch that runs, and have their queries parked. BrokerError
-        where the batch had to be stopped for it.
+        """Find the expressions that take the time of the running batch, and have their queries parked.
+
+        BrokerError where the batch had to be stopped for it.
         """
         from broker.runtime.spark import running_tasks
 
@@ -354,14 +358,14 @@ class StreamJob:
         self._have_parked(finding)
         if self.finding is not None or self._begun != begun:
             return
-        # It is none of the batch's own fault, and it is run again without what was parked.
+        # It is no fault of the batch, which is run again without the parked queries.
         self._running.excuse()
         tasks = running_tasks(self._spark)
         query.stop()
         give_up = time.monotonic() + _STOP_S
         while tasks & running_tasks(self._spark):
             if time.monotonic() > give_up:
-                # What computes without an end hears nothing, and keeps a core: only the end of the process ends it.
+                # A computation without an end cannot be cancelled, and keeps a core until the process ends.
                 LOG.error("stream '%s': a task of its batch does not stop, and Spark is ended", self.name)
                 self._spark.stop()
                 break
@@ -369,7 +373,7 @@ class StreamJob:
         raise BrokerError("batch", "that took too long", "was stopped, and is run again without what was parked")
 
     def _have_parked(self, finding: Finding) -> None:
-        """Wait until the queries that use what was found are in no plan."""
+        """Wait until the queries that use the finding are in no plan."""
         self.problem = "waits for queries to be parked"
         self.finding = finding
         while self.finding is not None and not self._stopping.wait(_LOOK_S):
@@ -400,7 +404,7 @@ class StreamJob:
             self._done_batch_id = batch_id
 
     def _tell(self, batch_id: int, batch: BoundBatch, tally: Tally | None) -> None:
-        """Hand on what a batch told besides its matches. Those are written: nothing here may have it run again."""
+        """Hand on the counts of a batch. Its matches are written: nothing here may have it run again."""
         # A batch may have no records: marks of transactions have offsets.
         self._figures.lag.done = self._running.effective_offsets()
         if tally is None:

@@ -1,4 +1,4 @@
-"""How many records of its source topic a stream has not done yet."""
+"""The number of records of its source topic that a stream has not done yet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _KNOWN_FOR_S = 20.0
 
 
 class Lag:
-    """Asks Kafka in a thread of its own how far the source topic goes, and counts what is not done.
+    """The lag of a stream behind its source topic, whose end a thread asks Kafka for.
 
-    Invariant: ``done`` and what Kafka said are replaced, never changed. What Kafka said counts for 20 seconds. Cost: a
+    Invariant: ``done`` and Kafka's answer are replaced, never changed. An answer counts for 20 seconds. Cost: a
     question each five seconds.
     """
 
@@ -34,7 +34,7 @@ class Lag:
         self._is_started = False
         self._thread = threading.Thread(target=self._keep_asking, name=f"lag-{stream}", daemon=True)
         self.done = done
-        """By source partition, the first offset that is not done."""
+        """The first offset that is not done, by source partition."""
 
     def start(self) -> None:
         """Start asking; return at once. Harmless when called again, by whichever thread."""
@@ -44,12 +44,13 @@ class Lag:
                 self._thread.start()
 
     def ask_to_stop(self) -> None:
-        """Ask no more."""
+        """Stop asking."""
         self._over.set()
 
     def records(self, done: Offsets | None = None) -> int | None:
-        """Return how many records are not done, by ``done`` where it is given; None where Kafka has not answered for a
-        while. Marks of transactions count, for they have offsets.
+        """Return the number of records that are not done, by ``done`` where it is given.
+
+        The result is None where Kafka has not answered for a while. Marks of transactions count, for they have offsets.
         """
         known = self._ends
         if known is None or time.monotonic() - known[0] > _KNOWN_FOR_S:

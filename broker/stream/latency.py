@@ -1,4 +1,4 @@
-"""How long records took from their topic to what they were delivered to, as a histogram."""
+"""The latency of records, from their topic to their destinations, as a histogram."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ import numpy.typing as npt
 from broker.matching.record_times import RecordTimes
 
 BOUNDS_S = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
-"""The upper bounds of the histogram's buckets, each included; one more has what took longer."""
+"""The upper bounds of the histogram's buckets, each included; one more bucket has longer latencies."""
 
 _BOUNDS_MS = np.rint(np.multiply(BOUNDS_S, 1000)).astype(np.int64)
 _STEPS = (1, 1.1, 1.3, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 7.5, 9)
 _FINE_MS = np.union1d(
     _BOUNDS_MS, [ms for ms in (round(step * 10**e) for e in range(1, 7) for step in _STEPS) if 25 <= ms < 3_600_000]
 )
-"""The bounds of the finer buckets that are kept: those of ``BOUNDS_S``, and others so that each is a fifth above the
-one before it at most.
+"""The bounds of the finer buckets that are kept.
+
+They are those of ``BOUNDS_S``, and others so that each is at most a fifth above the previous one.
 """
 
 _BEGINS = np.concatenate([[0], np.searchsorted(_FINE_MS, _BOUNDS_MS) + 1])
-"""Where the finer buckets of each bucket begin."""
+"""The first finer bucket of each bucket."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Latency:
-    """A histogram of latencies: from the time a record bears to when its batch was done.
+    """A histogram of latencies: from the time of a record to the time when its batch was done.
 
     ``fine_counts`` int64[len(_FINE_MS) + 1] by finer bucket; ``sum_s`` the seconds of all together. A record from the
     future counts as one that took no time.
@@ -42,7 +43,7 @@ class Latency:
 
     @staticmethod
     def of(times: RecordTimes, done_s: float) -> Latency:
-        """The latencies of records of these times that were delivered at ``done_s``, seconds since 1970."""
+        """Return the latencies of records of these times that were delivered at ``done_s``, seconds since 1970."""
         taken_ms = np.maximum(round(done_s * 1000) - times.at_ms, 0)
         buckets = np.searchsorted(_FINE_MS, taken_ms)
         counts = np.bincount(buckets, times.counts, minlength=len(_FINE_MS) + 1).astype(np.int64)
@@ -52,18 +53,19 @@ class Latency:
         return Latency(self.fine_counts + other.fine_counts, self.sum_s + other.sum_s)
 
     def __len__(self) -> int:
-        """How many records were counted."""
+        """Return the number of records counted."""
         return int(self.fine_counts.sum())
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """int64[len(BOUNDS_S) + 1], by bucket."""
+        """Return the counts by bucket, int64[len(BOUNDS_S) + 1]."""
         return np.add.reduceat(self.fine_counts, _BEGINS)
 
     def quantile_s(self, share: float) -> float | None:
-        """What so large a share of the records took at most: the bound of a finer bucket, which may be a fifth above
-        that, but not below it; None of no records. Of what is beyond the last bound it is that bound:
-        who shows it says "more than".
+        """Return the time that so large a share of the records took at most; None for no records.
+
+        It is the bound of a finer bucket, which may be a fifth above the time, but not below it. Beyond the last bound
+        it is that bound, to be displayed as "more than".
 
         >>> Latency.of(RecordTimes.of(np.full(10, 1_000)), 1.08).quantile_s(0.5)
         0.09

@@ -1,4 +1,4 @@
-"""Status of the operators of a stream, by kind: what they hold, put out, exclude and wait for."""
+"""Status of the operators of a stream, by kind: state, outputs, exclusions, watermarks and lag."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class OperatorStatus:
 
     ``queries``: in the running plan. ``held``: objects, observations or points in the states, as far as parts of the
     feed had messages. ``outputs`` by type, ``excluded`` observations by reason. ``watermarks_us``: microseconds since
-    1970 by time expression. ``lag_records``: of the feed, not done; None where that is not known. ``failures``: how
-    often the reader of the feed ended with an error; ``problem``: why it does not run, None while it does.
+    1970 by time expression. ``lag_records``: of the feed, not done; None where that is not known. ``failures``: the
+    number of times the reader of the feed ended with an error. ``problem``: the reason why it does not run, None while
+    it does.
     """
 
     queries: int
@@ -41,7 +42,7 @@ class PlanDestinations:
         self._read: tuple[Plan, Sequence[FeedDestination]] | None = None
 
     def of(self, plan: Plan) -> Sequence[FeedDestination]:
-        """Return those of a plan. Cost: some microseconds a query where it is another plan than before."""
+        """Return the destinations of a plan. Cost: some microseconds a query where it is not the previous plan."""
         read = self._read
         if read is None or read[0] is not plan:
             self._read = read = (plan, destinations_in(plan))

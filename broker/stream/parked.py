@@ -15,8 +15,8 @@ LOG = logging.getLogger("asc.parked")
 class ParkedQueries:
     """The queries of a stream that are parked, by id and version, each with the reason; kept in a file of its folder.
 
-    A query that is registered anew has another version, so it is parked no more. A file that cannot be read is left
-    out, for what it said is found again. Thread-safe where one thread adds.
+    A query that is registered anew has another version, so it is parked no more. A file that cannot be read is ignored,
+    for its findings are found again. Thread-safe where one thread adds.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,11 +31,11 @@ class ParkedQueries:
             LOG.warning("parked queries in %s cannot be read, and are found anew: %s", self._path, error)
 
     def reason(self, query_id: str, version: int) -> str | None:
-        """Why a version of a query is parked; None where it is not."""
+        """Return the reason why a version of a query is parked; None where it is not."""
         return self._reasons.get((query_id, version))
 
     def ids(self) -> set[str]:
-        """The ids of the queries that are parked, in whatever version."""
+        """Return the ids of the queries that are parked, in whatever version."""
         return {query_id for query_id, _ in self._reasons}
 
     def add(self, reasons: Mapping[tuple[str, int], str]) -> None:
@@ -46,7 +46,7 @@ class ParkedQueries:
         self._reasons = found
 
     def keep(self, standing: Mapping[str, int]) -> None:
-        """Forget those of a version that stands no more; ``standing`` has the version of each id."""
+        """Forget queries that are not registered in their version any more; ``standing`` has the version of each id."""
         found = {key: reason for key, reason in self._reasons.items() if standing.get(key[0]) == key[1]}
         if len(found) < len(self._reasons):
             self._reasons = found

@@ -1,4 +1,4 @@
-"""Where the time of a stream's batches goes, for whoever asks how long a record takes."""
+"""The time of a stream's batches, by phase."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ PHASES: Mapping[str, str] = {
     "match": "within that: the slowest task matches, in Python",
     "commit": "the batch is noted as done",
 }
-"""In their order; ``match`` lies within ``run``."""
+"""The phases in their order; ``match`` lies within ``run``."""
 
 _WITHIN, _AROUND = ("bind", "build", "run"), "addBatch"
 _OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
 _BEFORE = ("latestOffset", "walCommit", "queryPlanning")
 _TRIGGER, _AFTER = "triggerExecution", "commitOffsets"
 KEPT = 20
-"""Batches with records that a phase's median is of."""
+"""The number of batches with records that the median of a phase is over."""
 
 _AWAITING_SPARK = 200
-"""Batches that are done, and of which Spark has not told its part."""
+"""The most done batches that are kept until Spark reports its part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """When a phase of a batch began, seconds since 1970, and how long it took."""
+    """A phase of a batch: its start, seconds since 1970, and its duration."""
 
     began_s: float
     seconds: float
@@ -50,8 +50,9 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class DoneBatch:
-    """A batch of which everything is known: its phases by name but for ``hand_over``, which is what is left over
-    between the others, and what was said of it as it was counted.
+    """A batch of which everything is known: its phases by name, and its counts.
+
+    ``hand_over`` is missing: it is the time between the other phases. ``said``: the counts that came with the batch.
     """
 
     batch_id: int
@@ -63,9 +64,9 @@ class DoneBatch:
 class BatchPhases:
     """The seconds that each phase of the batches with records took: of the last ones, and of all together.
 
-    What Spark tells of its own part comes later, batch by batch (:meth:`count_spark`). Invariant: no phase has more
-    than the last ``KEPT`` batches. One batch runs at a time and is its one writer. ``told`` is given each batch that is
-    whole, and a failure of it is no failure of the stream. Cost: a clock's reading a phase.
+    Spark's part comes later, batch by batch (:meth:`count_spark`). Invariant: no phase has more than the last ``KEPT``
+    batches. One batch runs at a time and is its one writer. ``told`` is given each batch that is whole, and a failure
+    of it is no failure of the stream. Cost: a clock's reading a phase.
     """
 
     def __init__(self, told: Callable[[DoneBatch], None] = lambda batch: None) -> None:
@@ -79,17 +80,17 @@ class BatchPhases:
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
-        """Time what is done within as that phase of the batch that runs, where it does not fail."""
+        """Time the work within the context as that phase of the running batch, where it does not fail."""
         began_s, start = time.time(), perf_counter()
         yield
         self._batch[phase] = Phase(began_s, perf_counter() - start)
 
     def note(self, phase: str, seconds: float) -> None:
-        """Note what a part of the batch took that is timed elsewhere and has just ended."""
+        """Note the time of a part of the batch that is timed elsewhere and has just ended."""
         self._batch[phase] = Phase(time.time() - seconds, seconds)
 
     def count(self, batch_id: int, **said: int) -> None:
-        """Count the batch that was timed: it is done, and had records. ``said``: what else is known of it."""
+        """Count the batch that was timed: it is done, and had records. ``said``: further counts of it."""
         with self._lock:
             for phase, timed in self._batch.items():
                 self._add(phase, timed.seconds)
@@ -99,8 +100,9 @@ class BatchPhases:
         self._batch = {}
 
     def count_spark(self, batch_id: int, began_s: float, durations_ms: Mapping[str, float]) -> None:
-        """Add what Spark tells of a batch with records, once for each: when it began, and its milliseconds by its own
-        names. Where the batch was counted here, it is whole with it.
+        """Add Spark's report of a batch with records, once for each: its start, and its milliseconds by Spark's names.
+
+        A batch that was counted here is complete with it.
         """
         seconds = {name: told / 1000 for name, told in durations_ms.items()}
         with self._lock:
@@ -120,13 +122,13 @@ class BatchPhases:
             LOG.exception("batch %d is not told: %s", batch_id, one_line(error))
 
     def medians(self) -> dict[str, float]:
-        """Each phase's median over the last batches, in seconds. Phases that nothing is known of are missing."""
+        """Return each phase's median over the last batches, in seconds. Phases without data are missing."""
         with self._lock:
             found = {phase: list(seconds) for phase, seconds in self._seconds.items()}
         return {phase: round(statistics.median(seconds), 5) for phase, seconds in found.items() if seconds}
 
     def totals(self) -> dict[str, tuple[int, float]]:
-        """By phase, of how many batches with records it is known, and its seconds of all these together."""
+        """Return by phase the number of batches with records that have it, and its seconds over all of them."""
         with self._lock:
             return {phase: (self._batches[phase], self._sums[phase]) for phase in PHASES if self._batches[phase]}
 
@@ -137,8 +139,9 @@ class BatchPhases:
 
 
 def _placed(whole: Phase, seconds: Mapping[str, float]) -> dict[str, Phase]:
-    """The phases of which Spark tells how long they took and not when: in their order from the beginning, and the last
-    one at the end.
+    """Return the phases for which Spark reports a duration and no start.
+
+    They are in their order from the beginning of the batch, and the last one at its end.
     """
     found = {}
     began_s = whole.began_s

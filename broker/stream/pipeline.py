@@ -1,4 +1,4 @@
-"""The way of a batch's records through Spark, prepared once for all batches that run with one plan."""
+"""The path of a batch's records through Spark, prepared once for all batches that run with one plan."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pipeline:
-    """From Kafka's records to those that are written: decode, match, route, each some projections over the other.
+    """The projections from Kafka's records to written ones: decode, match, route, one over the other.
 
-    Nothing in it hangs on the records, so it serves every batch that runs with the same plan, counts and draws in the
+    Nothing in it depends on the records. So it serves every batch that runs with the same plan, counts and draws in the
     same way, and has the same limits. Cost: see :class:`PreparedFrame`; making it takes some hundred calls into the
     JVM.
     """
@@ -40,8 +40,10 @@ class Pipeline:
         limits: Mapping[str, int],
         feed: Feeding | None = None,
     ) -> Pipeline:
-        """The pipeline of a plan, for all records of the stream that these are of; ``limits``: the largest record of
-        each topic it sends to, in bytes. ``feed``: that of its queries with an operator, where it has such.
+        """Return the pipeline of a plan, for all records of the stream of ``records``.
+
+        ``limits``: the largest record of each topic it sends to, in bytes. ``feed``: that of its queries with an
+        operator, where it has such.
         """
         from pyspark.sql import functions as sf
 
@@ -63,20 +65,21 @@ class Pipeline:
         return Pipeline(PreparedFrame.of(records, outgoing))
 
     def with_plan(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
-        """The pipeline of another plan which crosses in the same way, with the same limits: nothing is planned anew."""
+        """Return the pipeline of another plan which crosses in the same way, with equal limits, without planning."""
         from broker.matching.dataframe import matching_function
 
         function = matching_function(records.sparkSession, shipped, tallying)
         return replace(self, prepared=self.prepared.with_function(records, function))
 
     def outgoing(self, records: DataFrame) -> DataFrame:
-        """The records to write (see :func:`broker.operators.outgoing.outgoing`) of Kafka's records."""
+        """Return the records to write (see :func:`broker.operators.outgoing.outgoing`) of Kafka's records."""
         return self.prepared.over(records)
 
 
 def _record_number(decoder: Decoder) -> Column:
-    """What is told of a record beside its values, in one number, for each column costs what it takes to bring it to
-    Python: its time in milliseconds, -1 where it has none, above the bits of the reason why it is a dead letter.
+    """Return the facts of a record beside its values in one number, for each column costs its transfer to Python.
+
+    The number is its time in milliseconds, -1 where it has none, above the bits of the reason why it is a dead letter.
     """
     from pyspark.sql import functions as sf
 

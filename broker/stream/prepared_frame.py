@@ -1,4 +1,4 @@
-"""What is made of a batch's records, planned by Spark once and run over the records of one batch after another."""
+"""A frame over a batch's records, planned by Spark once and run over the records of one batch after another."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ _KINDS: Mapping[str, tuple[str, tuple[bool, ...]]] = {
     "MapPartitionsWithEvaluatorRDD": ("evaluatorFactory", ()),
     "MapPartitionsRDD": ("f", (False, False, False)),
 }
-"""The kinds of RDD that Spark's operators make of that of their child: the field that holds what is done with its
-rows, and what the constructor takes after it.
+"""The kinds of RDD that Spark's operators make of that of their child.
+
+Each has the field that holds the function over its rows, and the further arguments of the constructor.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedFrame:
-    """What Spark runs for a frame over records, whose rows are others for each batch.
+    """The operators that Spark runs for a frame over records, whose rows differ for each batch.
 
-    Invariant: ``nodes`` are the operators of the physical plan in the JVM in the order in which they run, each with one
-    child, above ``scan``, which reads an RDD of rows; ``steps`` are the functions, with the kind of RDD that runs each,
-    by which they make the rows of the result from those rows. Nothing in them hangs on the records. Cost: a call into
-    the JVM a step and batch, some milliseconds; without it Spark would parse, analyse, optimise and plan all of it for
-    every batch, and generate its code, which takes longer than to match some thousand records. Rejected: to select from
-    each batch anew, even with columns that are prepared; to put the operators over each batch, whose code is then
-    generated anew though it is compiled once.
+    Invariant: ``nodes`` are the operators of the physical plan in the JVM in the order in which they run. Each has one
+    child, above ``scan``, which reads an RDD of rows. ``steps`` are the functions, with the kind of RDD that runs each,
+    by which they make the rows of the result from those rows. Nothing in them depends on the records.
+
+    Cost: a call into the JVM a step and batch, some milliseconds. Without it Spark would parse, analyse, optimise and
+    plan all of it for every batch, and generate its code, which takes longer than to match some thousand records.
+    Rejected: to select from each batch anew, even with columns that are prepared. Rejected as well: to put the
+    operators over each batch, whose code is then generated anew though it is compiled once.
     """
 
     nodes: tuple[Any, ...]
@@ -42,7 +44,7 @@ class PreparedFrame:
 
     @staticmethod
     def of(records: DataFrame, made_of: Callable[[DataFrame], DataFrame]) -> PreparedFrame:
-        """The frame that is made of records, for all that have the columns of these.
+        """Return the frame that is made of records, for all that have the columns of these.
 
         Raises BrokerError where Spark does not plan it as operators in a row.
         """
@@ -57,7 +59,7 @@ class PreparedFrame:
         return _prepared(records, nodes[::-1], node, frame._jdf.schema())
 
     def with_function(self, records: DataFrame, function: Any) -> PreparedFrame:
-        """The frame with another function where it calls Python: one of the same arguments and result."""
+        """Return the frame with another function where it calls Python: one of the same arguments and result."""
         nodes = [self._calling(node, function) if _name(node) == _CALL else node for node in self.nodes]
         calls = [node for node in nodes if _name(node) == _CALL]
         if [_name(step.function) for step in self.steps].count(_CALLER) != len(calls) or len(calls) != 1:
@@ -78,7 +80,7 @@ class PreparedFrame:
         return self.scan.children()
 
     def over(self, records: DataFrame) -> DataFrame:
-        """The frame over other records."""
+        """Return the frame over other records."""
         rdd = _rows(records)
         for step in self.steps:
             rdd = step.over(rdd)
@@ -103,8 +105,10 @@ def _prepared(records: DataFrame, nodes: Sequence[Any], scan: Any, schema: Any) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
-    """What makes an RDD over another one: a kind of RDD in the JVM, the function that it runs over each partition, what
-    else its constructor takes, and the tag of rows.
+    """The construction of an RDD over another one.
+
+    It has a kind of RDD in the JVM, the function that it runs over each partition, the further arguments of its
+    constructor, and the tag of rows.
     """
 
     kind: Any
@@ -117,7 +121,7 @@ class _Step:
 
 
 def _step(rdd: Any, kind: Any, tag: Any) -> _Step:
-    """What makes of another RDD what this one makes of the one below it."""
+    """Return the step that makes an RDD like this one of another RDD than the one below it."""
     name = _name(rdd)
     if name not in _KINDS or rdd.dependencies().size() != 1:
         raise _not_in_a_row(name)
@@ -133,7 +137,7 @@ def _not_in_a_row(name: str) -> BrokerError:
 
 
 def _rows(records: DataFrame) -> Any:
-    """The RDD of the rows of a frame."""
+    """Return the RDD of the rows of a frame."""
     execution: Any = records._jdf.queryExecution()
     analysed = execution.analyzed()
     # A batch of a stream comes as an RDD, which need not be planned again.
@@ -146,7 +150,7 @@ def _name(node: Any) -> str:
 
 
 def _bare(records: DataFrame, rdd: Any, schema: Any) -> DataFrame:
-    """An RDD of rows of the JVM, as a frame in the session of ``records``."""
+    """Return an RDD of rows of the JVM, as a frame in the session of ``records``."""
     from pyspark.sql import DataFrame
 
     session: Any = records._jdf.sparkSession()

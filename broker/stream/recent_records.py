@@ -1,4 +1,4 @@
-"""What a predicate would have accepted of the last records of a stream, before it is registered."""
+"""A trial of a predicate on the last records of a stream, before it is registered."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 100_000
 _BYTES_MAX = 32 << 20
-"""Of records, that are read for one question."""
+"""The most bytes of records that are read for one question."""
 
 _READ_WITHIN_S = 10.0
 _ANSWERED_WITHIN_S = 20.0
 _KEPT_S = 20.0
-"""How long the same records serve further questions: one who types a predicate asks at each pause."""
+"""The time that the same records serve further questions: a user who types a predicate asks at each pause."""
 
 _HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Accepted:
-    """How a predicate fared. ``records``: those that were read; ``decoded``: those that are no dead letters;
-    ``accepted`` of these. ``shown``: the last ones accepted, as Kafka's client has them, latest first.
+    """The result of a predicate on records.
+
+    ``records``: the number of those read; ``decoded``: those that are no dead letters; ``accepted`` of these.
+    ``shown``: the last ones accepted, as Kafka's client has them, latest first.
     """
 
     records: int
@@ -60,12 +62,12 @@ class _Held:
 
 
 class RecentRecords:
-    """Answers what a predicate would have accepted of the last records in the source topic.
+    """The last records in the source topic, on which predicates are tried.
 
     Spark evaluates the p-attributes of the predicate and the engine the predicate, as in the stream; nothing is
-    registered or written. One question at a time, so that those who ask cost the stream a core at most, and each for
-    ``_ANSWERED_WITHIN_S`` at most. Invariant: ``_held`` is replaced, never changed. Cost: at most 32 MiB of records,
-    for 20 seconds after the last question that needed them.
+    registered or written. One question is answered at a time, so that all of them cost the stream a core at most, and
+    each for ``_ANSWERED_WITHIN_S`` at most. Invariant: ``_held`` is replaced, never changed. Cost: at most 32 MiB of
+    records, for 20 seconds after the last question that needed them.
     """
 
     def __init__(
@@ -88,10 +90,10 @@ class RecentRecords:
         self._held: _Held | None = None
 
     def accepted(self, predicate: Predicate, last: int, show: int, *, caller: str | None = None) -> Accepted:
-        """How a predicate that Spark takes would have fared with the last records. BrokerError where another question
-        is being answered, or this one takes too long; KafkaError.
+        """Return the result of a predicate that Spark takes on the last records.
 
-        Of a ``caller`` who is named one question waits: a newer one takes its place, for it was asked as one types.
+        BrokerError where another question is being answered, or this one takes too long; KafkaError. One question of a
+        named ``caller`` waits: a newer one takes its place, for it was asked while typing.
         """
         self._await_turn(caller)
         group = f"asc-recent-{time.monotonic_ns()}"
@@ -129,7 +131,7 @@ class RecentRecords:
             self._turn.notify_all()
 
     def close(self) -> None:
-        """Answer nothing any more."""
+        """Stop answering."""
         self._worker.shutdown(wait=False, cancel_futures=True)
         self._held = None
 
@@ -174,7 +176,7 @@ class RecentRecords:
         held = self._held
         if held is not None and held.last == last and self._clock() - held.read_s < _KEPT_S:
             return held
-        # What is held is let go first: never twice as much.
+        # The held records are released first, so that memory never has twice as many.
         self._held = None
         records = last_records(self._client, self._topic, last, most_bytes=_BYTES_MAX, within_s=_READ_WITHIN_S)
         records.sort(key=lambda record: (record.timestamp, record.partition, record.offset))
@@ -184,7 +186,7 @@ class RecentRecords:
 
 
 def _table(records: Sequence[Any]) -> pa.Table:
-    """Records as Spark's Kafka source has them (``includeHeaders``)."""
+    """Return records as Spark's Kafka source has them (``includeHeaders``)."""
     headers = [
         [{"key": key, "value": value} for key, value in record.headers] if record.headers else None
         for record in records

@@ -1,4 +1,4 @@
-"""What one record, or a tuple in its place, is to a plan."""
+"""The values of one record, or of a tuple in its place, for a plan."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from broker.formats.dead_letter_reason import DeadLetterReason
 class RecordValues:
     """The values (pyarrow scalars) of the p-attributes that were asked for, in that order.
 
-    ``failed``: those that could not be evaluated, and are NULL for it. ``reason``: why the record cannot be decoded;
-    then the values mean nothing.
+    ``failed``: those that could not be evaluated, and are NULL for it. ``reason``: the reason why the record cannot be
+    decoded; the values are undefined then.
     """
 
     values: Sequence[Any]

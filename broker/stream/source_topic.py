@@ -1,4 +1,4 @@
-"""The source topic of a stream: whether it is the one that the stream began with, and what to do where it is not."""
+"""The source topic of a stream: the check that it is the one that the stream began with, and the remedy."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _DATA_LOSS = re.compile(
 
 
 class SourceTopic:
-    """Tells a topic that was deleted and made again by the id that Kafka gives each, kept in the stream's folder.
+    """The identity of a source topic by the id that Kafka gives each, kept in the stream's folder.
 
-    The first call of :meth:`fault` that Kafka answers notes the id; a stream whose folder is older than that is taken
-    to be of the topic that is there then.
+    It differs where a topic was deleted and made again. The first call of :meth:`fault` that Kafka answers notes the
+    id. A stream whose folder is older than that is taken to be of the topic that exists then.
     """
 
     def __init__(self, stream: StreamConfig, folder: Path, cluster: KafkaCluster) -> None:
@@ -33,8 +33,9 @@ class SourceTopic:
         self._path = folder / "source-topic.json"
 
     def fault(self) -> str | None:
-        """That the topic is not the one of before, and what to do; None where it is, or Kafka does not say. KafkaError
-        where Kafka does not answer.
+        """Return that the topic is not the previous one, and the remedy; None where it is, or Kafka has no id for it.
+
+        KafkaError where Kafka does not answer.
         """
         now = self._cluster.topic_id(self._stream.topic)
         if now is None:
@@ -55,9 +56,9 @@ class SourceTopic:
         return f"was deleted and made again (its id was {before}, and is {now}): {self._remedy()}"
 
     def lost(self, text: str) -> str | None:
-        """What to do where the topic has not the records that are to be read next, in one line.
+        """Return the remedy where the topic has not the records that are to be read next, in one line.
 
-        ``text`` is all that Spark says of a failure; None where that is of another kind.
+        ``text`` is Spark's whole text of a failure; None where that is of another kind.
         """
         try:
             fault = self.fault()

@@ -1,4 +1,4 @@
-"""What Spark tells of the batches of a query, each once."""
+"""Spark's reports of the batches of a query, each once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToldBatch:
-    """A batch with records that Spark has done: when it began, seconds since 1970, and its milliseconds by part."""
+    """A batch with records that Spark has done: its start, seconds since 1970, and its milliseconds by part."""
 
     batch_id: int
     began_s: float
@@ -19,19 +19,20 @@ class ToldBatch:
 
 
 class SparkProgress:
-    """Takes from a streaming query what it tells of its batches.
+    """The reader of a streaming query's reports of its batches.
 
-    Spark keeps the last hundred entries, those that say that there was nothing among them. Invariant: no batch is given
-    twice, also where the query is started anew. Cost: some calls into the JVM for each entry since the last batch; none
-    where no batch was done since.
+    Spark keeps the last hundred entries, including those for no records. Invariant: no batch is given twice, also where
+    the query is started anew. Cost: some calls into the JVM for each entry since the last batch; none where no batch
+    was done since.
     """
 
     def __init__(self) -> None:
         self._last_batch_id = -1
 
     def new(self, query: Any, done_batch_id: int) -> list[ToldBatch]:
-        """The batches with records of a query that were not given yet, oldest first; ``done_batch_id`` is the last
-        that is done. Nothing where the JVM is gone.
+        """Return the batches with records of a query that were not given yet, oldest first; none where the JVM is gone.
+
+        ``done_batch_id``: the last batch that is done.
         """
         if done_batch_id <= self._last_batch_id:
             return []

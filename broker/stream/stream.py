@@ -1,4 +1,4 @@
-"""A stream: its schema, what predicates over it mean, the plan that runs, the job and the side monitor."""
+"""A stream: its schema, the meaning of predicates over it, the plan that runs, the job and the side monitor."""
 
 from __future__ import annotations
 
@@ -44,11 +44,10 @@ LOG = logging.getLogger("asc.stream")
 class Stream:
     """Everything of one stream, under one name.
 
-    ``running`` is what registration and the monitor call down into; the job asks it for the plan of each batch. The
-    schema is read once, here, whatever becomes of its file. Made before the registry is read (its schema and its
-    analyser judge what is in it), started when the first plan is in place. ``told`` is given each batch with records
-    when all is known of it. Raises ConfigError where Spark cannot decode
-    by the stream's options, KafkaError.
+    Registration and the monitor change ``running``; the job asks it for the plan of each batch. The schema is read
+    once, here, whatever becomes of its file. Made before the registry is read (its schema and its analyser judge the
+    queries in it), started when the first plan is in place. ``told`` is given each batch with records when all is known
+    of it. Raises ConfigError where Spark cannot decode by the stream's options, KafkaError.
     """
 
     def __init__(
@@ -121,41 +120,41 @@ class Stream:
 
     @property
     def problem(self) -> str | None:
-        """Why its job, or a reader of its feed, does not run, in one line; None while all of them do."""
+        """Return why its job, or a reader of its feed, does not run, in one line; None while all of them do."""
         of_feed = (query.problem for query in self.feed_queries.values())
         return self.job.problem or self.job.waits_for or next(filter(None, of_feed), None)
 
     @property
     def finding(self) -> Finding | None:
-        """What the stream cannot go on with until the queries that use it are parked; None while it needs no such."""
+        """Return the finding that blocks the stream until the queries that use it are parked; None for none."""
         findings = (inquiry.finding for inquiry in self._conditions.values())
         return self.job.finding or next(filter(None, findings), None)
 
     def phases(self) -> dict[str, float]:
-        """The seconds of each phase of a batch, the medians of the last batches with records: see ``PHASES``."""
+        """Return the seconds of each phase of a batch, the medians of the last batches with records: see ``PHASES``."""
         return self._phases.medians()
 
     def phase_totals(self) -> dict[str, tuple[int, float]]:
-        """Of how many batches with records each phase is known, and its seconds of all these together."""
+        """Return for each phase the number of batches with records that have it, and its seconds over all of them."""
         return self._phases.totals()
 
     @property
     def failures(self) -> int:
-        """How many times its job ended with an error, and was started again."""
+        """Return the number of times its job ended with an error and was started again."""
         return self.job.failures
 
     def record_at(self, place: Place, *, timeout_s: float, most_bytes: int) -> SourceRecord:
-        """A record by its place: see :func:`broker.kafka.source_record.record_at`."""
+        """Return a record by its place: see :func:`broker.kafka.source_record.record_at`."""
         return record_at(self._cluster.client, place, timeout_s=timeout_s, most_bytes=most_bytes)
 
     def go_on(self, finding: Finding) -> None:
-        """What was found is in no plan of the stream any more."""
+        """Let the stream go on, now that a finding is in no plan of it any more."""
         self.job.go_on(finding)
         for inquiry in self._conditions.values():
             inquiry.go_on(finding)
 
     def warm_up(self, seconds: float) -> None:
-        """Before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
+        """Warm up before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
         self.job.warm_up(seconds)
 
     def start(self) -> None:
@@ -194,7 +193,7 @@ class Stream:
             self._conditions[op].allow({condition for conditions in own for condition in conditions})
 
     def _prepare_feed(self) -> None:
-        """Make the feed, and the topics that what comes of it goes to, where they are missing. Raises KafkaError."""
+        """Make the feed, and the topics of its readers' outputs, where they are missing. Raises KafkaError."""
         self._feed_lag.start()
         make_feed(self._cluster, self._feed_topic)
         self._cluster.ensure_topics({each.query.topic for each in self._destinations.of(self.running.plan)})

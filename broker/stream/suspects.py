@@ -1,4 +1,4 @@
-"""Which expressions of a plan end a batch: found by running them over its records, in a process that may die of it."""
+"""The search for the expressions that end a batch, by running them over its records in a process that may die of it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _Answer = tuple[bool, "str | None"]
-"""Of a child: whether it knows, and why the expressions cannot be computed."""
+"""An answer of a child: whether it knows, and the reason why the expressions cannot be computed."""
 
 DIED = "the process that computes it ends"
 _START_S = 120.0
 _ENDLESS_S = 600.0
-"""How long expressions may take over one batch before they are taken to have no end."""
+"""The time over one batch after which expressions are taken to have no end."""
 
 _TRIALS_MAX = 48
-"""Of a search for slow expressions: each may take as long as its limit, and the start of a Spark."""
+"""The most trials of a search for slow expressions: each may take as long as its limit, and the start of a Spark."""
 
 _LOOK_S = 0.25
 
@@ -43,15 +43,15 @@ def child_master(master: str) -> str:
 
 
 class InquiryError(BrokerError):
-    """What ended a batch could not be found out: no word on any expression."""
+    """A search for the cause of a batch's end that failed: it clears or blames no expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuspectBatch:
     """Records of a source topic, how they are read and decoded, and the expressions that are computed over them.
 
-    ``first`` and ``end``: offsets by partition. ``options``: Spark's options of Kafka. ``master`` and
-    ``driver_memory`` are those of the Spark that runs the expressions.
+    ``first`` and ``end``: offsets by partition. ``options``: Spark's options of Kafka. ``master`` and ``driver_memory``
+    are those of the Spark that runs the expressions.
     """
 
     topic: str
@@ -65,12 +65,12 @@ class SuspectBatch:
 
     @property
     def time_zone(self) -> str:
-        """That of the stream."""
+        """Return the time zone of the stream."""
         return self.decoder.time_zone
 
     @property
     def subject(self) -> str:
-        """The source topic."""
+        """Return the source topic."""
         return self.topic
 
     def frame(self, spark: SparkSession) -> DataFrame:
@@ -79,7 +79,7 @@ class SuspectBatch:
         return self.decoder.for_records(records).decode(records)
 
     def records(self, spark: SparkSession) -> DataFrame:
-        """The records, as the stream's job reads them."""
+        """Return the records, as the stream's job reads them."""
         return (
             spark.read.format("kafka")
             .options(**self.options)
@@ -93,19 +93,19 @@ class SuspectBatch:
 
 
 class Trial(Protocol):
-    """Runs expressions, by their place, over a batch."""
+    """A run of expressions, by their place, over a batch."""
 
     def __call__(self, slots: Sequence[int], /) -> str | None:
-        """Why they cannot be computed; None where they can. InquiryError where that is not known."""
+        """Return the reason why they cannot be computed; None where they can. InquiryError where that is not known."""
 
 
 def guilty(trial: Trial, count: int) -> dict[int, str]:
-    """Of ``count`` expressions in a row, those without which the others can be computed together, with the reasons.
+    """Return, of ``count`` expressions in a row, those without which the others can be computed together, with reasons.
 
-    The first row of expressions that fails is looked for by bisection, and its last one taken out, until all that are
-    left pass: so what is left has been run. Each found one has failed twice beside those before it, which passed; where
-    it passes the second time, nothing more is found. InquiryError where the records fail without any of them.
-    Cost: log2(count) + 2 trials for each that is found, two where none is.
+    Bisection finds the first row of expressions that fails, and its last one is taken out, until all that are left
+    pass. So the remaining expressions have been run. Each found one has failed twice beside those before it, which
+    passed. If it passes the second time, nothing more is found. InquiryError where the records fail without any of
+    them. Cost: log2(count) + 2 trials for each that is found, two where none is.
     """
     found: dict[int, str] = {}
     kept = list(range(count))
@@ -126,11 +126,11 @@ def guilty(trial: Trial, count: int) -> dict[int, str]:
 
 
 def slow(trial: Trial, count: int) -> dict[int, str]:
-    """Of ``count`` expressions, those that fail alone, with the reasons; by a trial that fails what takes too long.
+    """Return, of ``count`` expressions, those that fail alone, with the reasons.
 
-    A row that takes too long is halved; many that are too slow together, and none of them alone, are none's fault.
-    InquiryError where the records fail without any of them. Cost: 2 * log2(count) + 2 trials for each that
-    is found, ``_TRIALS_MAX`` at most; what is not found by then is left.
+    The trial fails expressions that take too long. A row that takes too long is halved. Where many are too slow
+    together, and none alone, none is found. InquiryError where the records fail without any of them. Cost: 2 *
+    log2(count) + 2 trials for each that is found, ``_TRIALS_MAX`` at most; expressions not found by then are ignored.
     """
     found: dict[int, str] = {}
     rows = [range(count)]
@@ -157,10 +157,10 @@ def _try_without(trial: Trial) -> None:
 
 
 class ChildTrial:
-    """Runs the expressions of a batch in a child process with a Spark of its own; one that dies is replaced.
+    """A trial of the expressions of a batch in a child process with its own Spark; one that dies is replaced.
 
     The child ends with this process: it reads from a pipe of it. ``is_wanted`` is asked while a trial runs: where it
-    says no, the child is killed and the trial is an InquiryError. A trial of expressions that takes longer than
+    returns false, the child is killed and the trial is an InquiryError. A trial of expressions that takes longer than
     ``limit_s`` has failed. Cost: the memory and the start of a second Spark.
     """
 
@@ -177,7 +177,7 @@ class ChildTrial:
         self._end()
 
     def __call__(self, slots: Sequence[int], /) -> str | None:
-        """See :class:`Trial`."""
+        """Run expressions in the child: see :class:`Trial`."""
         if slots and self._child is None:
             # The first trial of a Spark is slow of itself, whatever it computes.
             self([])
@@ -233,7 +233,7 @@ class ChildTrial:
 
 
 def _serve(connection: Connection, batch: Suspects) -> None:
-    """The child process: answers once Spark runs, then to rows of places whether they can be computed."""
+    """Run the child process: answer once Spark runs, then whether the expressions at rows of places can be computed."""
     from broker.matching.dry_run import dry_run
     from broker.runtime.spark import has_stopped, spark_session
 
@@ -243,7 +243,7 @@ def _serve(connection: Connection, batch: Suspects) -> None:
         time_zone=batch.time_zone,
         driver_memory=batch.driver_memory,
     )
-    # What comes from here on is told by the one who asked.
+    # From here on the parent process logs the outcome.
     spark.sparkContext.setLogLevel("OFF")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     frame = batch.frame(spark)
@@ -262,7 +262,7 @@ def _serve(connection: Connection, batch: Suspects) -> None:
             except Exception:
                 os._exit(1)
             if has_stopped(spark):
-                # Nothing more can be computed here: an end without a word is answer enough.
+                # Nothing more can be computed here: the end of the process is the answer.
                 os._exit(1)
             connection.send(answer)
         else:

@@ -1,4 +1,4 @@
-"""What came in and went out of a stream in each of the last moments: what rates are made of, and charts."""
+"""The records in and out of a stream in each of the last moments, for rates and charts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from broker.stream.latency import Latency
 
 MOMENT_S = 5
 KEPT = 720
-"""Moments: an hour."""
+"""The number of moments kept: an hour."""
 
 _RATE_MOMENTS = 12
-"""Of the last minute, which rates are of."""
+"""The moments of the last minute, which rates are of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What the batches came to that were done within some seconds.
+    """The counts of the batches that were done within some seconds.
 
-    ``at_s``: when it begins, seconds since 1970, a multiple of ``MOMENT_S``. ``accepted``: records that a query
-    accepted; ``written``: records written to destinations, one for each topic.
+    ``at_s``: its start, seconds since 1970, a multiple of ``MOMENT_S``. ``accepted``: records that a query accepted;
+    ``written``: records written to destinations, one for each topic.
     """
 
     at_s: int
@@ -33,7 +33,7 @@ class Moment:
     latency: Latency = field(default_factory=Latency.none)
 
     def with_batch(self, records: int, accepted: int, written: int, dead_letters: int, latency: Latency) -> Moment:
-        """With a batch more."""
+        """Return the moment with one more batch."""
         return replace(
             self,
             batches=self.batches + 1,
@@ -61,7 +61,7 @@ class Timeline:
         """Add a batch that is done."""
         at_s = int(now_s // MOMENT_S) * MOMENT_S
         last = self._moments[-1] if self._moments else None
-        # A clock that was set back: what is done is done in the last moment that is known.
+        # Where the clock was set back, a batch counts for the last known moment.
         is_new = last is None or at_s > last.at_s
         moment = Moment(at_s) if last is None or is_new else last
         moment = moment.with_batch(records, accepted, written, dead_letters, latency)
@@ -71,12 +71,13 @@ class Timeline:
             self._moments[-1] = moment
 
     def moments(self, now_s: float, seconds: float = MOMENT_S * KEPT) -> list[Moment]:
-        """The moments of the last seconds in which a batch was done, oldest first."""
+        """Return the moments of the last seconds in which a batch was done, oldest first."""
         return [moment for moment in list(self._moments) if moment.at_s > now_s - seconds]
 
     def rates(self, now_s: float) -> dict[str, Any]:
-        """Records a second in, accepted and written, and latencies in seconds, over the last minute, or since the start
-        where that is less.
+        """Return the records a second in, accepted and written, and latencies in seconds.
+
+        They are over the last minute, or since the start where that is less.
         """
         recent = self.moments(now_s, _RATE_MOMENTS * MOMENT_S)
         # The oldest of them is whole: they cover the time from when it begins, whether a batch was done in it or not.

@@ -13,7 +13,7 @@ _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
 
 def events_options(command: _Decorated) -> _Decorated:
-    """``--events``, ``--key``, ``--time``, ``--dwell`` and ``--lost-after``."""
+    """Add ``--events``, ``--key``, ``--time``, ``--dwell`` and ``--lost-after`` to a command."""
     options = (
         click.option(
             "--events",
@@ -47,7 +47,7 @@ def events_options(command: _Decorated) -> _Decorated:
 def events_operator(
     events: str | None, key: str | None, time: str | None, dwell: float | None, lost_after: float | None
 ) -> dict[str, Any] | None:
-    """The operator that the options ask for, as the API has it; None where they ask for none.
+    """Return the operator that the options ask for, as the API has it; None where they ask for none.
 
     >>> events_operator("enter,exit", "icao24", None, 30, None)
     {'name': 'events', 'events': ['enter', 'exit'], 'key': 'icao24', 'dwell_s': 30}

@@ -1,4 +1,4 @@
-"""``asc near``: which two objects come within a distance of each other."""
+"""``asc near``: pairs of objects within a distance of each other."""
 
 from __future__ import annotations
 

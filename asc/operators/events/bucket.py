@@ -1,4 +1,4 @@
-"""Enter, exit and lost: what is told of objects that queries accept, and then do not."""
+"""Enter, exit and lost: the events of objects that queries begin to accept, and cease to accept."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _FORM = 2
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What is written for a query: to ``topic``, with ``key`` (the object), ``value`` (JSON) and ``identity``, each the
-    same whenever the event is told again. ``query``: whose event it is.
+    """An output of an event query.
+
+    It goes to ``topic``, with ``key`` (the object), ``value`` (JSON) and ``identity``, each the same whenever the event
+    is written again. ``query``: the query whose event it is.
     """
 
     topic: str
@@ -33,10 +35,10 @@ class Event:
 
 @dataclass(slots=True)
 class _Run:
-    """How an object stands to a query, or to a shape of it.
+    """The state of an object for a query, or for a shape of it.
 
-    ``is_inside``: it was told to have entered, and not to have left. ``is_accepted``: of the last observation;
-    ``since_us``: of the first of those in a row that were alike.
+    ``is_inside``: an enter was due, and no exit or lost after it. ``is_accepted``: the query accepted the last
+    observation. ``since_us``: the time of the first observation of the last ones in a row with equal ``is_accepted``.
     """
 
     is_inside: bool
@@ -46,7 +48,7 @@ class _Run:
 
 @dataclass(slots=True)
 class _Object:
-    """What is known of an object: its last observation, and its runs, none that is neither inside nor accepted."""
+    """The state of an object: its last observation, and its runs, each inside or accepted."""
 
     partition: int
     offset: int
@@ -60,7 +62,8 @@ class _Track:
     """The objects of one track, by key, and the queries that watch them, at least one.
 
     ``time``: the name of its event time. ``watching``: the queries of each selection. ``shortest_us`` and
-    ``longest_us``: of the times after which these take an object for lost. ``due_us``: no object's time is up before.
+    ``longest_us``: the bounds of the times after which these queries take an object for lost. ``due_us``: the time
+    before which nothing is to be closed or forgotten.
     """
 
     queries: dict[str, EventQuery]
@@ -73,7 +76,7 @@ class _Track:
     longest_us: int = 0
 
     def watched_by(self, queries: dict[str, EventQuery]) -> None:
-        """Have other queries watch; what those had open that are gone is forgotten."""
+        """Replace the queries that watch, and forget the runs of queries that are gone."""
         self.queries, self.due_us = queries, FIRST_US
         self.time = next(iter(queries.values())).time
         self.watching = {}
@@ -94,7 +97,7 @@ class _Track:
         return found
 
     def due_of(self, known: _Object) -> int:
-        """When something of an object is to be closed or forgotten."""
+        """Return the time at which a run of an object is to be closed, or the object forgotten."""
         after_us = (self.queries[_query_of(name)].lost_after_us for name in known.runs)
         return known.newest_us + min(after_us, default=self.longest_us)
 
@@ -102,12 +105,12 @@ class _Track:
 class Bucket:
     """The objects of one partition of a feed, from whose messages, in order, it makes events.
 
-    Invariant: what it holds and what it tells are a function of the messages alone, however they are cut: the state
-    between two cuts is what :meth:`to_bytes` says. An object is forgotten once the watermark is the longest
-    ``lost_after_us`` of its track past its last observation, so that it holds no more than were seen within that time,
-    and never more than the settings allow. Cost: some 150 bytes an object in the text of the state, read and written a
-    cut; an observation a step for each query that accepts the object or has. Source: the rules of events (spec:
-    observation, enter, exit, dwell, lost).
+    Invariant: state and events are a function of the messages alone, however they are cut; between two cuts the state
+    is that of :meth:`to_bytes`. An object is forgotten once the watermark is the longest ``lost_after_us`` of its track
+    past its last observation. So it holds no more objects than were seen within that time, and never more than the
+    settings allow. Cost: some 150 bytes an object in the text of the state, which is read and written at each cut. An
+    observation costs a step for each query that accepts the object or has a run of it. Source: the rules of events
+    (spec: observation, enter, exit, dwell, lost).
     """
 
     def __init__(self) -> None:
@@ -145,7 +148,7 @@ class Bucket:
     # -- settings
 
     def _set(self, settings: Settings) -> None:
-        """Other queries: what those had open that are gone is forgotten, and so are objects that none watches."""
+        """Replace the settings, and forget runs of queries that are gone, and objects that no query watches."""
         if settings == self._settings:
             return
         self._settings = settings
@@ -186,7 +189,7 @@ class Bucket:
                 yield self._event(query, name, kind, key=seen.key, known=known, since_us=since_us)
 
     def _no_observation(self, seen: Observation, known: _Object | None) -> str | None:
-        """Why a record is none; None where it is one."""
+        """Return the reason for which a record is excluded; None where it is an observation."""
         reason = exclusion_reason(seen, is_planar=self._settings.is_planar)
         if reason is not None:
             return reason
@@ -225,7 +228,7 @@ class Bucket:
     # -- events
 
     def _event(self, query: EventQuery, name: str, kind: Kind, *, key: str, known: _Object, since_us: int) -> Event:
-        """The event of an object's last observation."""
+        """Return the event of an object's last observation."""
         source = f"{self._settings.source_topic}-{known.partition}-{known.offset}"
         shape = name[len(query.id) + 1 :] or None
         plain = {
@@ -273,7 +276,7 @@ class Bucket:
 def _stepped(
     runs: dict[str, _Run], name: str, is_accepted: bool, time_us: int, dwell_us: int
 ) -> tuple[Kind | None, int]:
-    """Take an observation into the run of an object; the event that it makes, and since when the run is."""
+    """Take an observation into the run of an object, and return the event that it makes, and the start of the run."""
     run = runs.get(name)
     if run is None:
         run = runs[name] = _Run(is_inside=False, is_accepted=True, since_us=time_us)
@@ -289,7 +292,7 @@ def _stepped(
 
 
 def _query_of(name: str) -> str:
-    """The query of an accepted id."""
+    """Return the query of an accepted id."""
     return name.partition("/")[0]
 
 

@@ -16,10 +16,10 @@ KINDS: tuple[Kind, ...] = ("enter", "exit", "lost")
 class EventQuery:
     """A standing query for events.
 
-    ``kinds``: the events that it asks for. ``dwell_us``: how long an object is inside or outside before it has entered
-    or left; ``lost_after_us``: after how long without an observation it is lost (microseconds of event time). ``track``
-    names the expressions of its objects, ``time`` the one of their event time; ``selections`` those whose records it
-    accepts.
+    ``kinds``: the events that it asks for. ``dwell_us``: the time for which an object is inside or outside before it
+    has entered or left. ``lost_after_us``: the time without an observation after which it is lost (microseconds of
+    event time). ``track`` names the expressions of its objects, ``time`` the one of their event time. ``selections``
+    names the selections whose records it accepts.
     """
 
     id: str

@@ -10,17 +10,19 @@ OP = "near"
 """The tag of the kind."""
 
 KINDS: tuple[Kind, ...] = ("pair", "near", "apart")
-"""The types of output: two objects are near at a tick; they are near and were not; they were near and are not."""
+"""The types of output. ``pair``: two objects are near at a tick. ``near``: they are near and were not at the previous
+tick. ``apart``: they were near at the previous tick and are not.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NearQuery:
     """A standing query for the pairs of its objects that are within ``distance_m`` metres of each other.
 
-    It compares, at each tick (every multiple of ``every_us``), the last position of each object in the ``window_us``
+    At each tick (every multiple of ``every_us``) it compares the last position of each object in the ``window_us``
     before. ``kinds``: the outputs that it asks for. ``condition``: a predicate over the two objects, by the values that
     observations carry; None for none. ``track`` names the expressions of its objects, ``time`` the one of their event
-    time; ``selections`` those whose records it accepts.
+    time. ``selections`` names the selections whose records it accepts.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""One tick of a near query: where objects are, and which two of them are near."""
+"""One tick of a near query: the positions of objects, and the pairs of them that are near."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ Carried = tuple[str | None, str | None]
 
 
 class PairEvent(NamedTuple):
-    """What is written for a near query, to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller
-    first), ``value`` (JSON) and ``identity``, each the same whenever it is told again.
+    """An output of a near query for one pair.
 
-    With a ``condition`` it is told where that holds of what the two carried (``own``), and does not of what they
-    carried at the ``other`` tick, where they were near then too.
+    It goes to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller first), ``value`` (JSON) and
+    ``identity``. Each of these is the same whenever the output is written again. With a ``condition`` it is written
+    only where the condition holds of the values that both carried at this tick (``own``). Where the two were near at
+    the ``other`` tick too, the condition must not hold of the values carried then.
     """
 
     topic: str
@@ -47,9 +48,9 @@ class PairEvent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairTick:
-    """The objects at a tick, and those of their pairs that are near; the topic that their records are of.
+    """The objects at a tick, the pairs of them that are near, and the topic of their records.
 
-    Cost: some 6 us a pair that is told, with its objects.
+    Cost: some 6 us for each pair that is written, with its objects.
     """
 
     objects: Snapshot
@@ -57,13 +58,14 @@ class PairTick:
     source_topic: str
 
     def of(self, pairs: Pairs) -> PairTick:
-        """It with some of its pairs alone, and their objects."""
+        """Return the tick with some of its pairs alone, and their objects."""
         places = np.flatnonzero(np.bincount(pairs.ravel(), minlength=len(self.objects.x)))
         rows = self.objects.rows.take(pa.array(places)).combine_chunks()
         return PairTick(Snapshot(rows), np.searchsorted(places, pairs), self.source_topic)
 
     def without(self, other: PairTick) -> tuple[Pairs, Pairs, Pairs]:
-        """Of the pairs those that are not near at the ``other`` tick; those that are, and beside each its places there.
+        """Return the pairs that are not near at the ``other`` tick, the pairs that are, and the places of the latter
+        there.
 
         Cost: a look at each key of both, and a sort of the pairs.
         """
@@ -82,8 +84,10 @@ class PairTick:
     def events(
         self, query: NearQuery, kind: Kind, time: str, others: Iterable[Carried] | None = None
     ) -> Iterator[PairEvent]:
-        """What is told of its pairs, as they are at this tick, at a ``time``: that of this tick or of the next; beside
-        each what its objects carried at the other one.
+        """Yield the outputs for its pairs, as they are at this tick.
+
+        ``time``: that of this tick or of the next. ``others``: for each pair the values that its objects carried at the
+        other tick.
         """
         keys, times, positions, sources = self._told
         metres = millimetres_m(self.objects.x, self.objects.y, self.pairs)
@@ -104,8 +108,10 @@ class PairTick:
 
     @property
     def _told(self) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Of each object its key as JSON, the time of its observation without the zone, its position, and its record,
-        whose topic has no character that JSON would write otherwise.
+        """Return for each object its key as JSON, the time of its observation without the zone, its position, and its
+        record.
+
+        The topic of a record has no character that JSON would escape.
         """
         objects = self.objects
         times: list[str] = np.datetime_as_string(objects.time_us.astype("datetime64[us]")).tolist()
@@ -118,17 +124,17 @@ class PairTick:
 
 
 def pairs_to_bytes(pairs: Pairs) -> bytes:
-    """For :func:`pairs_of_bytes`: places fit into 32 bits, as numbers of objects do."""
+    """Return pairs as bytes, for :func:`pairs_of_bytes`: places fit into 32 bits, as numbers of objects do."""
     return pairs.astype("<i4").tobytes()
 
 
 def pairs_of_bytes(content: bytes) -> Pairs:
-    """The pairs that said so."""
+    """Return the pairs of their bytes."""
     return np.frombuffer(content, dtype="<i4").reshape(-1, 2).astype(np.int64)
 
 
 def table_to_bytes(table: pa.Table) -> bytes:
-    """For :func:`table_of_bytes`."""
+    """Return a table as bytes, for :func:`table_of_bytes`."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -136,5 +142,5 @@ def table_to_bytes(table: pa.Table) -> bytes:
 
 
 def table_of_bytes(content: bytes) -> pa.Table:
-    """The table that said so."""
+    """Return the table of its bytes."""
     return pa.ipc.open_stream(content).read_all()

@@ -26,20 +26,20 @@ ROW_SCHEMA = pa.schema(
 """An observation of an object; ``carried``: the values that a condition reads, as text."""
 
 _LOOSE_MAX = 50_000
-"""Rows that came and are not looked at, beside as many as were."""
+"""The number of unfolded rows allowed, beyond as many as the folded ones."""
 
 _Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Where objects are at a tick: ``rows``, one of ROW_SCHEMA each, in the order of their keys, none twice."""
+    """The last observation of each object at a tick: ``rows`` of ROW_SCHEMA, one an object, in the order of keys."""
 
     rows: pa.Table
 
     @cached_property
     def keys(self) -> list[str]:
-        """Their keys, in ascending order of code points."""
+        """Return the keys of the objects, in ascending order of code points."""
         return self._listed("key")
 
     @cached_property
@@ -49,22 +49,22 @@ class Snapshot:
 
     @cached_property
     def x(self) -> npt.NDArray[np.float64]:
-        """Longitudes, float64[objects]."""
+        """Return the longitudes, float64[objects]."""
         return self._array("x")
 
     @cached_property
     def y(self) -> npt.NDArray[np.float64]:
-        """Latitudes, float64[objects]."""
+        """Return the latitudes, float64[objects]."""
         return self._array("y")
 
     @cached_property
     def time_us(self) -> npt.NDArray[np.int64]:
-        """Of each observation, microseconds since 1970, int64[objects]."""
+        """Return the time of each observation in microseconds since 1970, int64[objects]."""
         return self._array("time_us")
 
     @property
     def places(self) -> Iterator[tuple[int, int]]:
-        """Of each record, its partition and offset."""
+        """Return the partition and offset of each record."""
         return zip(self._listed("partition"), self._listed("offset"), strict=True)
 
     def _listed(self, name: str) -> list[Any]:
@@ -77,12 +77,12 @@ class Snapshot:
 
 
 class Positions:
-    """Of each object, for each interval between two ticks, its last observation: by time, then offset, then partition.
+    """The last observation of each object in each interval between two ticks: by time, then offset, then partition.
 
-    Invariant: what is held is a function of the observations added and the ticks passed, in their order, however they
-    were cut: of the rows, the first ``folded`` have one for each object and interval, those after stand as they came,
-    and are folded before any of them is left out or looked at. Cost: an Arrow row of some 70 bytes each; folding sorts
-    them, some .3 us a row, at a tick and when as many are loose as are not.
+    Invariant: the rows held are a function of the observations added and the ticks passed, in their order, however they
+    were cut. The first ``folded`` rows are one for each object and interval. The rows after them are as they came, and
+    are folded before any of them is excluded or read. Cost: an Arrow row of some 70 bytes each. Folding sorts the rows,
+    at some .3 us a row, at a tick and when as many are loose as are folded.
     """
 
     def __init__(self, every_us: int, rows: pa.Table | None = None, folded: int = 0) -> None:
@@ -92,12 +92,12 @@ class Positions:
 
     @property
     def rows(self) -> pa.Table:
-        """What is held, ROW_SCHEMA; the first ``folded`` are one for each object and interval."""
+        """Return the rows held, ROW_SCHEMA; the first ``folded`` are one for each object and interval."""
         return self._rows
 
     @property
     def folded(self) -> int:
-        """See ``rows``."""
+        """Return the number of folded rows, the first ones of ``rows``."""
         return self._folded
 
     @property
@@ -107,7 +107,7 @@ class Positions:
 
     @property
     def first_tick_us(self) -> int | None:
-        """The first tick that an observation is for; None where there is none."""
+        """Return the first tick that an observation is for; None where there is no observation."""
         first = pc.min(self._rows["time_us"]).as_py()
         return None if first is None else -(-first // self._every_us) * self._every_us
 
@@ -118,8 +118,10 @@ class Positions:
         return self.count > 0 and bool(pc.all(pc.equal(keys, keys[0])).as_py())
 
     def add(self, rows: pa.Table, room: int) -> int:
-        """Hold further observations, in their order; how many are. One of an object and interval that has none yet is
-        left out where ``room`` of them are held.
+        """Hold further observations, in their order, and return the number of them that are held.
+
+        ``room``: the capacity in observations. At capacity, an observation of an object and interval that has none yet
+        is excluded.
         """
         added = rows.num_rows
         if self.count + added > room:
@@ -131,8 +133,9 @@ class Positions:
         return int(rows.num_rows)
 
     def passed(self, at_us: int, window_us: int) -> Snapshot:
-        """Where the objects are at a tick that is final: the last observation of each in the time ``window_us`` until
-        then. What no later tick needs is forgotten.
+        """Return the objects at a final tick: the last observation of each in the ``window_us`` until then.
+
+        Observations that no later tick needs are forgotten.
         """
         self._fold()
         time_us = self._rows["time_us"].to_numpy()
@@ -157,24 +160,24 @@ class Positions:
         self._folded = self.count
 
     def _with_room(self, rows: pa.Table, room: int) -> pa.Table:
-        """Those of further rows that may be held beside the folded ones."""
+        """Return the further rows that the capacity ``room`` admits beside the folded ones."""
         held = self.count
         groups = self._groups(pa.concat_tables([self._rows, rows]))
         _, first, group = np.unique(groups, return_index=True, return_inverse=True)
         new = np.sort(first[first >= held])
-        # Of the groups that come anew, in the order of their first rows, those that still have room.
+        # The new groups, in the order of their first rows, are held as far as the capacity reaches.
         last = new[room - held - 1] if 0 < room - held <= len(new) else (held - 1 if room <= held else len(groups))
         return rows.filter(pa.array(first[group[held:]] <= last))
 
     def _groups(self, rows: pa.Table) -> _Ints:
-        """A number for each object and interval."""
+        """Return a number for each row, equal for rows of one object and interval."""
         ticks, tick = np.unique(-(-rows["time_us"].to_numpy() // self._every_us), return_inverse=True)
         found: _Ints = _codes(rows) * len(ticks) + tick
         return found
 
 
 def _codes(rows: pa.Table) -> _Ints:
-    """A number for each key."""
+    """Return a number for each row, equal for rows of one key."""
     keys = rows["key"].combine_chunks()
     if isinstance(keys, pa.ChunkedArray):
         keys = pa.concat_arrays(keys.chunks) if keys.num_chunks else pa.array([], pa.string())
@@ -183,7 +186,7 @@ def _codes(rows: pa.Table) -> _Ints:
 
 
 def _by_time(rows: pa.Table, groups: _Ints) -> _Ints:
-    """The order of rows by group, then time, offset and partition."""
+    """Return the order of rows by group, then time, offset and partition."""
     columns = (rows[name].to_numpy() for name in ("partition", "offset", "time_us"))
     return np.lexsort((*columns, groups))
 

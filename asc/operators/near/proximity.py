@@ -1,4 +1,4 @@
-"""Which positions on the earth are within a distance of each other."""
+"""The pairs of positions on the earth that are within a distance of each other."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ _Floats = npt.NDArray[np.float64]
 _Pairs = npt.NDArray[np.int64]
 
 _DOUBT = 1e-9
-"""In metres, and as a share: by how much a distance in NumPy may differ from one by Python's ``math``, which decides.
-"""
+"""The error bound, in metres and as a share, of a distance by NumPy against the deciding one by Python's ``math``."""
 
 _ULPS = 1e-12
-"""As a share: far more than the sines and roots of NumPy and of ``math`` differ by, whatever the distance is."""
+"""A share: far more than the sines and roots of NumPy and of ``math`` differ by, whatever the distance is."""
 
 _DOUBTFUL_CHORD = 1e-14
-"""Of unit vectors: what their coordinates are rounded by comes to less."""
+"""A chord of unit vectors: the rounding of their coordinates comes to less."""
 
 _PIECE = 1 << 20
 """Pairs whose distances are computed at once."""
 
 
 def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pairs | None:
-    """The pairs of positions, longitude and latitude in degrees, that are at most ``distance_m`` apart by haversine, as
-    int64[pairs, 2] of their places, the smaller first, in ascending order; None where there are more than ``pairs_max``
-    that a sphere a hair larger has.
+    """Return the pairs of positions, longitude and latitude in degrees, that are at most ``distance_m`` apart by
+    haversine.
 
-    What :func:`asc.spatial.shape.distance_sphere_m` says of each two, to the last bit. Cost: n log n for a k-d tree of
-    unit vectors, and a microsecond a pair; of too many pairs some ten more for each that is allowed.
+    The pairs are int64[pairs, 2] of places, the smaller first, in ascending order. They agree with
+    :func:`asc.spatial.shape.distance_sphere_m` to the last bit. The result is None where a sphere that is a hair larger
+    has more than ``pairs_max`` pairs. Cost: n log n for a k-d tree of unit vectors, and a microsecond a pair. Where the
+    pairs are too many, the cost is some ten microseconds more for each allowed pair.
 
     >>> near_pairs(np.array([0.0, 1.0, 180.0]), np.array([0.0, 0.0, 90.0]), 120_000, 10).tolist()
     [[0, 1]]
@@ -47,7 +47,7 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pa
     # Beyond half a circle there is nothing.
     angle = min(distance_m / EARTH_RADIUS_M, math.pi)
     chord = 2 * math.sin(angle / 2) * (1 + _DOUBT) + _DOUBTFUL_CHORD
-    # Of far too many the tree would not count so soon: at its nodes that are partly near it goes on to each two.
+    # Counting far too many pairs by the tree is slow: at nodes that are partly near it compares each two positions.
     if _least_pairs(vectors, chord) > pairs_max:
         return None
     tree = cKDTree(vectors)
@@ -62,8 +62,10 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pa
 
 
 def _least_pairs(vectors: _Floats, chord: float) -> int:
-    """How many pairs there are at least that are ``chord`` apart or less: those in one cube of a grid, whose diagonal
-    is no longer. All there are come to no more than some hundred times these and the vectors. Cost: a sort.
+    """Return a lower bound on the number of pairs that are at most ``chord`` apart.
+
+    It counts the pairs within one cube of a grid, whose diagonal is no longer than ``chord``. All pairs are at most
+    some hundred times these and the vectors. Cost: a sort.
     """
     cubes = np.floor(vectors * (math.sqrt(3) * (1 + _DOUBT) / chord))
     cubes = cubes[np.lexsort(cubes.T)]
@@ -82,9 +84,10 @@ def _within(x: _Floats, y: _Floats, pairs: _Pairs, distance_m: float) -> _Pairs:
 
 
 def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
-    """The distances of pairs of positions, by their places, in metres, rounded to the third digit: what ``round`` makes
-    of what :func:`asc.spatial.shape.distance_sphere_m` says. Cost: .1 us a pair, and 2 us of one in fifty
-    that are as far apart as can be.
+    """Return the distances of pairs of positions, by their places, in metres, rounded to the third digit.
+
+    Each equals ``round`` of :func:`asc.spatial.shape.distance_sphere_m`. Cost: .1 us a pair, and 2 us for each of the
+    one in fifty that are as far apart as possible.
 
     >>> millimetres_m(np.array([0.0, 1.0]), np.array([0.0, 0.0]), np.array([[0, 1]]))
     [111195.066]
@@ -92,7 +95,7 @@ def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
     far_m, is_doubtful = _distances_m(x, y, pairs)
     millimetres = 1_000 * far_m
     found: list[float] = (np.rint(millimetres) / 1_000).tolist()
-    # As near to a half as this, what is rounded may turn.
+    # As near to a half as this, rounding may go either way.
     is_doubtful |= np.abs(millimetres - np.floor(millimetres) - 0.5) <= 1_000 * (_DOUBT + _ULPS * far_m)
     for place in np.flatnonzero(is_doubtful).tolist():
         found[place] = round(_distance_m(x, y, pairs[place]), 3)
@@ -100,7 +103,10 @@ def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
 
 
 def _distances_m(x: _Floats, y: _Floats, pairs: _Pairs) -> tuple[_Floats, npt.NDArray[np.bool_]]:
-    """In metres, within what ``_DOUBT`` says, but where told: near the antipode the arc sine makes much of little."""
+    """Return the distances in metres, and the mask of the pairs near the antipode, where the arc sine magnifies errors.
+
+    Outside the mask a distance is exact within ``_DOUBT``.
+    """
     first, second = pairs[:, 0], pairs[:, 1]
     low, high = np.radians(y[first]), np.radians(y[second])
     across, up = np.sin(np.radians(x[second] - x[first]) / 2), np.sin((high - low) / 2)

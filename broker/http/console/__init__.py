@@ -1,1 +1,1 @@
-"""The console: pages for people, made by the daemon from what the API shows."""
+"""The console: pages for people, made by the daemon from the content of the API."""

@@ -14,8 +14,9 @@ SPAN_S = 3_600
 
 
 class Line(NamedTuple):
-    """A line of a chart: its name, and its value by time (seconds since 1970). Where there is none, it is 0 or, with
-    ``has_gaps`` and before ``since_s``, not drawn: of then nothing is known.
+    """A line of a chart: its name, and its value by time (seconds since 1970).
+
+    A missing value is 0. With ``has_gaps``, and before ``since_s``, it is unknown, and not drawn.
     """
 
     name: str
@@ -24,16 +25,16 @@ class Line(NamedTuple):
     since_s: float = 0.0
 
     def at(self, at_s: int, step_s: int) -> float | None:
-        """What it is in a step; None where that is not known."""
+        """Return the value in a step; None where that is not known."""
         is_known = not self.has_gaps and at_s + step_s > self.since_s
         return self.values.get(at_s, 0.0 if is_known else None)
 
 
 def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit: str, is_whole: bool = False) -> Markup:
-    """A chart of the last hour: a point each ``step_s``, the y axis from 0 to what holds all of it. With ``is_whole``
-    without the step that is not over, of which a count is not all there.
+    """Return a chart of the last hour: a point each ``step_s``, the y axis from 0 to a bound of all values.
 
-    At most three lines. What it shows is said in words as well, for those who cannot see it.
+    With ``is_whole`` it is without the current step, whose count is incomplete. It has at most three lines. Its content
+    is in words as well, for those who cannot see it.
 
     >>> svg = chart("Records", [Line("in", {7200: 4.0})], now_s=7205, step_s=60, unit="records/s")
     >>> "in: at most 4 records/s, now 4" in svg
@@ -57,7 +58,7 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
 
 
 def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
-    """The parts that a line is drawn in: of each point how far it is from left to right, 0 to 1, and its value."""
+    """Yield the parts that a line is drawn in: of each point its place from left to right, 0 to 1, and its value."""
     piece: list[tuple[float, float]] = []
     for place, at_s in enumerate(times):
         value = line.at(at_s, times.step)
@@ -110,7 +111,7 @@ def _y(share: float) -> float:
 
 
 def _round_up(most: float) -> float:
-    """The next of 1, 2 and 5 times a power of ten; 1 for what is next to nothing."""
+    """Return the next of 1, 2 and 5 times a power of ten; 1 for values next to nothing."""
     if most < 1e-9:
         return 1.0
     power = 10.0 ** math.floor(math.log10(most))
@@ -122,7 +123,7 @@ def _number(value: float) -> str:
 
 
 def bar(share: float, said: str) -> Markup:
-    """A bar of a share of the whole, with what it says."""
+    """Return a bar of a share of the whole, with its text."""
     width = round(100 * min(1.0, max(0.0, share)), 1)
     return Markup(
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{}">'

@@ -1,4 +1,4 @@
-"""The page of dead letters: why records could not be decoded, the last of them, and sending one again."""
+"""The page of dead letters: the reasons, the last of them, and sending one again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLACE = re.compile(r"([0-9]{1,9})-([0-9]{1,18})")
 
 
 def letter_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
-    """``/console/dead-letters``."""
+    """Return the routes of ``/console/dead-letters``."""
     router = APIRouter(prefix="/dead-letters")
     of_caller = Depends(permitted_of)
 
@@ -51,7 +51,7 @@ def letter_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) ->
 
     @router.get("/last")
     def last(stream: str = "", permitted: Permitted = of_caller) -> Response:
-        """The last ones of a stream's topic: a part of the page, for Kafka may be slow to have them, or down."""
+        """Return the last ones of a stream's topic: a part of the page, for Kafka may be slow to have them, or down."""
         found = _seen(permitted, stream)
         may_replay = permitted.may_replay(found.config.topic)
         values = {"stream": found.name, "may_replay": may_replay, "letters": _last(found)}
@@ -74,7 +74,7 @@ def letter_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) ->
 
 
 def _seen(permitted: Permitted, stream: str) -> Stream:
-    """The stream of a name, or the first one, for one who may see its dead letters; ForbiddenError."""
+    """Return the stream of a name, or the first one, for a caller that may see its dead letters; ForbiddenError."""
     permitted.check_sees_whole_streams("dead letters", "use a token without id_prefix")
     permitted.check_sees_records("dead letters", "use a token without columns")
     return permitted.stream_of(stream or next(iter(sorted(permitted.streams())), None))

@@ -16,7 +16,7 @@ _HOME = f"{CONSOLE}/"
 
 
 def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
-    """``/console/login`` and ``/console/logout``."""
+    """Return the routes of ``/console/login`` and ``/console/logout``."""
     router = APIRouter()
 
     @router.get("/login")
@@ -49,7 +49,7 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
 
 
 def _own(wanted: str) -> str:
-    """Where to go after the login: a page of the console, whatever a link asked for.
+    """Return the page after the login: a page of the console, whatever a link asked for.
 
     >>> _own("/console/queries?text=late"), _own("//elsewhere/console/"), _own("https://elsewhere/")
     ('/console/queries?text=late', '/console/', '/console/')

@@ -1,4 +1,4 @@
-"""The first page: what flows, and whether all is well."""
+"""The first page: the flow of records, and the health of the daemon."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from broker.stream.stream import Stream
 from broker.stream.timeline import MOMENT_S, Moment
 
 _STEP_S = 60
-"""Of the charts: a point a minute."""
+"""The step of the charts: a point a minute."""
 
 
 def overview_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
-    """``/console/``, and the part of it that is asked for again and again."""
+    """Return the routes of ``/console/``, and of the part of it that is asked for again and again."""
     router = APIRouter()
     of_caller = Depends(permitted_of)
 

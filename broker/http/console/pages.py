@@ -1,4 +1,4 @@
-"""Pages from templates, and what each of them may do in a browser."""
+"""Pages from templates, and the permissions of each in a browser."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _HEADERS = {
 }
 
 _FIELDS_MAX = 50
-"""Of a form; the largest of the console's has six."""
+"""The most fields of a form; the largest of the console's has six."""
 
 
 class Pages:
-    """The templates of the console. Whatever a page is given is escaped. ``logs_in``: whether a token is asked for."""
+    """The templates of the console. All values of a page are escaped. ``logs_in``: whether a token is asked for."""
 
     def __init__(self, *, logs_in: bool) -> None:
         self._templates = Environment(
@@ -43,19 +43,19 @@ class Pages:
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in)
 
     def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
-        """A page, or a part of one."""
+        """Return a page, or a part of one."""
         return HTMLResponse(self._templates.get_template(name).render(values), status, _HEADERS)
 
     def refused(self, error: AscError, status: int, request: Request) -> Response:
-        """That something is refused: a part of a page where a part was asked for."""
+        """Return a refusal as a page, or as a part of one where a part was asked for."""
         name = "refusal.html" if "hx-request" in request.headers else "refused.html"
-        # What htmx asked for is shown where it was to stand, which it does for an answer that is well alone.
+        # htmx puts an answer into the page only where its status is a success.
         shown_as = 200 if "hx-request" in request.headers else status
         return self.page(name, {"error": said(error), "title": "Refused"}, shown_as)
 
 
 def said(error: AscError) -> dict[str, str]:
-    """An error for a page: its line, and its caret, if it has one."""
+    """Return an error for a page: its line, and its caret, if it has one."""
     return {
         "message": str(error).split("\n", 1)[0],
         "caret": error.caret() if isinstance(error, PredicateError) else "",
@@ -63,8 +63,9 @@ def said(error: AscError) -> dict[str, str]:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form that was posted; of a field that stands twice, the last. Lines end as they do where people
-    write them, whatever a browser sends. QueryError for too many.
+    """Return the fields of a form that was posted; of a field that is given twice, the last.
+
+    Lines end with a line feed, whatever a browser sends. QueryError for too many fields.
     """
     body = (await request.body()).decode("utf-8", "replace")
     try:
@@ -75,16 +76,16 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 Form = Annotated[Mapping[str, str], Depends(form_of)]
-"""The fields of a form, as an endpoint is given them."""
+"""The fields of a form, as the argument of an endpoint."""
 
 
 def quoted_part(text: str) -> str:
-    """A text as a part of a path."""
+    """Return a text as a part of a path."""
     return quote(text, safe="")
 
 
 def time_text(at_s: float | None) -> str:
-    """A time (seconds since 1970) in UTC."""
+    """Return a time (seconds since 1970) in UTC."""
     if at_s is None:
         return "-"
     try:
@@ -94,7 +95,7 @@ def time_text(at_s: float | None) -> str:
 
 
 def number_text(value: float | None) -> str:
-    """A number as people read it; a dash for none.
+    """Return a number as people read it; a dash for none.
 
     >>> number_text(1234567), number_text(0.25), number_text(None)
     ('1,234,567', '0.25', '-')
@@ -105,7 +106,7 @@ def number_text(value: float | None) -> str:
 
 
 def seconds_text(seconds: float | None) -> str:
-    """A duration in the unit that suits it.
+    """Return a duration in the unit that suits it.
 
     >>> seconds_text(0.0831), seconds_text(2.5), seconds_text(1234.5), seconds_text(None)
     ('83 ms', '2.5 s', '1,234 s', '-')
@@ -118,7 +119,7 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def latency_text(seconds: float | None) -> str:
-    """What a share of the records took at most; beyond the last bound nothing is known but that it is beyond.
+    """Return the longest time of a share of the records; beyond the last bound only that is known.
 
     >>> latency_text(299.0), latency_text(3600.0)
     ('299 s', 'more than 1 h')

@@ -1,4 +1,4 @@
-"""The page of a stream's plan: its blocks, their sequences, and what the monitor did."""
+"""The page of a stream's plan: its blocks, their sequences, and the monitor's rearrangements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BLOCKS_SHOWN = 200
 
 
 def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
-    """``/console/plan``, and a page for each block."""
+    """Return the routes of ``/console/plan``, and of a page for each block."""
     router = APIRouter(prefix="/plan")
     of_caller = Depends(permitted_of)
 

@@ -30,8 +30,9 @@ _TRIED = 10_000
 
 
 def query_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
-    """``/console/queries``: looked for and looked at; what else there is to one is under ``/console/query``, for an id
-    may be any word, and that of a record which cannot be read any text.
+    """Return the routes of ``/console/queries``, for search and single queries, and of ``/console/query`` for the rest.
+
+    They are apart, for an id may be any word, and that of a record which cannot be read any text.
     """
     router = APIRouter()
     _add_views(router, pages, Depends(permitted_of))
@@ -115,7 +116,7 @@ def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     @router.post("/query/check")
     def check(form: Form, permitted: Permitted = of_caller) -> Response:
-        """What is said of a predicate as one types: a part of the form."""
+        """Return the verdict on a predicate while it is typed: a part of the form."""
         where = form.get("where", "")
         if not where.strip():
             return pages.page("verdict.html", {"verdict": None, "error": None})
@@ -124,13 +125,13 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             verdict = checked(permitted, permitted.stream_of(form.get("stream") or None), where, layer)
         except AscError as error:
             return pages.page("verdict.html", {"verdict": None, "error": said(error)})
-        # Of a join only its shapes together could be tried.
+        # A join could be tried for its shapes together only.
         tries = permitted.may_change and layer is None
         return pages.page("verdict.html", {"verdict": verdict, "error": None, "tries": tries})
 
     @router.post("/query/try")
     def attempt(form: Form, permitted: Permitted = of_caller) -> Response:
-        """How a predicate would have fared with the last records: a part of the form."""
+        """Return the result of a predicate on the last records: a part of the form."""
         try:
             stream = permitted.stream_of(form.get("stream") or None)
             found = tried(permitted, stream, form.get("where", ""), _TRIED, 0, as_typed=True)
@@ -145,7 +146,7 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         return pages.page("query_form.html", {**values, "title": "Refused", "error": said(error)}, http_status(error))
 
     def made(permitted: Permitted, change: Change, verb: str, form: Form, query_id: str | None) -> Response:
-        """The page of a query that was changed, or the form again, with why it was not."""
+        """Return the page of a query that was changed, or the form again, with the reason why it was not."""
         try:
             permitted.apply([change], verb).raised()
         except AscError as error:
@@ -188,7 +189,7 @@ def _form_values(permitted: Permitted, form: Form, query_id: str | None) -> dict
 
 
 def _constructs(permitted: Permitted, query: RegisteredQuery) -> str | None:
-    """Where it stands in the plan, in words; None for one who may not be told, or a join, which has many places."""
+    """Return its place in the plan, in words; None without permission, or for a join, which has many places."""
     if not permitted.sees_whole_streams or query.join is not None:
         return None
     try:

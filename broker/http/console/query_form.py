@@ -1,4 +1,4 @@
-"""The form of a query: what it shows of a standing one, and what a browser sends of it."""
+"""The form of a query: the fields shown of a standing one, and the fields that a browser sends."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ FIELDS = ("id", "stream", "where", "topic", "labels", "version", "layer")
 
 
 def shown_fields(query: RegisteredQuery) -> dict[str, str]:
-    """The fields that a standing query is shown with. Its version goes along, so that a form which was opened before
-    another's change does not undo it, and of a join the layer, by which its predicate is checked.
+    """Return the fields that a standing query is shown with.
+
+    They include its version, so that a form which was opened before another's change does not undo it. They include the
+    layer of a join, by which its predicate is checked.
     """
     return {
         "id": query.id,
@@ -30,14 +32,15 @@ def shown_fields(query: RegisteredQuery) -> dict[str, str]:
 
 
 def new_fields(form: Mapping[str, str]) -> dict[str, Any]:
-    """What a form says of a query to be registered; QueryError for labels that are none."""
+    """Return the fields of a query to be registered from a form; QueryError for labels that are none."""
     fields: dict[str, Any] = {"id": form.get("id", ""), "where": form.get("where", ""), "labels": _labels(form)}
     return {**fields, **{name: form[name] for name in ("stream", "topic") if form.get(name)}}
 
 
 def altered(query_id: str, form: Mapping[str, str]) -> Alter:
-    """The change of a standing query that a form asks for. When it is made, it is refused where the query is no longer
-    the one that the form showed.
+    """Return the change of a standing query that a form asks for.
+
+    When it is made, it is refused where the query is no longer the one that the form showed.
     """
 
     def changed(standing: RegisteredQuery) -> dict[str, Any]:
@@ -60,7 +63,7 @@ def altered(query_id: str, form: Mapping[str, str]) -> Alter:
 
 
 def alteration(query_id: str, changed: Callable[[RegisteredQuery], Mapping[str, Any]]) -> Alter:
-    """A change of some fields of a standing query, which ``changed`` says when it is made."""
+    """Return a change of some fields of a standing query, which ``changed`` gives when it is made."""
 
     def made(standing: RegisteredQuery | None) -> RegisteredQuery:
         if standing is None:

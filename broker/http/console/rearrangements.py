@@ -16,8 +16,10 @@ _KINDS = ("macro", "hybrid", "kept")
 
 
 def time_line(events: Sequence[Mapping[str, Any]], now_s: float) -> Markup:
-    """The monitor's events from the first one to now: of each a stroke from what a record cost before (constructs) to a
-    point at what it cost after; nothing where there are none. What the list beside it says in words is not said again.
+    """Return the monitor's events from the first one to now, as a drawing; nothing where there are none.
+
+    Each is a stroke from the cost of a record before (constructs) to a point at the cost after. The list beside it has
+    them in words.
     """
     if not events:
         return Markup("")

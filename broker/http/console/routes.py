@@ -28,8 +28,9 @@ _FILES = f"{CONSOLE}/static"
 def console_routes(
     pages: Pages, permitted_of: Callable[[Request], Permitted], access: Access, sessions: Sessions
 ) -> tuple[APIRouter, list[str]]:
-    """The pages under ``/console``, and the way there from ``/``; none of them is a part of the API. And their
-    addresses, with parameters.
+    """Return the pages under ``/console``, with a redirection from ``/``, and their addresses, with parameters.
+
+    None of them is a part of the API.
     """
     router = APIRouter(include_in_schema=False)
 

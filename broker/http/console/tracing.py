@@ -1,4 +1,4 @@
-"""The page of a trace: a record that is typed or picked, and its way along the sequence."""
+"""The page of a trace: a record that is typed or picked, and its path along the sequence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _WITHIN_S = 5.0
 
 
 def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
-    """``/console/trace``; a record of the source topic has an address, one that was typed has none."""
+    """Return the routes of ``/console/trace``.
+
+    A record of the source topic has an address, one that was typed has none.
+    """
     router = APIRouter()
     of_caller = Depends(permitted_of)
 
@@ -47,8 +50,9 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
 
     @router.get("/trace/records")
     def records(stream: str = "", query: str = "", permitted: Permitted = of_caller) -> Response:
-        """The last records of a stream's source topic, to pick one, for a query where one is named: a part of the
-        page.
+        """Return the last records of a stream's source topic, to pick one, as a part of the page.
+
+        They are for a query where one is named.
         """
         permitted.check_sees_whole_streams("records of stream", "ask one who may")
         permitted.check_sees_records("records of stream", "ask one who may")
@@ -91,7 +95,7 @@ def _traced(pages: Pages, permitted: Permitted, form: Mapping[str, str]) -> Resp
 
 
 def _stream_of(permitted: Permitted, stream: str, query: str) -> str:
-    """The stream of a query, where there is one of that id; else the one that is named, or the first."""
+    """Return the stream of a query, where there is one of that id; else the one that is named, or the first."""
     try:
         own = permitted.get(query).stream if query else ""
     except AscError:
@@ -101,7 +105,7 @@ def _stream_of(permitted: Permitted, stream: str, query: str) -> str:
 
 def _body(given: Mapping[str, str]) -> TraceBody:
     if "source" in given or "query" in given:
-        # That says which stream is meant; the form has one in any case.
+        # A source or query determines the stream; the form has one in any case.
         given = {name: text for name, text in given.items() if name != "stream"}
     fields: dict[str, Any] = dict(given)
     if "tuple" in given:

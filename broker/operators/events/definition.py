@@ -15,7 +15,7 @@ DEFAULT_TIME = "_timestamp"
 DEFAULT_LOST_AFTER_S = 3_600
 
 LONGEST_S = 2_592_000
-"""Thirty days: for so long an object may be held that is not seen."""
+"""Thirty days: the longest time for which an object that is not seen may be held."""
 
 _FIELDS = ("name", "events", "key", "time", "dwell_s", "lost_after_s")
 
@@ -25,8 +25,8 @@ class EventsDefinition:
     """The parameters of enter, exit and lost.
 
     ``key`` identifies an object, ``time`` is the TIMESTAMP of a record: expressions over it. ``kinds``: the events that
-    the query asks for. ``dwell_s``: how long an object is inside or outside before it has entered or left;
-    ``lost_after_s``: how long after its last observation it is lost (seconds of event time).
+    the query asks for. ``dwell_s``: the time for which an object is inside or outside before it has entered or left.
+    ``lost_after_s``: the time after its last observation at which it is lost (seconds of event time).
 
     Invariant: kinds are in the order of KINDS, one at least; the expressions are not empty; the times within a month.
     """
@@ -52,7 +52,7 @@ class EventsDefinition:
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> EventsDefinition:
-        """Return the definition of a JSON object, defaults left out or not; QueryError where it is none.
+        """Return the definition of a JSON object, in which defaults may be missing; QueryError where it is none.
 
         >>> EventsDefinition.parse({"name": "events", "key": "icao24", "dwell_s": 30.0}) == EventsDefinition(
         ...     "icao24", "_timestamp", ("enter", "exit", "lost"), dwell_s=30, lost_after_s=3600

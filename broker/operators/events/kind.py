@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EventsKind:
-    """Enter, exit and lost. A track has an observation of each record, for an object leaves by one that is not
-    accepted; its part goes by the object.
+    """The kind of enter, exit and lost.
+
+    A track has an observation of each record, for an object leaves by one that is not accepted. The part of an
+    observation goes by the object.
     """
 
     name: str = OP
@@ -61,7 +63,7 @@ class EventsKind:
         return FeedDestination(track, own.settings())
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return how many objects a part may hold."""
+        """Return the number of objects that a part may hold."""
         return max(1, limits.stream_objects // PARTS)
 
     def reader(self, stream: StreamContext) -> FeedReader:

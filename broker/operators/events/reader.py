@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 class EventsReader(FeedReader):
-    """Writes events (:class:`asc.operators.events.bucket.Event`). ``sink``: options of Spark's Kafka sink;
-    ``records_max``: of the feed in one batch.
+    """The feed reader of events (:class:`asc.operators.events.bucket.Event`).
+
+    ``sink``: options of Spark's Kafka sink. ``records_max``: the most records of the feed in one batch.
     """
 
     name = OP

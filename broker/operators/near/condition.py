@@ -17,7 +17,7 @@ from broker.errors import QueryError
 from broker.operators.expression import RecordAnalyser
 
 OBJECTS = ("a", "b")
-"""What the two are called in conditions; ``a`` is the one with the smaller key."""
+"""The names of the two objects in conditions; ``a`` is the one with the smaller key."""
 
 _MICROS = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
@@ -31,19 +31,17 @@ class CarriedColumn:
 
     @property
     def name(self) -> str:
-        """What it is called in what observations carry: quoted, so that no other path is called so, and that it is not
-        what Spark has broken JSON in.
-        """
+        """Return its name in carried values: quoted, hence unique among paths, and readable by Spark's JSON reader."""
         return self.text
 
     @property
     def text(self) -> str:
-        """It over the attributes of a record, as Spark SQL."""
+        """Return the column over the attributes of a record, as Spark SQL."""
         return ".".join(map(backquoted, self.path))
 
     @property
     def sent(self) -> str:
-        """As ``text``, with values that JSON says to the last bit."""
+        """Return the column as ``text`` has it, in values that JSON represents to the last bit."""
         text = self.text
         if pa.types.is_date(self.type):
             return f"unix_date({text})"
@@ -53,13 +51,13 @@ class CarriedColumn:
 
     @property
     def carried_ddl(self) -> str:
-        """The field of what is carried, as DDL."""
+        """Return the field of the carried values, as DDL."""
         is_number = pa.types.is_timestamp(self.type) or pa.types.is_date(self.type)
         whole = "INT" if pa.types.is_date(self.type) else "BIGINT"
         return f"{quoted_name(self.name)} {whole if is_number else ddl_of_type(self.type)}"
 
     def received(self, carried: str) -> str:
-        """Its value in a struct of what is carried, as Spark SQL."""
+        """Return its value in a struct of carried values, as Spark SQL."""
         text = f"{carried}.{quoted_name(self.name)}"
         if pa.types.is_date(self.type):
             return f"date_from_unix_date({text})"
@@ -70,8 +68,10 @@ class CarriedColumn:
 
 @dataclass(frozen=True, slots=True)
 class NearCondition:
-    """A condition that was read. ``predicate``: of its one p-attribute, which has a value where it holds; ``columns``:
-    what it reads of both, in the order of their names.
+    """A condition that was read.
+
+    ``predicate``: over its one p-attribute, which has a value where the condition holds. ``columns``: the columns that
+    it reads of both objects, in the order of their names.
     """
 
     predicate: Predicate
@@ -79,14 +79,17 @@ class NearCondition:
 
     @property
     def sql(self) -> str:
-        """1 where it holds of ``a`` and ``b``, NULL elsewhere, with all that keeps an expression from throwing."""
+        """Return an expression that is 1 where it holds of ``a`` and ``b``, else NULL, guarded against exceptions."""
         return self.predicate.read[0].sql
 
     @staticmethod
     def of(text: str, attributes: Schema, normalise: Callable[[str], Predicate]) -> NearCondition:
-        """That of a text over a stream's attributes, ``normalise`` being of :func:`pair_schema`. QueryError."""
+        """Return the condition of a text over a stream's attributes; QueryError where it is none.
+
+        ``normalise`` is that of :func:`pair_schema`.
+        """
         try:
-            # By itself first: not so that it is one within what stands around it.
+            # By itself first, so that it is no predicate merely by the text around it.
             normalise(text)
             predicate = normalise(f"CASE WHEN ({text}) THEN 1 END IS NOT NULL")
         except AscError as error:
@@ -108,11 +111,11 @@ class NearCondition:
 
     @property
     def carried_ddl(self) -> str:
-        """What observations carry for it, as DDL."""
+        """Return the values that observations carry for it, as DDL."""
         return ", ".join(column.carried_ddl for column in self.columns)
 
     def object_sql(self, carried: str) -> str:
-        """``a`` or ``b`` as a struct, of the struct of what it carries, as Spark SQL."""
+        """Return ``a`` or ``b`` as a struct, from the struct of its carried values, as Spark SQL."""
         tree: dict[str, Any] = {}
         for column in self.columns:
             *parents, last = column.path
@@ -125,6 +128,7 @@ class NearCondition:
 
 def near_condition(text: str, analyser: RecordAnalyser, *, patiently: bool = False) -> NearCondition:
     """Return the condition of a text over two records of a stream; QueryError where it is none, or Spark refuses it.
+
     ``patiently``: Spark has all the time that it needs.
     """
     pairs = analyser.over(pair_schema(analyser.attributes))
@@ -138,7 +142,7 @@ def near_condition(text: str, analyser: RecordAnalyser, *, patiently: bool = Fal
 
 
 def pair_schema(attributes: Schema) -> Schema:
-    """What conditions are over: two tuples with a stream's attributes."""
+    """Return the schema of conditions: two tuples with a stream's attributes."""
     kind = pa.struct(list(attributes.arrow))
     return Schema.from_arrow(pa.schema([pa.field(name, kind) for name in OBJECTS])).with_crs(attributes.crs)
 

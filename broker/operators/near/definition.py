@@ -19,7 +19,7 @@ DEFAULT_POSITION = "ST_Point(longitude, latitude)"
 HALF_EARTH_M = 3.15 * EARTH_RADIUS_M
 LONGEST_S = 86_400
 _TICKS_MAX = 100
-"""In how many ticks one observation may be: each looks at it anew."""
+"""The most ticks that one observation may be in: each looks at it anew."""
 
 _FIELDS = ("name", "key", "time", "position", "distance_m", "window_s", "every_s", "on", "events")
 
@@ -29,9 +29,9 @@ class NearDefinition:
     """The parameters of pairs within a distance.
 
     ``key`` identifies an object, ``time`` is the TIMESTAMP of a record and ``position`` its point in degrees:
-    expressions over it. At every multiple of ``every_s`` the last positions within ``window_s`` are compared: those at
-    most ``distance_m`` metres apart, of which the predicate ``on`` holds, over ``a`` and ``b``. ``kinds``: ``pair`` at
-    each tick, or ``near`` and ``apart``, the changes from tick to tick.
+    expressions over it. Every multiple of ``every_s`` compares the last positions within ``window_s``. The pairs at
+    most ``distance_m`` metres apart count where the predicate ``on`` holds, over ``a`` and ``b``. ``kinds``: ``pair``
+    at each tick, or ``near`` and ``apart``, the changes from tick to tick.
 
     Invariant: expressions are not empty; a window is of at most a hundred ticks.
     """
@@ -63,7 +63,7 @@ class NearDefinition:
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> NearDefinition:
-        """Return the definition of a JSON object, defaults left out or not; QueryError where it is none.
+        """Return the definition of a JSON object, in which defaults may be missing; QueryError where it is none.
 
         >>> NearDefinition.parse({"name": "near", "key": "k", "distance_m": 100, "window_s": 30, "every_s": 10}).kinds
         ('pair',)

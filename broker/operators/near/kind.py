@@ -21,15 +21,20 @@ if TYPE_CHECKING:
     from broker.operators.feed_query import FeedReader
 
 _TRACK_PREFIX = "n"
-"""Of the names of tracks, since form 1; nothing reads it."""
+"""The first letter of the names of tracks, since form 1; nothing reads it."""
 
 _RECORDS_MAX = 50_000
-"""Of the feed, in one batch: it may have as many ticks as observations, and a batch that fails repeats all of them."""
+"""The most records of the feed in one batch. It may have as many ticks as observations, and a batch that fails repeats
+all of them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NearKind:
-    """Pairs. A track has the records that its queries accept, all in one part: each object may be near any other."""
+    """The kind of pairs.
+
+    A track has the records that its queries accept, all in one part: each object may be near any other.
+    """
 
     name: str = OP
     noun: str = "near query"
@@ -69,7 +74,7 @@ class NearKind:
         return FeedDestination(track, own.settings(), conditions_of(definition))
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return how many observations a query may hold: all of one query are in one part of the feed."""
+        """Return the number of observations that a query may hold: all of one query are in one part of the feed."""
         return max(1, limits.stream_objects // 2 // max(1, queries))
 
     def reader(self, stream: StreamContext) -> FeedReader:

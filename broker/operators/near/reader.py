@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.events")
 
 _INTERVAL = "1 second"
-"""Between two batches: a tick is final only some seconds after it, so that a second more costs little."""
+"""The time between two batches: a tick is final only some seconds after it, so that a second more costs little."""
 
 _CONDITIONS_MAX = 100
-"""Conditions that are kept, checked; a stream has few near queries."""
+"""The most checked conditions that are kept; a stream has few near queries."""
 
 _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
 
 
 class NearReader(FeedReader):
-    """Writes pairs (:class:`asc.operators.near.pair_tick.PairEvent`).
+    """The feed reader of pairs (:class:`asc.operators.near.pair_tick.PairEvent`).
 
-    A tick's pairs are found in Python; the condition is for Spark to judge, as it would in a filter over both objects,
-    in the batch that writes them. ``sink``: options of Spark's Kafka sink; ``records_max``: of the feed in one batch.
-    ``analyser``: checks a condition that came through the feed as when it was registered, with all the time that takes.
-    ``watch``: keeps out the conditions that end batches, with the pairs of their queries alone.
-    Cost: the candidate pairs of a batch in memory, or on disk, while it is written.
+    Python finds the pairs of a tick. Spark judges the condition, as in a filter over both objects, in the batch that
+    writes the pairs. ``sink``: options of Spark's Kafka sink. ``records_max``: the most records of the feed in one
+    batch. ``analyser``: checks a condition that came through the feed as at registration, without a limit of time.
+    ``watch``: excludes the conditions that end batches, with the pairs of their queries alone. Cost: the candidate
+    pairs of a batch in memory, or on disk, while it is written.
     """
 
     name = OP
@@ -80,7 +80,7 @@ class NearReader(FeedReader):
         from broker.operators.feed_task import FeedTally
 
         records_of(accepted).write.format("kafka").options(**self._sink).save()
-        # Not by an Observation: of what goes to Kafka from a batch of a stream, Spark 4.0 never has one.
+        # Not by an Observation: Spark 4.0 never has one for records that a batch of a stream writes to Kafka.
         counts = accepted.groupBy("kind").count().collect()
         tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
 

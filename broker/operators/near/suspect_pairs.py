@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 _SCHEMA = pa.schema([("condition", pa.string()), *((name, pa.string()) for name in OBJECTS)])
 _ROWS = 10_000
-"""Of the file, written at once."""
+"""The rows of the file that are written at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuspectPairs:
     """Conditions as expressions over two objects, each for the pairs of its own queries alone.
 
-    ``file``: what the objects carry as JSON, of the fields ``carried_ddl``; ``objects``: both as Spark SQL. The rest is
-    what :class:`broker.operators.condition_watch.Suspects` has.
+    ``file``: the values that objects carry, as JSON, with the fields ``carried_ddl``. ``objects``: both as Spark SQL.
+    The other fields are those of :class:`broker.operators.condition_watch.Suspects`.
     """
 
     file: str
@@ -43,13 +43,13 @@ class SuspectPairs:
     def of(
         file: Path, conditions: Mapping[str, NearCondition], *, master: str, driver_memory: str, time_zone: str
     ) -> SuspectPairs:
-        """Return those of a file, for conditions by their text as the pairs have it, in that order."""
+        """Return the suspects of a file, for conditions by their text as the pairs have it, in that order."""
         columns = {column.name: column for condition in conditions.values() for column in condition.columns}
         attributes = []
         for text, condition in conditions.items():
             (read,) = condition.predicate.read
             attributes.append(PAttribute(f"if(condition = {quoted(text)}, {condition.sql}, NULL)", read.type))
-        # What the pairs of another track do not carry is NULL in theirs, and is read by none of their conditions.
+        # Values that the pairs of another track do not carry are NULL, and none of their conditions reads them.
         together = replace(next(iter(conditions.values())), columns=tuple(columns.values()))
         return SuspectPairs(
             str(file),
@@ -63,7 +63,7 @@ class SuspectPairs:
 
     @property
     def subject(self) -> str:
-        """The file."""
+        """Return the file."""
         return self.file
 
     def frame(self, spark: SparkSession) -> DataFrame:
@@ -87,12 +87,12 @@ class JudgedPairs:
 
     @property
     def texts(self) -> Sequence[str]:
-        """The conditions, each once."""
+        """Return the conditions, each once."""
         return list(self.conditions)
 
     @property
     def spark(self) -> SparkSession:
-        """The session in whose jobs the batch runs."""
+        """Return the session in whose jobs the batch runs."""
         return self.pairs.sparkSession
 
     def write(self, file: Path) -> None:
@@ -110,7 +110,7 @@ class JudgedPairs:
 def write_pairs(pairs: DataFrame, file: Path) -> None:
     """Write the values that conditions judge in a batch, each once, to a file of this machine.
 
-    Cost: a job a partition; of a batch some thousand rows are in memory at a time.
+    Cost: a job a partition; some thousand rows of a batch are in memory at a time.
     """
     from pyspark.sql import functions as sf
 
