@@ -25,6 +25,7 @@ def test_scaling_keeps_the_ratios() -> None:
     assert (small.length % small.point_tuples, small.period_tuples % small.point_tuples) == (0, 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_seed")
 def test_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Written) -> None:
     monkeypatch.setattr(bench.search, "QUERIES", (20, 1_000))

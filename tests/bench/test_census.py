@@ -16,6 +16,7 @@ Written = Callable[[Path, str], dict[str, Any]]
 Check = Callable[[dict[str, Any]], None]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("two_seeds")
 def test_both_figures(tmp_path: Path, written: Written, check_costs: Check) -> None:
     found = CliRunner().invoke(main, ["bench", "census", "--output", str(tmp_path), "--scale", "0.01"])

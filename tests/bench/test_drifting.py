@@ -13,6 +13,7 @@ from bench.drifting import SCENARIOS, Size, table, verdicts
 from bench.drifting_contest import CONTESTANTS, OFF, ON
 
 
+@pytest.mark.nightly
 def test_a_result_and_how_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.drifting, "QUICK", Size({60: (2, 300), 90: (1, 200)}, 2, 3, 1, 1, 300))
     result = bench.drifting.run(quick=True, output_dir=tmp_path)

@@ -34,6 +34,7 @@ def test_the_monitor_measures_in_two_of_three_modes(
     assert "rearranged" in bench.monitor.table(results)
 
 
+@pytest.mark.nightly
 def test_the_gain_alone_needs_no_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.drifting, "QUICK", bench.drifting.Size({60: (1, 300)}, 2, 2, 1, 1, 300))
     results = bench.monitor.run(quick=True, output_dir=tmp_path, part="gain")

@@ -12,6 +12,7 @@ from bench.scale import WORKLOADS, Size, run, table
 from workloads.real_data import CONNECTIONS_FILE
 
 
+@pytest.mark.nightly
 def test_a_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.scale.QUICK", Size((10, 200), 300, 20_000, 1, 1_000_000))
     result = run(quick=True, output_dir=tmp_path)

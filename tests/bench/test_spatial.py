@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.nightly
 def test_every_contender_finds_the_same(spark: SparkSession, tmp_path: Path) -> None:
     result = spatial.run(quick=True, output_dir=tmp_path)
     rows = result["results"]

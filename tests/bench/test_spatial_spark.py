@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.nightly
 def test_both_accept_what_they_should(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     # The session of the tests was started without the jar.
     monkeypatch.delenv(JAR_VARIABLE, raising=False)

@@ -11,6 +11,7 @@ import bench.stream
 from bench.stream import BARE, LOOP, Size
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.kafka

@@ -15,6 +15,7 @@ Written = Callable[[Path, str], dict[str, Any]]
 Check = Callable[[dict[str, Any]], None]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_seed")
 def test_every_figure_with_a_number_of_queries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Written, check_costs: Check

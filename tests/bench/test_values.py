@@ -10,6 +10,7 @@ from asc.plan.plan import CompileOptions
 from bench import values
 
 
+@pytest.mark.nightly
 def test_it_runs_and_tells_what_the_compiler_chooses(tmp_path: Path) -> None:
     result = values.run(quick=True, output_dir=tmp_path)
     rows = result["results"]

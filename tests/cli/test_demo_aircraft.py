@@ -67,6 +67,7 @@ def client(spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path) -> Iterato
     daemon.stop()
 
 
+@pytest.mark.nightly
 @pytest.mark.kafka
 @pytest.mark.spark
 def test_every_topic_has_the_reports_that_shapely_accepts(client: Client) -> None:

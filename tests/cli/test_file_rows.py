@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -59,10 +60,19 @@ def test_a_row_of_csv_is_a_line(files: Files) -> None:
     assert found["first_undecodable"].endswith('cut.csv: line ends inside a quoted field, or begins there: 75,"San')
 
 
-@pytest.mark.parametrize("part_bytes", [40, 1 << 20])
-def test_only_the_first_line_of_a_file_is_its_header(files: Files, spark: SparkSession, part_bytes: int) -> None:
+@pytest.fixture(params=[40, 1 << 20])
+def part_bytes(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[int]:
+    """So much of a file is one part; the command takes the session that runs, which gets its own size back."""
+    name = "spark.sql.files.maxPartitionBytes"
+    before = spark.conf.get(name)
+    spark.conf.set(name, request.param)
+    yield request.param
+    spark.conf.set(name, str(before))
+
+
+@pytest.mark.usefixtures("part_bytes")
+def test_only_the_first_line_of_a_file_is_its_header(files: Files) -> None:
     """Also where Spark reads it in many parts: a later line that equals the header is a row, here of texts."""
-    spark.conf.set("spark.sql.files.maxPartitionBytes", part_bytes)
     (files / "queries.json").write_text(json.dumps({"again": "dest = 'dest'", "other": "dest = 'x'"}), encoding="utf-8")
     (files / "texts.csv").write_text("\n".join(["dest", "x", "dest"] * 20), encoding="utf-8")
     (files / "more.csv").write_text("extra,dest\n" + "extra,dest\n" * 15, encoding="utf-8")

@@ -35,59 +35,61 @@ def numbers(start: int, count: int) -> list[bytes]:
     return [json.dumps({"n": n}).encode() for n in range(start, start + count)]
 
 
-@pytest.mark.slow
-def test_a_killed_daemon_loses_nothing_and_a_stopped_one_repeats_nothing(
-    process: Process, reader: Site, kafka: EmbeddedKafka
-) -> None:
-    process.start()
-    destination = f"out-{uuid.uuid4().hex[:12]}"
-    body = {"id": "all", "where": "n >= 0", "topic": destination}
-    assert process.client.post("/v1/queries", json=body).status_code == 201
+def publish(process: Process, kafka: EmbeddedKafka, start: int, count: int) -> None:
+    """Send records numbered from ``start`` on to the process's stream, with one key."""
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
-    count = 0
+    for value in numbers(start, count):
+        producer.send(process.topic, value, key=b"k")
+    producer.flush()
+    producer.close()
 
-    def publish(records: int) -> None:
-        nonlocal count
-        for value in numbers(count, records):
-            producer.send(process.topic, value, key=b"k")
-        producer.flush()
-        count += records
 
-    try:
-        publish(4_000)
-        deadline = time.monotonic() + 120
-        while not reader.read(destination):
-            assert time.monotonic() < deadline, process.log.read_text("utf-8")
-            time.sleep(0.05)
-        assert process.child is not None
-        os.kill(process.child.pid, signal.SIGKILL)
-        process.child.wait()
-        process.start()
-        publish(10)
-        deadline = time.monotonic() + 120
-        while len({record.offset for record in reader.read(destination)}) < count:
-            assert time.monotonic() < deadline, process.log.read_text("utf-8")
-            time.sleep(0.2)
-        assert {json.loads(record.value or b"")["n"] for record in reader.read(destination)} == set(range(count))
+def await_delivered(process: Process, reader: Site, topic: str, count: int) -> list[int]:
+    """Wait until so many records are in the topic; the numbers in it, in order."""
+    deadline = time.monotonic() + 180
+    while len(found := reader.read(topic)) < count:
+        assert time.monotonic() < deadline, process.log.read_text("utf-8")
+        time.sleep(0.05)
+    return [json.loads(record.value or b"")["n"] for record in found]
 
-        # Asked in the middle of a flow: in good order, so that nothing comes twice.
-        before = len(reader.read(destination))
-        publish(4_000)
-        deadline = time.monotonic() + 120
-        while len(reader.read(destination)) == before:
-            assert time.monotonic() < deadline, process.log.read_text("utf-8")
-            time.sleep(0.05)
-        process.child.send_signal(signal.SIGTERM)
-        assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
-        assert "SIGTERM: ending the running batches" in process.log.read_text("utf-8")
-        process.start()
-        while len(reader.read(destination)) < before + 4_000:
-            assert time.monotonic() < deadline + 120, process.log.read_text("utf-8")
-            time.sleep(0.2)
-        tail = [json.loads(record.value or b"")["n"] for record in reader.read(destination)[before:]]
-        assert tail == list(range(count - 4_000, count))
-    finally:
-        producer.close()
+
+def start_with_a_query(process: Process) -> str:
+    """Start the daemon and register a query that accepts every record; its topic."""
+    process.start()
+    topic = f"out-{uuid.uuid4().hex[:12]}"
+    body = {"id": "all", "where": "n >= 0", "topic": topic}
+    assert process.client.post("/v1/queries", json=body).status_code == 201
+    return topic
+
+
+@pytest.mark.slow
+def test_a_killed_daemon_loses_nothing(process: Process, reader: Site, kafka: EmbeddedKafka) -> None:
+    topic = start_with_a_query(process)
+    publish(process, kafka, 0, 4_000)
+    await_delivered(process, reader, topic, 1)
+    assert process.child is not None
+    os.kill(process.child.pid, signal.SIGKILL)
+    process.child.wait()
+    process.start()
+    publish(process, kafka, 4_000, 10)
+    deadline = time.monotonic() + 180
+    while set(await_delivered(process, reader, topic, 4_010)) != set(range(4_010)):
+        assert time.monotonic() < deadline, process.log.read_text("utf-8")
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_a_stopped_daemon_repeats_nothing(process: Process, reader: Site, kafka: EmbeddedKafka) -> None:
+    """Stopped in the middle of a flow, it ends the running batches, so that nothing comes twice."""
+    topic = start_with_a_query(process)
+    publish(process, kafka, 0, 4_000)
+    await_delivered(process, reader, topic, 1)
+    assert process.child is not None
+    process.child.send_signal(signal.SIGTERM)
+    assert process.child.wait(timeout=60) == 0, process.log.read_text("utf-8")
+    assert "SIGTERM: ending the running batches" in process.log.read_text("utf-8")
+    process.start()
+    assert await_delivered(process, reader, topic, 4_000) == list(range(4_000))
     _reread(process)
     _dies_with_its_jvm(process)
 

@@ -46,6 +46,7 @@ def turn(servers: str, topic: str, folder: Path, *, stands_by: bool = False) -> 
     return made
 
 
+@pytest.mark.nightly
 def test_a_second_one_is_told_that_another_serves_and_a_standby_waits(
     kafka: EmbeddedKafka, topic: str, tmp_path: Path
 ) -> None:

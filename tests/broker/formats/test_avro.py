@@ -147,6 +147,7 @@ def test_what_is_written_in_avro_or_protobuf_arrives_where_the_same_in_json_does
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.kafka
 def test_records_wait_for_a_registry_that_does_not_answer(

@@ -44,10 +44,10 @@ def test_what_was_delivered_is_counted(site: Site) -> None:
     assert sums == {"records": 12, "accepted": 9, "written": 9, "dead_letters": 2}
     assert 0 < moments[-1]["latency_p50_s"] < 120
     assert flow(site)["records_per_s"] > 0
-    deadline = time.monotonic() + 15
-    while flow(site)["lag_records"] != 0 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert flow(site)["lag_records"] == 0
+    deadline = time.monotonic() + 120
+    while flow(site)["lag_records"] != 0:
+        assert time.monotonic() < deadline, flow(site)
+        time.sleep(0.05)
     # One that is replaced goes on counting; one that was paused begins anew.
     site.client.put("/v1/queries/every", json={"where": "n > 1"}).raise_for_status()
     for paused in (True, False):

@@ -7,7 +7,6 @@ import logging
 import shutil
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -213,14 +212,15 @@ def test_one_who_guesses_tokens_is_slowed_down_and_others_are_not(started: Start
 
 def test_health_is_told_while_every_thread_is_busy(tmp_path: Path) -> None:
     """Who asks for that may end a daemon that does not answer."""
-    go_on = threading.Event()
+    go_on, entered = threading.Event(), threading.Semaphore(0)
 
     class Busy:
         def readiness(self) -> str | None:
             return None
 
         def streams(self) -> dict[str, Any]:
-            go_on.wait(60)
+            entered.release()
+            go_on.wait()
             return {}
 
         def bootstrap_servers(self) -> str:
@@ -236,7 +236,9 @@ def test_health_is_told_while_every_thread_is_busy(tmp_path: Path) -> None:
         with ThreadPoolExecutor(60) as callers:
             asked = [callers.submit(httpx.get, f"{url}/v1/streams", timeout=90) for _ in range(60)]
             try:
-                time.sleep(1)
+                # So many of one caller are worked on together; the others wait for one of these.
+                for _ in range(16):
+                    assert entered.acquire(timeout=120)
                 assert not any(one.done() for one in asked)
                 for path in ("/healthz", "/readyz"):
                     assert httpx.get(f"{url}{path}", timeout=20).status_code == 200

@@ -131,6 +131,7 @@ def test_a_folder_has_one_owner(tmp_path: Path, owner: subprocess.Popen[str]) ->
     assert f"belongs to the running process {owner.pid}" in str(raised.value)
 
 
+@pytest.mark.nightly
 def test_the_owner_killed_it_goes_too_and_the_next_owner_has_the_data(
     tmp_path: Path, owner: subprocess.Popen[str]
 ) -> None:
@@ -189,6 +190,7 @@ def test_a_setting_that_is_wrong_is_named(tmp_path: Path) -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.nightly
 def test_a_node_that_does_not_come_up_says_why_and_where_its_log_is(tmp_path: Path) -> None:
     with EmbeddedKafka(tmp_path / "node") as node:
         pass

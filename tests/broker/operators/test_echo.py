@@ -10,7 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import pandas as pd
@@ -326,6 +326,32 @@ def test_it_is_in_plan_metrics_console_and_openapi(site: Site) -> None:
     assert schemas["EchoBody"]["properties"]["says"]["description"] == "A text."
 
 
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_its_expression_that_ends_batches_is_found_and_parked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest, unlucky = EchoKind.destination, "if(n = 31, CAST(raise_error('unlucky') AS STRING), name)"
+
+    def destination(self: EchoKind, definition: EchoDefinition, *given: Any) -> FeedDestination:
+        """One whose key means an expression that fails on a record, as none that is taken does."""
+        made = honest(self, definition, *given)
+        return replace(made, track=replace(made.track, key=unlucky)) if definition.key == "lower(name)" else made
+
+    monkeypatch.setattr(EchoKind, "destination", destination)
+    topic, others = site.topic("unlucky"), site.topic("lucky")
+    site.register("lucky", "n > 1", others, operator={"name": OP, "key": "upper(name)"})
+    site.register("unlucky", "n > 1", topic, operator={"name": OP, "key": "lower(name)"})
+    publish(site, "flo", n=31)
+    assert [each.key for each in echoes(site, others, 1)] == [b"FLO"]
+    deadline = time.monotonic() + 300
+    while (found := site.client.get("/v1/queries/unlucky").json())["served"]:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+    assert f'its expression "{unlucky}" ends a batch (' in found["reason"]
+    assert site.client.get("/v1/queries/lucky").json()["served"]
+    heard(site, others, "gil")
+    assert site.read(topic) == []
+
+
 @pytest.mark.parametrize(
     ("operator", "said"),
     [
@@ -346,6 +372,7 @@ def test_a_wrong_one_is_refused_in_one_line(site: Site, operator: dict[str, Any]
     assert "\n" not in message
 
 
+@pytest.mark.nightly
 def test_it_survives_a_batch_that_is_run_again_and_a_restart(site: Site) -> None:
     topic = site.topic("replayed")
     site.register("e5", "n > 1", topic, operator={"name": OP, "key": "name", "says": "before"})

@@ -115,6 +115,7 @@ def test_garbage_leaves_the_shape_that_stands(registrar: Registrar, resting: Res
     assert "is no UTF-8" in registrar.standing.layers["zones"].refused["a"]
 
 
+@pytest.mark.nightly
 def test_another_writer_without_end_keeps_none_waiting(registrar: Registrar, resting: Resting) -> None:
     """A fence that moves all the time is written by others: what is put meanwhile is answered."""
     producer, answered = resting.cluster.client.producer(), threading.Event()

@@ -44,6 +44,7 @@ def test_what_is_set_aside_is_kept_and_not_served_until_it_is_registered_anew(si
     assert [record.offset for record in site.read(aside["topic"])] == [second]
 
 
+@pytest.mark.nightly
 def test_a_record_that_cannot_be_read_is_kept_shown_and_replaced_or_removed(site: Site) -> None:
     from kafka import KafkaProducer
 

@@ -22,6 +22,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.usefixtures("empty_cache")
 def test_it_prepares_an_empty_machine(mirror: Mirror, locked_files: Mapping[str, Path]) -> None:

@@ -38,6 +38,7 @@ def files() -> dict[str, Path]:
     return packed_files()
 
 
+@pytest.mark.nightly
 def test_all_that_a_worker_imports_is_in_it(files: dict[str, Path]) -> None:
     run = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True, cwd="/")
     packages = Path(pyspark.__file__).parents[1]

@@ -113,14 +113,12 @@ def test_without_java_the_session_says_so(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_session_that_runs_is_taken_and_given_what_can_still_be_set(spark: SparkSession) -> None:
-    name, before = "spark.sql.shuffle.partitions", dict(os.environ)
-    partitions = spark.conf.get(name)
-    try:
-        session = spark_session(master="local[2]", time_zone="UTC", options={name: "7"})
-        assert session.sparkContext is spark.sparkContext
-        assert spark.conf.get(name) == "7"
-    finally:
-        spark.conf.set(name, partitions or "4")
+    # A setting that nothing else reads: daemons of other tests run in this session.
+    name, before = "spark.sql.of.this.test", dict(os.environ)
+    session = spark_session(master="local[2]", time_zone="UTC", options={name: "7"})
+    assert session.sparkContext is spark.sparkContext
+    assert spark.conf.get(name) == "7"
+    spark.conf.unset(name)
     # What PySpark reads from the environment was there only while it started.
     assert dict(os.environ) == before
 

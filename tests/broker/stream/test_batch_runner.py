@@ -40,7 +40,7 @@ def records(spark: SparkSession, *numbers: int) -> DataFrame:
     return spark.createDataFrame(rows, KAFKA_DDL).coalesce(1)
 
 
-@pytest.mark.parametrize("monitored", [True, False])
+@pytest.mark.parametrize("monitored", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_each_batch_goes_by_its_own_plan(
     spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path, monitored: bool
 ) -> None:

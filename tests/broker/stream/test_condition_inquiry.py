@@ -104,12 +104,13 @@ def await_pairs(site: Site, topic: str, count: int) -> list[Any]:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("marked", "altitude", "fault"),
     [
         ("4731", 31, "ends a batch ([USER_RAISED_EXCEPTION] unlucky"),
-        pytest.param("4732", 32, "it does not end in 20 s", marks=pytest.mark.nightly),
+        ("4732", 32, "it does not end in 20 s"),
     ],
     ids=["fails", "never returns"],
 )

@@ -132,7 +132,10 @@ NEAR = {"name": "near", "key": "s", "time": "t", "distance_m": 5, "window_s": 30
 @pytest.mark.parametrize(
     ("operator", "n", "expression"),
     [
-        ({"name": "events", "key": "concat(s, '4721')"}, 21, RIGGED["'4721'"][1]),
+        pytest.param(
+            *({"name": "events", "key": "concat(s, '4721')"}, 21, RIGGED["'4721'"][1]),
+            marks=pytest.mark.nightly,
+        ),
         pytest.param(
             *({"name": "events", "key": "s", "time": "if(n = 4722, t, _timestamp)"}, 22, RIGGED["n = 4722"][1]),
             marks=pytest.mark.nightly,
@@ -272,6 +275,7 @@ def test_the_phases_of_the_last_batches_are_told(site: Site) -> None:
     assert all(0 < seconds < 60 for seconds in stream.phases().values())
 
 
+@pytest.mark.nightly
 def test_a_source_topic_that_was_made_again_keeps_its_stream_from_running(site: Site) -> None:
     """The last of the module: its stream does not run any more."""
     from kafka.admin import KafkaAdminClient

@@ -134,6 +134,7 @@ def _compare(site: Site, sent: Mapping[int, tuple[bytes, list[str]]], over: str,
     assert [(offset, f"pairs/{name}") for offset, name in alone] == each
 
 
+@pytest.mark.nightly
 def test_a_batch_that_is_run_again_has_the_shapes_that_it_had(layered_site: Site) -> None:
     site, chance = layered_site, random.Random(11)
     topic = site.topic("again")

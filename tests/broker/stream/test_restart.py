@@ -125,6 +125,7 @@ def test_a_replayed_batch_gives_the_old_query_its_records_again(site: Site) -> N
     assert site.read(new) == []
 
 
+@pytest.mark.nightly
 def test_a_batch_whose_binding_was_damaged_still_reaches_a_query_that_was_removed(site: Site) -> None:
     topic = site.register("bound-removed", "n >= 0", site.topic("bound-removed"))["query"]["topic"]
     site.drain()
@@ -176,6 +177,7 @@ def test_a_query_that_no_longer_fits_its_stream_is_kept_and_said_so(site: Site) 
         assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_deleted_destination_is_made_again(site: Site) -> None:
     from kafka.admin import KafkaAdminClient
@@ -223,6 +225,7 @@ def test_a_damaged_file_of_the_checkpoint_is_mended_and_no_record_is_lost(site: 
     assert len(found) == 6 or "commits" in damaged
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_without_its_checkpoint_a_daemon_begins_anew(site: Site) -> None:
     assert site.daemon is not None
@@ -368,6 +371,7 @@ def test_a_batch_that_is_run_again_has_the_offsets_that_it_had(watched: Watched)
     assert last.first[0] >= 12
 
 
+@pytest.mark.nightly
 def test_a_daemon_whose_registry_was_taken_over_ends(site: Site) -> None:
     assert site.daemon is not None
     site.daemon.check_processes()

@@ -125,6 +125,7 @@ def batch(kafka: EmbeddedKafka) -> SuspectBatch:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.kafka
 def test_what_throws_or_overflows_is_found(batch: SuspectBatch) -> None:

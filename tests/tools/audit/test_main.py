@@ -37,6 +37,7 @@ def told(components: list[Component], policy: Policy, folder: Path = RECORDS) ->
     return tell(components, policy, lambda: look_up(everything(components), folder))
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("components")
 def test_the_audit_of_a_judged_vulnerability_passes(tmp_path: Path) -> None:
     policy, out = tmp_path / "policy.toml", tmp_path / "out"

@@ -30,6 +30,7 @@ def target(spark: SparkSession) -> DecoderTarget:
     return DecoderTarget(spark).__enter__()
 
 
+@pytest.mark.nightly
 def test_made_batches_are_decoded(target: DecoderTarget) -> None:
     generate_round(target, target.check, inputs=6, seed=1)
 
@@ -62,6 +63,7 @@ def test_what_is_wrong_with_a_record(value: bytes | None, error: str | None, num
     assert found is None if fault is None else fault in (found or "")
 
 
+@pytest.mark.nightly
 def test_the_record_that_fails_a_batch_is_found(target: DecoderTarget, monkeypatch: pytest.MonkeyPatch) -> None:
     def throwing(self: TextFormat, text: object, ddl: str, options: object) -> object:
         return sf.when(text == "bad", sf.raise_error(sf.lit("no way"))).otherwise(sf.from_json(text, ddl, options))  # type: ignore

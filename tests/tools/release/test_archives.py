@@ -25,6 +25,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Archives:
     return build(ROOT, tmp_path_factory.mktemp("archives"))
 
 
+@pytest.mark.nightly
 def test_both_are_whole(archives: Archives) -> None:
     assert list(faults(ROOT, archives)) == []
 

@@ -12,6 +12,7 @@ from tools.release.empty_environment import try_installed
 from tools.release.errors import ReleaseError
 
 
+@pytest.mark.nightly
 def test_what_is_installed_is_tried(tmp_path: Path) -> None:
     try_installed(Path(sys.executable), tmp_path, version_of("asc-broker"))
     assert (tmp_path / "work" / "flights.ddl").read_text("utf-8").strip()

@@ -182,6 +182,7 @@ def test_an_event_tells_where_when_and_since_when(sky: Site) -> None:
     assert (leave["event"], leave["position"], leave["source"]) == ("exit", [9.5, 46.5], f"{source}-0-{offsets[5]}")
 
 
+@pytest.mark.nightly
 def test_a_join_tells_of_each_shape_by_itself(sky: Site) -> None:
     topic = sky.topic("over")
 
@@ -241,6 +242,7 @@ def test_what_is_not_seen_any_more_is_lost_once_the_records_say_so(sky: Site) ->
     assert lost["source"].endswith(f"-{first}")
 
 
+@pytest.mark.nightly
 def test_a_query_that_is_changed_paused_or_removed(sky: Site) -> None:
     topic, later = sky.topic("changed"), sky.topic("changed-later")
     keyed = {"second": 20_000}
