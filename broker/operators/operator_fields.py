@@ -28,6 +28,12 @@ def expression_of(name: str, given: object) -> str:
     if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
         remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
         raise QueryError(f"operator.{name}", shown(given), remedy)
+    try:
+        # JSON can spell half of a surrogate pair, which no encoding can write.
+        given.encode()
+    except UnicodeEncodeError:
+        fault = "holds half of a surrogate pair: write whole characters"
+        raise QueryError(f"operator.{name}", shown(given), fault) from None
     return given
 
 

@@ -24,7 +24,7 @@ def test_kinds_are_some_of_those_known_in_their_order() -> None:
 
 def test_expressions_have_a_text_of_some_length() -> None:
     assert expression_of("key", " k ") == " k "
-    for wrong in (None, "", "  ", 7, "k" * 10_001):
+    for wrong in (None, "", "  ", 7, "k" * 10_001, "a \ud800"):
         with pytest.raises(QueryError, match=r"operator\.key"):
             expression_of("key", wrong)
     with pytest.raises(QueryError, match="operator 'near': has no key"):

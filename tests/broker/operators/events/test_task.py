@@ -17,40 +17,21 @@ QUERY = EventQuery("low", "lows", "t", "e1", ("low",), ("enter", "exit"), 0, 1_0
 SETTINGS = Settings(OP, "flights", True, 100, (QUERY.settings(),))
 
 
-class State:
-    """The state of one group, as Spark's is used."""
-
-    def __init__(self) -> None:
-        self.held: tuple[Any, ...] | None = None
-
-    @property
-    def exists(self) -> bool:
-        return self.held is not None
-
-    @property
-    def get(self) -> tuple[Any, ...]:
-        assert self.held is not None
-        return self.held
-
-    def update(self, held: tuple[Any, ...]) -> None:
-        self.held = held
-
-
 def frames(*messages: str) -> Iterator[pd.DataFrame]:
     yield pd.DataFrame({"bucket": [3], "messages": [[text.encode() for text in messages]]})
 
 
-def test_events_come_of_the_messages_and_the_state_goes_on() -> None:
+def test_events_come_of_the_messages_and_the_state_goes_on(group_state: Any) -> None:
     def seen(offset: int, *accepted: str) -> str:
         return Observation(OP, "t", "a", offset, (), 0, offset, accepted).text()
 
     arrived = Accumulator(-1, FeedTally(), _TallyParam())
-    state, task = State(), events_task(arrived)
-    first = list(task((3,), frames(SETTINGS.text(), seen(1, "low"), seen(2)), state))  # type: ignore[arg-type]
+    state, task = group_state, events_task(arrived)
+    first = list(task((3,), frames(SETTINGS.text(), seen(1, "low"), seen(2)), state))
     (frame,) = first
     assert frame["identity"].tolist() == ["low:enter:flights-0-1", "low:exit:flights-0-2"]
     assert frame["topic"].tolist() == ["lows", "lows"]
-    assert list(task((3,), frames(seen(2, "low"), "{"), state)) == []  # type: ignore[arg-type]
-    (frame,) = task((3,), frames(seen(3, "low")), state)  # type: ignore[arg-type]
+    assert list(task((3,), frames(seen(2, "low"), "{"), state)) == []
+    (frame,) = task((3,), frames(seen(3, "low")), state)
     assert frame["identity"].tolist() == ["low:enter:flights-0-3"]
     assert arrived.value == FeedTally({3: 1}, 3, {"unordered": 1, "unreadable": 1}, {"enter": 2, "exit": 1})

@@ -19,25 +19,7 @@ QUERY = NearQuery(
 )
 
 
-class State:
-    """The state of one group, as Spark's is used."""
-
-    held: tuple[Any, ...] | None = None
-
-    @property
-    def exists(self) -> bool:
-        return self.held is not None
-
-    @property
-    def get(self) -> tuple[Any, ...]:
-        assert self.held is not None
-        return self.held
-
-    def update(self, held: tuple[Any, ...]) -> None:
-        self.held = held
-
-
-def test_pairs_come_of_the_messages_and_the_state_goes_on() -> None:
+def test_pairs_come_of_the_messages_and_the_state_goes_on(group_state: Any) -> None:
     def seen(key: str, offset: int, second: int) -> str:
         return Observation(OP, "n1", key, second * SECOND, (7.5, 46.5), 0, offset, ("close",), carried='{"z":1}').text()
 
@@ -45,15 +27,15 @@ def test_pairs_come_of_the_messages_and_the_state_goes_on() -> None:
         yield pd.DataFrame({"bucket": [3], "messages": [[text.encode() for text in messages]]})
 
     arrived = Accumulator(-1, FeedTally(), _TallyParam())
-    state, task = State(), near_task(arrived)
+    state, task = group_state, near_task(arrived)
     first = frames(Settings(OP, "flights", False, 100, (QUERY.settings(),)).text(), seen("b", 1, 1), "{")
-    assert list(task((3,), first, state)) == []  # type: ignore[arg-type]
-    (frame,) = task((3,), frames(seen("a", 2, 2), Watermarks({"e1": 11 * SECOND}).text()), state)  # type: ignore[arg-type]
+    assert list(task((3,), first, state)) == []
+    (frame,) = task((3,), frames(seen("a", 2, 2), Watermarks({"e1": 11 * SECOND}).text()), state)
     assert [f"{name} STRING" for name in frame.columns] == PAIRS_DDL.split(", ")
     (row,) = frame.to_dict("records")
     assert (row["key"], row["kind"], row["condition"], row["own_a"]) == ('["a","b"]', "near", "a.z = b.z", '{"z":1}')
     assert row["other_a"] is None
-    (frame,) = task((3,), frames(Watermarks({"e1": 21 * SECOND}).text()), state)  # type: ignore[arg-type]
+    (frame,) = task((3,), frames(Watermarks({"e1": 21 * SECOND}).text()), state)
     assert sorted(zip(frame["kind"], frame["other_b"], strict=True)) == [("apart", '{"z":1}'), ("near", '{"z":1}')]
     # What is told is known when the condition is judged.
     assert arrived.value == FeedTally({3: 2}, 2, {"unreadable": 1}, {})
