@@ -55,6 +55,13 @@ class PAttribute:
         return len(self.parts) == 2
 
     @property
+    def shown(self) -> str:
+        """Return it as its user wrote it: an array that goes to the engine as a text is the array."""
+        if self.elements is not None:
+            return self.elements.array
+        return str(self) if self.parts else self.sql
+
+    @property
     def part_texts(self) -> tuple[str, ...]:
         """The parts of a position as doubles, as Spark SQL."""
         return tuple(f"CAST(({part.sql}) AS DOUBLE)" for part in self.parts)
@@ -105,10 +112,9 @@ class PAttribute:
 
     def text_of(self, key: Key | None) -> str:
         """What it is for a tuple, as SQL: its text and that of a key."""
-        if self.elements is not None:
-            return f"{self.elements.array} = {'NULL' if key is None else self.elements.text(key)}"
-        name = str(self) if self.parts else self.sql
-        return f"{name} = {'NULL' if key is None else self.space.text(key)}"
+        if key is None:
+            return f"{self.shown} = NULL"
+        return f"{self.shown} = {self.space.text(key) if self.elements is None else self.elements.text(key)}"
 
 
 def matched(subject: PAttribute, key: bytes) -> PAttribute:

@@ -32,8 +32,9 @@ class Strings(KeySpace):
         return value.encode()
 
     def key_of(self, scalar: pa.Scalar) -> bytes:
-        plain: str = scalar.as_py()
-        return plain.encode()
+        # Not all strings of Spark are UTF-8, nor are the texts of arrays (:mod:`asc.keys.like`).
+        content: bytes = scalar.as_buffer().to_pybytes()
+        return content
 
     def text(self, key: bytes) -> str:
         return quoted(key.decode("utf-8", errors="backslashreplace"))

@@ -44,7 +44,7 @@ def describe(predicate: Predicate) -> str:
             lines.append(f"  {'  ' if i == 0 else 'or'} {text}")
     attributes = predicate.p_attributes
     if attributes:
-        rows = [(a.sql, ddl_of_type(a.type), _origin(a)) for a in attributes]
+        rows = [(a.shown, ddl_of_type(a.type), _origin(a)) for a in attributes]
         widths = [max(len(row[i]) for row in rows) for i in range(2)]
         lines.append("p-attributes")
         lines += [f"  {sql:<{widths[0]}}  {kind:<{widths[1]}}  {origin}" for sql, kind, origin in rows]
@@ -92,7 +92,7 @@ def constraint_text(attribute: PAttribute, constraint: Constraint) -> str:
     >>> constraint_text(PAttribute("d", pa.date32(), ("d",)), Constraint((((15706, 0), None),), null=True))
     "d >= DATE '2013-01-01' OR d IS NULL"
     """
-    name = attribute.sql
+    name = attribute.shown
     if attribute.path is None and (" " in name and not name.endswith(")")):
         name = f"({name})"
     if attribute.type == pa.bool_() and not constraint.null and len(constraint.intervals) == 1:

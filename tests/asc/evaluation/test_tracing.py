@@ -235,3 +235,49 @@ def test_a_long_text_is_cut_and_an_unknown_query_is_none() -> None:
 def test_a_plan_of_no_query() -> None:
     trace = traced(compile_plan(()), [])
     assert (trace.accepted_count, trace.blocks_shown, trace.blocks) == (0, (), 0)
+
+
+EVERY_SPACE: dict[str, tuple[str, tuple[pa.Scalar, ...]]] = {
+    "b BOOLEAN": ("b", (pa.scalar(True), pa.scalar(False))),
+    "i TINYINT": ("i > 5", (pa.scalar(-128, pa.int8()),)),
+    "l BIGINT": ("l IN (5, -9223372036854775808)", (pa.scalar(-(2**63)),)),
+    "d DATE": ("d = DATE '0001-01-01'", (pa.scalar(-719162, pa.date32()), pa.scalar(2**31 - 1, pa.date32()))),
+    "t TIMESTAMP": ("t >= TIMESTAMP '2020-01-01'", tuple(pa.scalar(v, pa.timestamp("us", "UTC")) for v in (0, 2**62))),
+    "z TIMESTAMP_NTZ": ("z < TIMESTAMP_NTZ '2020-01-01'", (pa.scalar(-(2**62), pa.timestamp("us")),)),
+    "f FLOAT": ("f > 1.5", tuple(pa.scalar(v, pa.float32()) for v in (math.nan, -0.0, math.inf))),
+    "p DECIMAL(9, 2)": ("p = 10.05", (pa.scalar(Decimal("-9999999.99"), pa.decimal128(9, 2)),)),
+    "q DECIMAL(38, 0)": ("q > 1", (pa.scalar(Decimal(10**38 - 1), pa.decimal128(38, 0)),)),
+    "s STRING": ("s = 'a'", ()),
+    "k STRING": ("k LIKE '%a%b%'", ()),
+    "x BINARY": ("x = X'FF00'", (pa.scalar(b"\xff\x00"), pa.scalar(b""))),
+    "tags ARRAY<STRING>": ("array_contains(tags, 'red')", ()),
+    "sizes ARRAY<BIGINT>": ("exists(sizes, e -> e IN (3, 4))", ()),
+}
+"""A predicate over a column of each key space, and values at its edges."""
+
+TEXTS = (
+    *(b"", b"a", b"axb", b"\xff", b"\xed\xa0\x80", "Zürich".encode()),
+    *(b"\xfe\xfd\xfe\xfd", b"\xfe\xfdred\xfe\xfd", b"\xfe\xfd3\xfe\xfd\xfc\xfe\xfd", b"\xfe\xfdr\xffd\xfe\xfd"),
+)
+"""Strings as Spark has them, not all UTF-8, and the texts of arrays."""
+
+
+def text_of(content: bytes) -> pa.Scalar:
+    return pa.array([content]).view(pa.string())[0]
+
+
+@pytest.mark.parametrize("column", EVERY_SPACE)
+@pytest.mark.parametrize("queries", [1, 40])
+def test_a_value_of_every_key_space_is_shown_as_the_user_wrote_it(column: str, queries: int) -> None:
+    """Also where many queries ask for one value each, which an index finds."""
+    where, values = EVERY_SPACE[column]
+    predicate = normalise(where, Schema.from_ddl(column))
+    plan = compile_plan([Query(f"q{number}", predicate) for number in range(queries)])
+    (attribute,) = plan.p_attributes
+    for value in (*(values or map(text_of, TEXTS)), pa.scalar(None, attribute.type)):
+        told = json.dumps(plain(traced(plan, [value], query_id="q0")), allow_nan=False, ensure_ascii=False)
+        # Neither the bytes that stand between elements, nor the rewriting of an array.
+        assert not any(internal in told for internal in ("array_join", "FEFD", "\ufffd"))
+        told.encode()
+    accepted = traced(plan, [text_of(b"\xfe\xfdred\xfe\xfd")]) if "tags" in column else None
+    assert accepted is None or accepted.accepted_count == queries
