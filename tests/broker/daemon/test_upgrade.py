@@ -1,0 +1,154 @@
+"""A daemon that starts on the files and topics of the version before: nothing is lost, and nothing comes twice anew.
+
+``version_before/`` has the checkpoint folder of a stream and the records of all its topics, as the version with form 1
+of feeds and operators' states left them. It was stopped after its last batch, and that batch's commit was taken back,
+as by a fault: the batch is run again, by the plan of that version.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import tarfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from broker.config.config import parse_config
+from broker.daemon.daemon import Daemon
+from broker.queries.registry import HISTORY_MS, HISTORY_SETTINGS
+
+if TYPE_CHECKING:
+    from conftest import Received, Site
+    from pyspark.sql import SparkSession
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+
+BEFORE = Path(__file__).parent / "version_before"
+SETTINGS = {"upgrade-registry": {"cleanup.policy": "compact", **dict.fromkeys(HISTORY_SETTINGS, str(HISTORY_MS))}}
+FEED = "asc.feed.upgrade"
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
+
+
+def topics_of_before() -> dict[str, dict[int, list[Any]]]:
+    """The records of each topic, by partition, in order."""
+    found: dict[str, dict[int, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for line in gzip.decompress((BEFORE / "topics.ndjson.gz").read_bytes()).decode().splitlines():
+        record = json.loads(line)
+        found[record["topic"]][record["partition"]].append(record)
+    return found
+
+
+@pytest.fixture
+def restored(kafka: EmbeddedKafka, tmp_path: Path) -> Path:
+    """The topics as they were, each record at its offset; the checkpoint folder."""
+    from kafka import KafkaProducer
+    from kafka.admin import KafkaAdminClient, NewTopic
+
+    topics = topics_of_before()
+    admin = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
+    admin.create_topics(
+        [NewTopic(name, 16 if name == FEED else 1, 1, topic_configs=SETTINGS.get(name, {})) for name in topics]
+    )
+    admin.close()
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    for name, partitions in topics.items():
+        for partition, records in partitions.items():
+            end = 0
+            for record in records:
+                # Where a transaction of the registry ended: the removal of a query that there never was.
+                for _ in range(end, record["offset"]):
+                    producer.send(name, None, key=b"nobody", partition=partition)
+                value, key = _bytes(record["value"]), _bytes(record["key"])
+                headers = [(header, _bytes(content)) for header, content in record["headers"]]
+                sent = producer.send(name, value, key=key, headers=headers, partition=partition).get(timeout=60)
+                assert sent.offset == record["offset"]
+                end = sent.offset + 1
+    producer.close()
+    with tarfile.open(BEFORE / "checkpoint.tar.gz") as archive:
+        archive.extractall(tmp_path / "checkpoint", filter="data")
+    return tmp_path / "checkpoint"
+
+
+@pytest.fixture
+def daemon(restored: Path, kafka: EmbeddedKafka, spark: SparkSession) -> Iterator[Daemon]:
+    schema = "icao24 STRING, ts TIMESTAMP, longitude DOUBLE, latitude DOUBLE, altitude INT"
+    stream = {"topic": "upgrade-source", "format": "json", "schema": schema, "lateness_s": 5}
+    config = parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": "upgrade-registry"},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(restored), "master": "local[2]", "warm_up_s": 0},
+            "streams": {"upgrade": stream},
+        }
+    )
+    daemon = Daemon(config, spark=spark)
+    daemon.start()
+    yield daemon
+    daemon.stop()
+
+
+def flown(key: str, second: int, longitude: float = 7.5, altitude: int = 500) -> bytes:
+    at = f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"
+    plain = {"icao24": key, "ts": at, "longitude": longitude, "latitude": 46.5, "altitude": altitude}
+    return json.dumps(plain).encode()
+
+
+def each_once(records: list[Received]) -> dict[str, bytes | None]:
+    """Values by identity; a record that comes again is the same to the last byte."""
+    found: dict[str, bytes | None] = {}
+    for record in records:
+        headers = dict(record.headers)
+        identity = (headers.get("asc-event") or headers["asc-source"] or b"").decode()
+        assert found.setdefault(identity, record.value) == record.value
+    return found
+
+
+def test_what_the_version_before_left_goes_on(daemon: Daemon, reader: Site, kafka: EmbeddedKafka) -> None:
+    from kafka import KafkaProducer
+
+    before = {name: {one["offset"]: one for one in records[0]} for name, records in topics_of_before().items()}
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+
+    def publish(*values: bytes) -> None:
+        for value in values:
+            producer.send("upgrade-source", value, key=b"k", partition=0)
+        producer.flush()
+
+    def awaited(topic: str, *identities: str) -> dict[str, bytes | None]:
+        deadline = time.monotonic() + 180
+        while not set(identities) <= (found := each_once(reader.read(topic))).keys():
+            assert time.monotonic() < deadline, (found.keys(), identities, daemon.readiness())
+            time.sleep(0.1)
+        return found
+
+    source = len(before["upgrade-source"])
+    assert [daemon.registrar().standing.get(query_id).id for query_id in ("plain", "low", "close")]
+    # b left at the batch that is run again; a and c leave now.
+    publish(flown("a", 30, altitude=5_000), flown("c", 31, 8.5, altitude=5_000))
+    awaited("upgrade-plain", f"upgrade-source-0-{source}")
+    low = awaited("upgrade-low", f"low:exit:upgrade-source-0-{source}", f"low:exit:upgrade-source-0-{source + 1}")
+    # What is inside since before enters no second time.
+    assert sorted(name for name in low if ":enter:" in name) == [
+        f"low:enter:upgrade-source-0-{offset}" for offset in (0, 1, 10, 2)
+    ]
+    # The pair of before is near no more: a and b were seen last at other places.
+    publish(flown("z", 100, 20.0))
+    # A watermark holds from the next batch on.
+    awaited("upgrade-plain", f"upgrade-source-0-{source + 2}")
+    publish(flown("z", 101, 20.0))
+    close = awaited("upgrade-close", 'close:apart:2026-01-01T00:00:30.000000Z:["a","b"]')
+    assert 'close:near:2026-01-01T00:00:10.000000Z:["a","b"]' in close
+    plain = each_once(reader.read("upgrade-plain"))
+    assert {f"upgrade-source-0-{offset}" for offset in range(source)} <= plain.keys()
+    producer.close()
