@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from asc.errors import PlanError, SchemaError
 from asc.schema import Schema
-from asc.spark_types import folded, normalised_arrow_type
+from asc.spark_types import fields_without_plain_text, folded, normalised_arrow_type
 
 PART_ROWS = 1 << 20
 """Rows of a table that are matched at a time: what is copied of a column, to have it in one piece, is bounded by it."""
@@ -68,8 +68,8 @@ def predicates_schema(schema: pa.Schema) -> tuple[Schema, dict[str, str]]:
     >>> schema.ddl(), others
     ('n INT', {'at': 'the table has it as time64[us], which no predicate knows: cast it'})
     """
-    others: dict[str, str] = {}
-    fields = list(_known_fields(schema, "", others))
+    others = fields_without_plain_text(schema.metadata)
+    fields = list(_known_fields((field for field in schema if field.name not in others), "", others))
     if not fields:
         raise SchemaError("table with the columns", _shown(schema), "predicates can name none of them")
     return Schema.from_arrow(pa.schema(fields)), others

@@ -15,7 +15,15 @@ import pyarrow as pa
 
 from asc.errors import SchemaError
 from asc.keys.spaces import space_of
-from asc.spark_types import ddl_of_type, fields_of_ddl, folded, normalised_arrow_type, quoted_name, type_of_json
+from asc.spark_types import (
+    ddl_of_type,
+    fields_of_ddl,
+    fields_without_plain_text,
+    folded,
+    normalised_arrow_type,
+    quoted_name,
+    type_of_json,
+)
 from asc.spatial.layer import Layer
 from asc.spatial.properties import Properties, is_property_type
 
@@ -71,6 +79,8 @@ class Schema:
     arrow: pa.Schema
     crs: str = WGS84
     layers: Mapping[str, Layer] = dataclasses.field(default_factory=dict, repr=False)
+    excluded: Mapping[str, str] = dataclasses.field(default_factory=dict, repr=False, compare=False)
+    """Columns that the tuples have and predicates may not name, by dotted path, each with the reason."""
 
     @classmethod
     def of(cls, value: Schema | pa.Schema | StructType | str) -> Schema:
@@ -118,7 +128,9 @@ class Schema:
         """Takes an Arrow schema; large and dictionary-encoded types become their plain ones. SchemaError for types
         without a Spark counterpart (unsigned integers, timestamps in another unit than microseconds, ...).
         """
-        return cls(_checked(f.with_type(normalised_arrow_type(f.type, f.name)) for f in schema))
+        excluded = fields_without_plain_text(schema.metadata)
+        fields = (f for f in schema if f.name not in excluded)
+        return cls(_checked(f.with_type(normalised_arrow_type(f.type, f.name)) for f in fields), excluded=excluded)
 
     def with_crs(self, crs: str) -> Schema:
         """The same attributes, positions being in ``wgs84`` or ``planar``; SchemaError for anything else."""
@@ -153,8 +165,19 @@ class Schema:
         found = self._by_name.get(tuple(map(folded, path)))
         if found is None:
             dotted = ".".join(path)
+            reason = self._excluded_for(dotted)
+            if reason is not None:
+                raise SchemaError("column", dotted, reason)
             raise SchemaError("unknown column", dotted, self._nearest(path))
         return found
+
+    def _excluded_for(self, dotted: str) -> str | None:
+        """Return why predicates may not name a column, or a part of it; None where it is not excluded."""
+        wanted = folded(dotted)
+        for name, reason in self.excluded.items():
+            if wanted == folded(name) or wanted.startswith(f"{folded(name)}."):
+                return reason
+        return None
 
     @property
     def _dotted(self) -> dict[str, str]:

@@ -4,7 +4,9 @@ values.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -264,6 +266,8 @@ def type_of_json(value: Any, depth: int = 0) -> pa.DataType:
         kind = value.get("type")
         try:
             if kind == "struct":
+                for f in value["fields"]:
+                    _check_plain_text(f)
                 return pa.struct(
                     [
                         pa.field(_name(f["name"]), type_of_json(f["type"], depth + 1), f.get("nullable", True))
@@ -278,6 +282,48 @@ def type_of_json(value: Any, depth: int = 0) -> pa.DataType:
         except (KeyError, TypeError, AttributeError) as error:
             raise SchemaError("schema JSON", str(value)[:80], f"a {kind} type misses or garbles {error}") from None
     raise SchemaError("schema JSON", str(value)[:80], "use the JSON of a Spark StructType (df.schema.json())")
+
+
+_SPARK_ROW = b"org.apache.spark.sql.parquet.row.metadata"
+_COLLATIONS, _FIXED_TEXT = "__COLLATIONS", "__CHAR_VARCHAR_TYPE_STRING"
+"""Where Spark keeps, in the metadata of a field, what its JSON type does not have."""
+
+
+class PlainTextError(SchemaError):
+    """A field with texts that Spark does not compare byte by byte, as the engine would."""
+
+
+def _check_plain_text(field: Mapping[str, Any]) -> None:
+    """Raise PlainTextError for a field with texts that Spark does not compare byte by byte: collated, or CHAR."""
+    metadata = field.get("metadata") or {}
+    collations = metadata.get(_COLLATIONS)
+    if collations:
+        names = ", ".join(sorted({str(name).rpartition(".")[2] for name in dict(collations).values()}))
+        remedy = "predicates compare texts byte by byte: select it as s COLLATE UTF8_BINARY"
+        raise PlainTextError(f"column {field.get('name')} has the collation", names, remedy)
+    fixed = re.search(r"(?<!var)char\(\d+\)", str(metadata.get(_FIXED_TEXT, "")).lower())
+    if fixed is not None:
+        remedy = "Spark pads what it is compared with: CAST it to STRING"
+        raise PlainTextError(f"column {field.get('name')} has the type", fixed[0].upper(), remedy)
+
+
+def fields_without_plain_text(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
+    """Return the columns that Spark wrote with a collation or as CHAR, each with the reason why none may name it.
+
+    ``metadata``: of an Arrow schema; that of a Parquet file of Spark's has the JSON of its StructType.
+    """
+    try:
+        fields = json.loads((metadata or {}).get(_SPARK_ROW, b"{}")).get("fields", [])
+    except (ValueError, AttributeError):
+        return {}
+    found: dict[str, str] = {}
+    for field in fields:
+        try:
+            type_of_json({"type": "struct", "fields": [field]})
+        except SchemaError as error:
+            if isinstance(error, PlainTextError):
+                found[str(field.get("name"))] = f"{error.subject} {error.value!r}: {error.remedy}"
+    return found
 
 
 def _name(value: object) -> str:

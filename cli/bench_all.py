@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,13 +63,33 @@ def run_each(names: Sequence[str], output_dir: Path, *, quick: bool) -> Iterator
 def _exit_code(command: Sequence[str], log: Path) -> int:
     """Run a command with its output in a file. A first Ctrl-C interrupts it and waits for its end, a second kills."""
     with log.open("w", encoding="utf-8") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+        process = None
         try:
+            with _interrupt_deferred():
+                process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
             return process.wait()
         except BaseException:
+            if process is None:
+                raise
             process.send_signal(signal.SIGINT)
             try:
                 process.wait()
             finally:
                 process.kill()
             raise
+
+
+@contextmanager
+def _interrupt_deferred() -> Iterator[None]:
+    """Raise the KeyboardInterrupt of a Ctrl-C at the end: within, it would leave a process that nobody knows."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts:
+        raise KeyboardInterrupt

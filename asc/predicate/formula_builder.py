@@ -178,9 +178,11 @@ class FormulaBuilder:
             return Within(self.formula(subject), NULL)
         self._typer.check_keyed(subject)
         expression = self._typer.of(subject)
-        if expression.literal is not None:
+        literal = expression.literal
+        if literal is not None and (literal.known or not types.is_instant(literal.type)):
             return Const(TRUE if expression.type == pa.null() else FALSE)
-        if expression.space is not None:
+        # An instant that only Spark reads is left to Spark, which refuses some.
+        if literal is None and expression.space is not None:
             return null_test(self._attribute(expression, expression.space.type))
         return self._boolean(Expression(f"{expression.argument} IS NULL", pa.bool_(), subject, atomic=False))
 
@@ -212,8 +214,8 @@ class FormulaBuilder:
         self._suspect(left, right)
         return self.whole(node)
 
-    def _suspect(self, left: Expression, right: Expression) -> None:
-        warning = types.suspicion(left, right)
+    def _suspect(self, left: Expression, right: Expression, *, is_listed: bool = False) -> None:
+        warning = types.suspicion(left, right, is_listed=is_listed)
         if warning:
             self.warnings[warning] = None
 
@@ -278,7 +280,7 @@ class FormulaBuilder:
         places = [position(space, literal, self._time_zone) for literal in constants]
         if None in places or not same_coercion(space.type, constants):
             for value in values:
-                self._suspect(subject, value)
+                self._suspect(subject, value, is_listed=True)
             return self.whole(node)
         true = union_of([satisfying("=", place) for place in places if place is not None])
         return Atom(self._attribute(subject, space.type), true, EMPTY if len(constants) < len(literals) else None)

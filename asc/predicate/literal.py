@@ -23,7 +23,12 @@ _TIMESTAMP = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2}):(\d{2})(
 _TIME_WORD = re.compile(r"[\s\x00-\x20]*(?:epoch|now|today|tomorrow|yesterday)(?![A-Za-z])", re.IGNORECASE)
 # Spark has a year 0, which Python has not.
 _BEGINS_WITH_DATE = re.compile(r"(?!0000)(\d{4})-(\d{1,2})-(\d{1,2})(?![0-9])", re.ASCII)
+_BEGINS_WITH_YEAR = re.compile(r"[\s\x00-\x20]*[+-]?\d{4,7}(?![0-9])", re.ASCII)
+_BEGINS_WITH_HOUR = re.compile(r"[\s\x00-\x20]*(?:T\d|\d{1,2}:)", re.ASCII)
 _SAME_RULES_YEAR = 2000
+NOT_FINITE = frozenset(("nan", "inf", "infinity"))
+"""Words for which Spark has a DOUBLE, in any case and with a sign."""
+
 _EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
 _SECOND = dt.timedelta(seconds=1)
 
@@ -170,6 +175,34 @@ def is_off_calendar(text: str) -> bool:
     except ValueError:
         return True
     return False
+
+
+def is_never_date(text: str) -> bool:
+    """Return whether Spark casts a text to no date: it begins with no year, or with a day that there is not.
+
+    >>> is_never_date("J0"), is_never_date("2026-13-01"), is_never_date(" +2026-1T"), is_never_date("12:30")
+    (True, True, False, True)
+    """
+    return _BEGINS_WITH_YEAR.match(text) is None or is_off_calendar(text)
+
+
+def is_never_timestamp(text: str) -> bool:
+    """Return whether Spark casts a text to no timestamp: as :func:`is_never_date`, and it begins with no hour.
+
+    >>> is_never_timestamp("foo"), is_never_timestamp("12:30"), is_never_timestamp("2026")
+    (True, False, False)
+    """
+    return is_never_date(text) and (is_off_calendar(text) or _BEGINS_WITH_HOUR.match(text) is None)
+
+
+def is_never_number(text: str) -> bool:
+    """Return whether Spark casts a text to no number: it has no digit, and is no infinity and no NaN.
+
+    >>> [is_never_number(text) for text in ("hot", "", "1e5", " -Infinity", "nan", "x1")]
+    [True, True, False, False, False, False]
+    """
+    word = text.strip().lower().lstrip("+-")
+    return not any("0" <= character <= "9" for character in text) and word not in NOT_FINITE
 
 
 def is_time_word(text: str) -> bool:

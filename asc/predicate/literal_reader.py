@@ -11,6 +11,8 @@ from asc.predicate.literal import (
     TIMESTAMP_NTZ,
     Literal,
     date,
+    is_never_date,
+    is_never_timestamp,
     is_off_calendar,
     is_time_word,
     number,
@@ -76,6 +78,10 @@ class LiteralReader(TokenReader):
         if is_off_calendar(text):
             end = self._tokens[self._next - 1].end
             raise self._source.error(f"{word} literal", text, "no calendar has that day", start, end)
+        if is_never_date(text) if word == "DATE" else is_never_timestamp(text):
+            end = self._tokens[self._next - 1].end
+            written = "yyyy-mm-dd" if word == "DATE" else "yyyy-mm-dd hh:mm:ss"
+            raise self._source.error(f"{word} literal", shortened(text), f"write {word} '{written}'", start, end)
         sql = f"{word} {quoted(text)}"
         if word == "DATE":
             literal = Literal(sql, pa.date32(), date(text), known=date(text) is not None)

@@ -219,14 +219,19 @@ class Typer:
         return Expression(f"{sign} {operand.argument}", result, node, atomic=False)
 
     def _in(self, node: Node) -> Expression:
-        subject, *values = (self.of(arg) for arg in node.args)
-        for value in values:
-            if not types.listable(subject.type, value.type):
-                remedy = types.comparison_remedy(subject, value)
-                names = f"{types.name(subject.type)} IN {types.name(value.type)}:"
-                raise self.source.error_at(value.node, names, remedy)
-        sides = [subject, *values]
-        target = types.common_instant(side.type for side in sides)
+        sides = [self.of(arg) for arg in node.args]
+        # One type is found for all operands, so that each has to go with each; the types are few.
+        first_of: dict[pa.DataType | None, Expression] = {}
+        for side in sides:
+            for kind, other in first_of.items():
+                if not types.listable(kind, side.type):
+                    remedy = types.comparison_remedy(other, side)
+                    raise self.source.error_at(side.node, f"{types.name(kind)} IN {types.name(side.type)}:", remedy)
+            first_of.setdefault(side.type, side)
+        kinds = [side.type for side in sides]
+        if types.mixed_instants(kinds) and None in kinds:
+            raise self.source.error_at(node, "IN with instants of several types:", "CAST them to one type")
+        target = types.together(kinds)
         first, *listed = (_as_instant(side, target) for side in sides)
         sql = f"{first} IN ({', '.join(listed)})"
         return Expression(sql, pa.bool_(), node, atomic=False)

@@ -67,13 +67,16 @@ class Messages:
             return None
 
     def at(self, indexes: Sequence[int]) -> Any:
-        """The message at a place of the last file: of its messages, of the messages in that, and so on."""
+        """Return the message at a place of the last file: of its messages, of the messages in that, and so on.
+
+        The entry of a map is no message of the schema's text, and has no index.
+        """
         within, names = self.file.message_type, [self.file.package] if self.file.package else []
         for index in indexes:
             if not 0 <= index < len(within):
                 return None
             names.append(within[index].name)
-            within = within[index].nested_type
+            within = [each for each in within[index].nested_type if not each.options.map_entry]
         return self.pool.FindMessageTypeByName(".".join(names))
 
 

@@ -26,6 +26,12 @@ _DEPTH_MAX = 24
 _COMPILE_S = 30
 _FILE = "schema_of_records.proto"
 
+_MAP_ENTRY = re.compile(r"\boption\s+map_entry\s*=\s*true\s*;")
+"""An option in texts that a registry makes of descriptors, in place of ``map<K, V>``; the compiler refuses it."""
+
+_MARK = "asc_map_entry"
+"""A reserved name, which a message with that option has while it is compiled."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProtobufSchema:
@@ -52,8 +58,8 @@ class ProtobufSchema:
                 if not path.resolve().is_relative_to(root) or not name.strip():
                     raise SchemaError("Protobuf schema", name[:100], "is imported by a name that is no file's")
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(own, encoding="utf-8")
-            return ProtobufSchema(_compiled(root, shown))
+                path.write_text(_MAP_ENTRY.sub(f'reserved "{_MARK}";', own), encoding="utf-8")
+            return ProtobufSchema(_with_map_entries(_compiled(root, shown), shown))
 
     def message(self, name: str | None) -> Any:
         """The description of a message by its full name, of the first one for None; SchemaError where it has none."""
@@ -91,6 +97,33 @@ def _compiled(root: Path, shown: str) -> bytes:
         where = said.replace(f"{_FILE}:", "line ", 1)[:200]
         raise SchemaError("Protobuf schema", f"{shown}...", f"is not one that its compiler takes: {where}")
     return described.read_bytes()
+
+
+def _with_map_entries(descriptors: bytes, shown: str) -> bytes:
+    """Return a FileDescriptorSet whose marked messages are entries of maps; SchemaError where one cannot be one."""
+    from google.protobuf import descriptor_pb2
+
+    files = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
+    pending = [(message, False) for file in files.file for message in file.message_type]
+    is_changed = False
+    while pending:
+        message, is_nested = pending.pop()
+        pending += [(each, True) for each in message.nested_type]
+        if _MARK not in message.reserved_name:
+            continue
+        if not is_nested or [(field.name, field.number) for field in message.field] != [("key", 1), ("value", 2)]:
+            said = "has the option map_entry, and is no entry of a map: it has a key 1 and a value 2, within a message"
+            raise SchemaError("Protobuf message", message.name, said)
+        message.reserved_name.remove(_MARK)
+        message.options.map_entry = is_changed = True
+    changed: bytes = files.SerializeToString()
+    if is_changed:
+        try:
+            messages_of(changed)
+        except TypeError as error:
+            said = f"is not one that its parser takes: {' '.join(str(error).split())[-150:]}"
+            raise SchemaError("Protobuf schema", f"{shown}...", said) from None
+    return changed if is_changed else descriptors
 
 
 class _Columns:

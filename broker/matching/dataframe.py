@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,17 +118,21 @@ def delivering(
 
 
 def schema_of(df: DataFrame) -> Schema:
-    """The attributes of a DataFrame that predicates may name: columns of a type no predicate knows are left out."""
-    representable = StructType([field for field in df.schema.fields if _is_representable(field.jsonValue())])
-    return Schema.from_json(representable.json())
+    """The attributes of a DataFrame that predicates may name: columns of a type that no predicate knows are
+    excluded, with the reason.
+    """
+    excluded = {field.name: why for field in df.schema.fields if (why := _why_excluded(field.jsonValue())) is not None}
+    known = StructType([field for field in df.schema.fields if field.name not in excluded])
+    return replace(Schema.from_json(known.json()), excluded=excluded)
 
 
-def _is_representable(field: object) -> bool:
+def _why_excluded(field: object) -> str | None:
+    """Return why predicates may not name a column; None where they may."""
     try:
         Schema.from_json({"type": "struct", "fields": [field]})
-    except SchemaError:
-        return False
-    return True
+    except SchemaError as error:
+        return f"{error.subject} '{error.value}': {error.remedy}"
+    return None
 
 
 def _check_frame(df: DataFrame, column: str) -> None:

@@ -13,6 +13,7 @@ from asc.plan.destination import Destination
 from asc.plan.plan import Plan, Query
 from asc.predicate.join import JoinPredicate
 from asc.predicate.normal_form import Predicate
+from asc.predicate.normaliser import TAUTOLOGY
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.errors import QueryError
@@ -172,11 +173,14 @@ class Candidate:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return the warnings of its registration."""
+        # A WHERE of TRUE asks for every record, as that of a near query without one does.
+        asks_for_all = self.query.where.strip().upper() == "TRUE"
+        own = tuple(one for one in self.predicate.warnings if not (asks_for_all and one == TAUTOLOGY))
         refused = {} if self.members is None else self.members.refused
         if not refused:
-            return self.predicate.warnings
+            return own
         told = "; ".join(f"{shape_id}: {refused[shape_id]}" for shape_id in list(refused)[:_TOLD])
-        return (*self.predicate.warnings, f"{len(refused):,} shapes of its layer are left out: {told}")
+        return (*own, f"{len(refused):,} shapes of its layer are excluded: {told}")
 
 
 def members_of(

@@ -305,7 +305,7 @@ class StreamAnalyser:
     def record_values(self, record: SourceRecord, attributes: Iterable[PAttribute]) -> RecordValues:
         """Return the values of p-attributes for a record, decoded as the stream's are.
 
-        QueryError if they take too long.
+        QueryError if they take too long, SchemaRegistryError where the registry does not answer.
         """
         subject = ("record", str(record.place))
         try:
@@ -328,7 +328,11 @@ class StreamAnalyser:
         from pyspark.sql import functions as sf
 
         def asked() -> tuple[Any, list[int]]:
-            frame = decoder.decode(records)
+            # A record may name a schema that nobody asked the registry for yet.
+            knowing = decoder.for_records(records)
+            if decoder is self._decoder:
+                self._decoder = knowing
+            frame = knowing.decode(records)
             conditions = countable_errors(frame, attributes)
             columns = [sf.expr(attribute.sql).alias(f"a{slot}") for slot, attribute in enumerate(attributes)]
             fails = [sf.expr(text).alias(f"e{slot}") for slot, text in conditions.items()]

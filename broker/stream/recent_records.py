@@ -92,7 +92,8 @@ class RecentRecords:
     def accepted(self, predicate: Predicate, last: int, show: int, *, caller: str | None = None) -> Accepted:
         """Return the result of a predicate that Spark takes on the last records.
 
-        BrokerError where another question is being answered, or this one takes too long; KafkaError. One question of a
+        BrokerError where another question is being answered, or this one takes too long; KafkaError;
+        SchemaRegistryError. One question of a
         named ``caller`` waits: a newer one takes its place, for it was asked while typing.
         """
         self._await_turn(caller)
@@ -180,9 +181,14 @@ class RecentRecords:
         self._held = None
         records = last_records(self._client, self._topic, last, most_bytes=_BYTES_MAX, within_s=_READ_WITHIN_S)
         records.sort(key=lambda record: (record.timestamp, record.partition, record.offset))
-        frame = self._decoder.decode(self._spark.createDataFrame(_table(records))) if records else None
+        frame = self._decoded(self._spark.createDataFrame(_table(records))) if records else None
         self._held = _Held(last, self._clock(), records, frame)
         return self._held
+
+    def _decoded(self, records: DataFrame) -> DataFrame:
+        """Return the attributes of records, by the schemas that they name; SchemaRegistryError."""
+        self._decoder = self._decoder.for_records(records)
+        return self._decoder.decode(records)
 
 
 def _table(records: Sequence[Any]) -> pa.Table:

@@ -138,14 +138,14 @@ FALLIBLE = (
 )
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.fixture(scope="module")
 def spark(spark: SparkSession) -> SparkSession:
     """A session of this module's own: daemons that run in the shared one see nothing of its settings."""
     return spark.newSession()
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_it_is_an_error_where_ansi_mode_throws(spark: SparkSession, part_of: PartOf[str]) -> None:
     rows = [
         "1, 0, 0L, 1.5D, 1.00, '7', 'a', DATE '2013-01-01', TIMESTAMP '2013-01-01 00:00:00', TRUE, 5",

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from itertools import product
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.predicate.literal import date, day_start_micros, number, string, timestamp
+from asc.predicate.literal import (
+    date,
+    day_start_micros,
+    is_never_date,
+    is_never_number,
+    is_never_timestamp,
+    number,
+    string,
+    timestamp,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize(
@@ -89,3 +103,35 @@ def test_days_that_begin_after_midnight_are_sparks() -> None:
 )
 def test_strings(raw: str, value: str) -> None:
     assert string(raw) == value
+
+
+@pytest.mark.spark
+def test_a_text_that_is_never_an_instant_or_a_number_is_null_to_spark(spark: SparkSession) -> None:
+    begins = ("", " ", "\t", "+", "-", "T", "x", ".", "0x", "\u00a0")
+    middles = (
+        "",
+        "hot",
+        "nan",
+        "Infinity",
+        "inf",
+        "1",
+        "12",
+        "2024",
+        "20240",
+        "2024-2-29",
+        "2023-02-29",
+        "12:30",
+        "1e3",
+    )
+    ends = ("", " ", "f", "D", "T", "T1:2:3", " 1:2", "Z", "+01:00", "x", "-", ".5", "L")
+    texts = ["".join(parts) for parts in product(begins, middles, ends)]
+    kinds = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "DOUBLE", "INT", "DECIMAL(10, 2)")
+    casts = [f"TRY_CAST(text AS {kind}) IS NOT NULL AS c{place}" for place, kind in enumerate(kinds)]
+    rows = spark.createDataFrame([(text,) for text in texts], "text STRING").selectExpr("text", *casts).collect()
+    never = (is_never_date, is_never_timestamp, is_never_timestamp, *[is_never_number] * 3)
+    wrong = [
+        (row.text, kinds[place]) for row in rows for place, one in enumerate(never) if one(row.text) and row[place + 1]
+    ]
+    assert wrong == []
+    # And most of what Spark takes for none is seen to be none.
+    assert sum(is_never_timestamp(text) for text in texts) > len(texts) / 3

@@ -38,7 +38,7 @@ def test_timestamps_are_local_to_the_session() -> None:
 
 
 def test_instants_that_only_spark_reads() -> None:
-    assert not literal("DATE '13-1-1'").known
+    assert not literal("DATE '2013-1-1'").known
     assert not literal("TIMESTAMP '2013-1-1 1:00'").known
 
 
@@ -49,6 +49,8 @@ def test_instants_that_only_spark_reads() -> None:
         ("a = 'it''s'", "doubled quote", "'it''s'"),
         ("d > DATE '2023-02-29'", "no calendar has that day", "DATE '2023-02-29'"),
         ("d > TIMESTAMP '2023-2-30 10:00:00'", "no calendar has that day", "TIMESTAMP '2023-2-30 10:00:00'"),
+        ("DATE 'J0' IS NOT NULL", "write DATE 'yyyy-mm-dd'", "DATE 'J0'"),
+        ("a = 1 OR TIMESTAMP 'foo' IS NULL", "write TIMESTAMP 'yyyy-mm-dd hh:mm:ss'", "TIMESTAMP 'foo'"),
         (r"a = '\ud800'", "half a surrogate pair", "'"),
         (r"a = '\UFFFFFFFF'", "no such character", r"'\UFFFFFFFF'"),
     ],

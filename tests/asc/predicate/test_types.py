@@ -149,9 +149,9 @@ def test_suspicions_name_what_to_write() -> None:
     ("column", "text", "written"),
     [
         (pa.date32(), "2024-02-29", "DATE '2024-02-29'"),
-        (pa.date32(), "soon", "DATE 'yyyy-mm-dd'"),
+        (pa.date32(), "2024", "DATE 'yyyy-mm-dd'"),
         (TIMESTAMP, "2024-02-29 10:00:00", "TIMESTAMP '2024-02-29 10:00:00'"),
-        (TIMESTAMP_NTZ, "soon", "TIMESTAMP_NTZ 'yyyy-mm-dd hh:mm:ss'"),
+        (TIMESTAMP_NTZ, "12:30", "TIMESTAMP_NTZ 'yyyy-mm-dd hh:mm:ss'"),
         (pa.float64(), "-Infinity", "CAST('-Infinity' AS DOUBLE)"),
     ],
 )

@@ -145,6 +145,30 @@ def test_what_is_written_in_avro_or_protobuf_arrives_where_the_same_in_json_does
         "value names a schema that the registry does not have",
         "value does not begin with the zero byte before a schema's id",
     }
+    for kind in kinds:
+        trace_and_trial_say_the_same(site, kind, places=(0, 67, 203))
+    answer = site.client.post("/v1/trace", json={"source": source_of(site, "avro", 250)}).json()
+    assert answer["dead_letter"]["reason"] == "value names a schema that the registry does not have"
+
+
+def source_of(site: Site, kind: str, offset: int) -> str:
+    return f"{site.config.streams[site.stream(kind)].topic}-0-{offset}"
+
+
+def trace_and_trial_say_the_same(site: Site, kind: str, places: Sequence[int]) -> None:
+    """A trace decodes a record, and a trial the last ones, as the job that delivered them did."""
+    for query_id in ("late", "place"):
+        delivered = {record.offset for record in site.read(site.topic(f"{kind}-{query_id}"))}
+        for place in places:
+            asked = {"source": source_of(site, kind, place), "query": f"{kind}-{query_id}"}
+            answer = site.client.post("/v1/trace", json=asked)
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["dead_letter"] is None
+            assert answer.json()["verdict"]["accepted"] == (place in delivered), (asked, answer.json()["verdict"])
+        tried = site.client.post("/v1/test", json={"stream": site.stream(kind), "where": WHERES[query_id]})
+        assert tried.status_code == 200, tried.text
+        found = tried.json()
+        assert (found["accepted"], found["records"] - found["dead_letters"]) == (len(delivered), 250), found
 
 
 @pytest.mark.nightly

@@ -45,6 +45,37 @@ def test_a_schema_comes_with_those_that_it_imports() -> None:
         ProtobufSchema.of_text(text)
 
 
+AS_PRINTED = """syntax = "proto3";
+package q.v2;
+
+message Rec {
+  repeated MEntry m = 10;
+  int64 id = 1;
+  string name = 2;
+
+  message MEntry {
+    option map_entry = true;
+
+    string key = 1;
+    int64 value = 2;
+  }
+}
+"""
+"""A schema with a map, as registries print those that they make of descriptors."""
+
+
+def test_a_map_that_is_spelled_as_its_entries_is_a_map() -> None:
+    assert ProtobufSchema.of_text(AS_PRINTED).fields(None).ddl() == "m MAP<STRING, BIGINT>, id BIGINT, name STRING"
+    imported = ("rec.proto", AS_PRINTED.replace("option map_entry = true", "option  map_entry\n=true "))
+    text = 'syntax = "proto3"; import "rec.proto"; message R { q.v2.Rec rec = 1; }'
+    found = ProtobufSchema.of_text(text, [imported]).fields(None).ddl()
+    assert found == "rec STRUCT<m: MAP<STRING, BIGINT>, id: BIGINT, name: STRING>"
+    with pytest.raises(SchemaError, match="is no entry of a map"):
+        ProtobufSchema.of_text(AS_PRINTED.replace("string key = 1", "string clef = 1"))
+    with pytest.raises(SchemaError, match="is no entry of a map"):
+        ProtobufSchema.of_text('syntax = "proto3"; message R { option map_entry = true; int32 key = 1; }')
+
+
 @pytest.mark.parametrize("name", ["../up.proto", "/etc/up.proto", "a/../../up.proto", " "], ids=str)
 def test_an_import_is_no_way_out(name: str) -> None:
     with pytest.raises(SchemaError, match="by a name that is no file's"):

@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 import broker
-from asc.errors import AscError, PlanError, PredicateError
+from asc import Matcher
+from asc.errors import AscError, PlanError, PredicateError, SchemaError
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
+from asc.schema import Schema
 from broker.errors import MatchError
 from broker.matching.dataframe import DELIVERIES_COLUMN, delivering, match_plan, schema_of
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
@@ -403,3 +406,52 @@ def test_lambdas_within_lambdas(spark: SparkSession, deliver: bool) -> None:
         assert {row for row, accepting in found.items() if f"q{i}" in accepting} == NESTED[where], where
         if "map_" not in where:
             assert {row.id for row in frame.filter(where).collect()} == NESTED[where], where
+
+
+COLLATED = """SELECT n, text COLLATE UTF8_LCASE AS s, array(text COLLATE UNICODE) AS items,
+named_struct('x', text COLLATE UTF8_LCASE, 'y', n) AS place, map(text COLLATE UTF8_LCASE, n) AS counts, text AS plain
+FROM VALUES (1, 'ABC'), (2, 'abc') AS t(n, text)"""
+ON_COLLATED = (
+    *("s = 'abc'", "s IN ('abc')", "s LIKE 'a%'", "contains(s, 'b')", "startswith(s, 'a')", "upper(s) = 'ABC'"),
+    *("array_contains(items, 'abc')", "exists(items, e -> e = 'abc')", "place.x = 'abc'", "s <> 'abc'", "s > 'B'"),
+    *("counts['abc'] = 1", "s IS NULL", "`S` = 'abc'"),
+)
+
+
+@pytest.mark.parametrize("where", ON_COLLATED)
+def test_a_column_with_a_collation_is_refused_by_name(spark: SparkSession, where: str) -> None:
+    frame = spark.sql(COLLATED)
+    with pytest.raises(AscError, match=r"has the collation .(UTF8_LCASE|UNICODE).*byte by byte"):
+        broker.match(frame, {"q": where})
+    with pytest.raises(AscError, match="has the collation"):
+        broker.register_function(spark, "on_collated", {"q": where}, frame)
+    with pytest.raises(SchemaError, match="column s has the collation 'UTF8_LCASE'"):
+        Schema.of(frame.schema)
+
+
+def test_other_columns_of_a_frame_with_collations_are_matched(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.sql(COLLATED)
+    found = broker.match(frame, {"q": "plain = 'abc' AND n > 0"}).select("n").collect()
+    assert [row.n for row in found] == [2]
+    # Spark's Parquet files have collations in the metadata of their schema alone.
+    frame.drop("counts").coalesce(1).write.parquet(str(tmp_path / "collated"))
+    (file,) = (tmp_path / "collated").glob("*.parquet")
+    table = pq.read_table(file)
+    matcher = Matcher(table, {"q": "plain = 'abc'"})
+    assert matcher.match(table, by="query").to_pylist() == [{"query": "q", "count": 1, "rows": [1]}]
+    with pytest.raises(AscError, match="has the collation 'UTF8_LCASE'"):
+        Matcher(table, {"q": "s = 'abc'"})
+    with pytest.raises(AscError, match="has the collation 'UTF8_LCASE'"):
+        Matcher(Schema.from_arrow(table.schema), {"q": "s = 'abc'"})
+
+
+def test_a_char_column_is_refused_and_a_varchar_one_is_text(spark: SparkSession, tmp_path: Path) -> None:
+    spark.sql(f"CREATE TABLE padded (c CHAR(5), v VARCHAR(5)) USING parquet LOCATION '{tmp_path}/padded'")
+    try:
+        spark.sql("INSERT INTO padded VALUES ('ab', 'ab'), ('x', 'x')")
+        frame = spark.table("padded")
+        assert len(broker.match(frame, {"q": "v = 'ab'"}).collect()) == frame.filter("v = 'ab'").count() == 1
+        with pytest.raises(AscError, match=r"column c has the type 'CHAR\(5\)'"):
+            broker.match(frame, {"q": "c = 'ab'"})
+    finally:
+        spark.sql("DROP TABLE padded")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.errors import PredicateError
-from asc.predicate import Limits
+from asc.predicate import Limits, normalise
 from asc.predicate.join import JoinPredicate
 from asc.schema import Schema, properties_of_ddl
 from asc.spatial.feature import Feature
@@ -78,10 +78,16 @@ def test_what_is_left_out_is_told() -> None:
     assert all(isinstance(error, PredicateError) for error in members.refused.values())
     query = RegisteredQuery("over", "flights", JOIN.template.text, "out", join=Join("t"))
     (warning,) = Candidate(query, JOIN.template, members).warnings
-    assert warning.startswith("7 shapes of its layer are left out: r1: ")
+    assert warning.startswith("7 shapes of its layer are excluded: r1: ")
     assert "r5: " in warning
     assert "r6: " not in warning
     assert "\n" not in warning
+
+
+@pytest.mark.parametrize(("where", "warns"), [("true", False), (" TRUE ", False), ("n = n OR n IS NULL OR true", True)])
+def test_a_query_that_asks_for_every_record_is_not_warned_of_it(where: str, warns: bool) -> None:
+    query = RegisteredQuery("all", "flights", where, "out")
+    assert bool(Candidate(query, normalise(where, SCHEMA), None).warnings) == warns
 
 
 @pytest.mark.parametrize("members", [None, Members.of(JOIN, {})])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from typing import Any
@@ -49,3 +50,30 @@ def test_what_is_not_done_is_counted(kafka: Any, monkeypatch: pytest.MonkeyPatch
     # What Kafka said counts for a while only.
     monkeypatch.setattr("broker.stream.lag._KNOWN_FOR_S", 0.01)
     assert lag_within(lag, None) is None
+
+
+def test_it_is_started_once_by_however_many_threads() -> None:
+    """Python gives a thread that is started twice a traceback in the log."""
+
+    class Silent:
+        def __init__(self) -> None:
+            self.asking: set[int] = set()
+            self.is_asked = threading.Event()
+
+        def consumer(self, **_: object) -> None:
+            self.asking.add(threading.get_ident())
+            self.is_asked.set()
+            raise ConnectionError
+
+    for _ in range(20):
+        client: Any = Silent()
+        lag, ready = Lag("s", "t", client, {}), threading.Barrier(8)
+        starting = [threading.Thread(target=lambda: (ready.wait(), lag.start())) for _ in range(8)]  # noqa: B023
+        for thread in starting:
+            thread.start()
+        for thread in starting:
+            thread.join()
+        assert client.is_asked.wait(60)
+        lag.ask_to_stop()
+        lag._thread.join()
+        assert len(client.asking) == 1
