@@ -123,6 +123,9 @@ def _of_collection(path: Path, file: IO[str], rules: Rules) -> Iterator[tuple[st
     _check_crs(path, document, rules)
     kind = document.get("type")
     features = document.get("features") if kind == "FeatureCollection" else [document] if kind == "Feature" else None
+    if kind == "FeatureCollection" and not isinstance(features, list):
+        given = json.dumps(features)[:80] if "features" in document else "missing"
+        raise ShapeError(f"{path.name}: features of the FeatureCollection", given, "give an array of Features, or []")
     if not isinstance(features, list):
         raise ShapeError(f"{path.name}: GeoJSON of type", str(kind)[:80], "a FeatureCollection is wanted, or a Feature")
     for number, feature in enumerate(features, 1):

@@ -32,6 +32,7 @@ Advance = Callable[[int], object]
 """Is told from time to time how many bytes of the file have been read so far."""
 
 ROWS_A_STEP = 1_000
+_HEAD_BYTES = 4_096
 
 
 def file_format(path: Path) -> str:
@@ -59,10 +60,23 @@ def _opened(path: Path) -> Iterator[tuple[Callable[[], int], BinaryIO]]:
         return
     with path.open("rb") as raw:
         if path.suffix.lower() != ".gz":
+            _check_encoding(path, raw.peek(_HEAD_BYTES)[:_HEAD_BYTES])
             yield raw.tell, raw
             return
         with gzip.open(raw, "rb") as content:
+            _check_encoding(path, content.peek(_HEAD_BYTES)[:_HEAD_BYTES])
             yield raw.tell, content  # type: ignore[misc]  # GzipFile is a BinaryIO in all but name
+
+
+def _check_encoding(path: Path, head: bytes) -> None:
+    """Raise CommandError for a text in UTF-16, by its mark or by the zero bytes of most of its characters."""
+    order = {b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE"}.get(head[:2])
+    if order is None and head.count(0) * 3 > len(head):
+        order = "UTF-16LE" if head[1::2].count(0) >= head[::2].count(0) else "UTF-16BE"
+    if order is not None:
+        encoding = "UTF-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else order
+        remedy = f"it is {order}, not UTF-8: 'iconv -f {encoding} -t UTF-8' makes it that"
+        raise CommandError("not readable as text, file", str(path), remedy)
 
 
 def _nothing_read() -> int:

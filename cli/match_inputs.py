@@ -53,13 +53,20 @@ def csv_columns(path: Path, schema: Schema, options: Mapping[str, str]) -> list[
     fields = {field.name.lower(): field for field in schema.arrow}
     shared = [fields[name.lower()] for name in names if name.lower() in fields]
     if not shared:
-        raise CommandError("no column of the schema in file", str(path), _HEADER_REMEDY)
+        raise CommandError("no column of the schema in file", str(path), _header_remedy(line, separator_of(options)))
     if len({name.lower() for name in names}) < len(names):
         raise CommandError("no usable header in file", str(path), "the first line must name each column once")
     for field in shared:
         if (remedy := RECORD_FORMATS["csv"].wrong_type(field.type)) is not None:
             raise CommandError(f"file {path}, column", field.name, remedy)
     return names
+
+
+def _header_remedy(line: str, given: str) -> str:
+    for separator, name, written in (("\t", "tabs", "'\\t'"), (";", "semicolons", "';'"), ("|", "bars", "'|'")):
+        if separator in line and separator != given:
+            return f"its first line has {name} between the names: give --option sep={written}"
+    return _HEADER_REMEDY
 
 
 def _check_parquet(path: Path, schema: Schema) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.decoding import Decoding
+from cli.failure import CommandError
 from cli.file_rows import FILE, REASON, ROW, attributes, quoted
+from cli.input_files import parquet_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +32,7 @@ def read_parquet_rows(spark: SparkSession, inputs: Sequence[Path], decoding: Dec
     """
     from pyspark.sql import functions as sf
 
-    frame = spark.read.parquet(*map(str, inputs))
+    frame = _readable(spark, inputs, decoding)
     types = {field.name.lower(): field.dataType.simpleString() for field in frame.schema.fields}
     places = {name.lower(): quoted(name) for name in frame.columns}
     taken, faults = {}, []
@@ -48,6 +51,62 @@ def read_parquet_rows(spark: SparkSession, inputs: Sequence[Path], decoding: Dec
         sf.when(fault.isNotNull(), sf.col("_metadata.file_path")).alias(FILE),
         fault["col2"].cast("binary").alias(ROW),
     )
+
+
+def _readable(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -> DataFrame:
+    """Return the columns of files as Spark has them; where Spark reads some of them not, those of the schema alone.
+
+    CommandError where the schema has one that Spark does not read. Spark refuses a whole file for one such column.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = next(
+        (own for path in inputs for own in ([path] if path.is_file() else sorted(path.rglob("*.parquet")))), None
+    )
+    unread = {} if file is None else unread_columns(file)
+    if file is None or not unread:
+        return spark.read.parquet(*map(str, inputs))
+    wanted = {field.name.lower() for field in decoding.schema.arrow}
+    for name, kind in unread.items():
+        if name.lower() in wanted:
+            remedy = f"Spark reads no {kind}: leave the column out of the schema, or write it as {_WRITTEN_AS[kind]}"
+            raise CommandError(f"file {file}, column", name, remedy)
+    own = parquet_schema(file)
+    kept = pa.schema([field for field in own if field.name.lower() in wanted])
+    with tempfile.TemporaryDirectory(prefix="asc-parquet-") as folder:
+        # A file of the same columns without rows, of which Spark says by which types it reads them.
+        pq.write_table(kept.empty_table(), f"{folder}/empty.parquet")
+        schema = spark.read.parquet(f"{folder}/empty.parquet").schema
+    return spark.read.schema(schema).parquet(*map(str, inputs))
+
+
+def unread_columns(path: Path) -> dict[str, str]:
+    """Return the columns of a Parquet file that Spark does not read, by name, each with its type."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.ParquetFile(path).schema
+    except pa.ArrowInvalid as error:
+        raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
+    found: dict[str, str] = {}
+    for place in range(len(schema.names)):
+        column = schema.column(place)
+        kind = column.logical_type.type
+        if kind == "TIMESTAMP" and "nanoseconds" in str(column.logical_type).lower():
+            kind = "TIMESTAMP(NANOS)"
+        if kind in _WRITTEN_AS:
+            found[column.path.partition(".")[0]] = kind
+    return found
+
+
+_WRITTEN_AS = {
+    "TIMESTAMP(NANOS)": "microseconds (pandas: coerce_timestamps='us')",
+    "TIME": "texts or numbers",
+    "FLOAT16": "FLOAT",
+}
+"""Types of Parquet that Spark refuses, and another one for each that it reads."""
 
 
 def _taken(value: Column, given: str, wanted: pa.DataType, decoding: Decoding) -> tuple[Column, Column | None]:

@@ -101,8 +101,14 @@ class StreamConfig(Section):
 
                 data_fields(fields)
         except AscError as error:
-            place = where if isinstance(error, ConfigError) else f"{where}.schema"
-            yield ConfigError(f"{place}: {error.subject}", error.value, error.remedy)
+            if isinstance(error, ConfigError):
+                yield ConfigError(f"{where}: {error.subject}", error.value, error.remedy)
+                return
+            key = f"{where}.schema" if self.schema_file is None else f"{where}.schema_file '{self.schema_file}'"
+            if self._schema_text().strip():
+                yield ConfigError(f"{key}: {error.subject}", error.value, error.remedy)
+            else:
+                yield ConfigError(f"{key}: schema", "", "is empty: write the fields, as delay INT, dest STRING")
             return
         missing = self.record_format.missing(self.options, self._given(registry))
         if missing is not None:

@@ -20,11 +20,13 @@ from broker.operators.feed_destination import FeedDestination, destinations_in, 
 from broker.operators.feed_topic import make_feed
 from broker.operators.feeding import Feeding
 from broker.operators.outgoing import usual_limit
+from broker.plans.running_plan import BoundBatch
 from broker.stream.event_time import EventTime
 from broker.stream.feed_writer import FeedWriter
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 from broker.stream.prepared_frame import PreparedFrame
+from broker.stream.waiting_partitions import waiting_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -108,6 +110,7 @@ class BatchRunner:
         self._name = name
         self._dead_letter_topic = config.dead_letter_topic(name)
         self._registry_topic = config.kafka.registry_topic
+        self._source_topic = config.streams[name].topic
         self._spark = spark
         self._cluster = cluster
         self._decoder = decoder
@@ -127,9 +130,18 @@ class BatchRunner:
         self.waits_for: str | None = None
         """The cause that a batch waits for before it is run, in one line; None while it waits for nothing."""
 
-    def run(self, batch_id: int, records: DataFrame, plan: Plan, stopping: threading.Event) -> Tally | None:
+    def run(
+        self,
+        batch_id: int,
+        records: DataFrame,
+        plan: Plan,
+        stopping: threading.Event,
+        *,
+        bound: BoundBatch | None = None,
+    ) -> Tally | None:
         """Match records by a plan, write the deliveries, and return the counts of the workers; None for lost counts.
 
+        ``bound`` has the offsets of the records, for the event time of operators.
         Waits while a schema registry that the records need does not answer; SchemaRegistryError where the stream stops
         meanwhile.
         """
@@ -153,7 +165,11 @@ class BatchRunner:
         if tally is not None and tally.plan != tallying.plan:
             tally = None
         if uses_feed:
-            self._event_time.passed(batch_id, {} if tally is None else tally.newest, tracks)
+            newest = {} if tally is None else tally.newest
+            if newest and bound is not None and waiting_partitions(self._cluster, self._source_topic, bound):
+                # Records that were not read yet may be of earlier times: the marks stay.
+                newest = {}
+            self._event_time.passed(batch_id, newest, tracks)
         if tally is None:
             return None
         self._phases.note("match", tally.match_s)

@@ -389,7 +389,8 @@ class StreamJob:
             try:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
-                self._tell(batch_id, batch, self._runner.run(batch_id, records, batch.plan, self._stopping))
+                tally = self._runner.run(batch_id, records, batch.plan, self._stopping, bound=batch)
+                self._tell(batch_id, batch, tally)
             except SchemaRegistryError:
                 # The stream stops before the batch could be read.
                 self._running.excuse()

@@ -85,7 +85,8 @@ BAD = {
     "j.csv": ("id,wkt\na,POINT (1\n", "line 2 (a): WKT 'POINT (1'"),
     "k.csv": ("id,wkt\n,POINT (1 2)\n", "line 2: Feature 'without an id'"),
     "l.csv": ("", "columns ''"),
-    "m.geojson": ('{"type": "FeatureCollection"}', "GeoJSON of type 'FeatureCollection'"),
+    "m.geojson": ('{"type": "FeatureCollection"}', "features of the FeatureCollection 'missing': give an array"),
+    "m2.geojson": ('{"type": "FeatureCollection", "features": null}', "features of the FeatureCollection 'null': give"),
 }
 
 

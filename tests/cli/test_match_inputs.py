@@ -27,9 +27,13 @@ def test_the_header_is_divided_as_the_options_say(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("N;x\n1;2\n", encoding="utf-8")
     assert csv_columns(path, SCHEMA, {"sep": ";"}) == ["N", "x"]
-    with pytest.raises(CommandError, match="no column of the schema"):
+    with pytest.raises(CommandError, match="has semicolons between the names: give --option sep=';'"):
         csv_columns(path, SCHEMA, {})
     path.write_text("n\tx\n1\t2\n", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"has tabs between the names: give --option sep='\\t'"):
+        csv_columns(path, SCHEMA, {})
+    with pytest.raises(CommandError, match="the first line must name the columns"):
+        csv_columns(path, Schema.from_ddl("m INT"), {"sep": "\\t"})
     assert csv_columns(path, SCHEMA, {"sep": "\\t"}) == ["n", "x"]
     path.write_text("n,place\n1,x\n", encoding="utf-8")
     with pytest.raises(CommandError, match="CSV holds no nested values"):

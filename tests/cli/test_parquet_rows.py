@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 if TYPE_CHECKING:
@@ -62,3 +65,35 @@ def test_what_fits(files: Files, spark: SparkSession, kind: str, value: object, 
     frame.coalesce(1).write.parquet(str(files / "rows.parquet"))
     found = files.match_json(files / "rows.parquet")
     assert (found["rows"], found["accepted"], found["undecodable"]) == (2, int(fits), int(not fits))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (pa.timestamp("ns"), r"Spark reads no TIMESTAMP\(NANOS\): .* microseconds"),
+        (pa.time32("ms"), "Spark reads no TIME: .* texts or numbers"),
+        (pa.time64("us"), "Spark reads no TIME: .* texts or numbers"),
+        (pa.float16(), "Spark reads no FLOAT16: .* FLOAT"),
+        (pa.list_(pa.timestamp("ns")), r"Spark reads no TIMESTAMP\(NANOS\): .* microseconds"),
+    ],
+    ids=str,
+)
+def test_a_column_that_spark_does_not_read_is_left_out_or_named(files: Files, kind: pa.DataType, said: str) -> None:
+    columns = {
+        "id": pa.array([1, 2], pa.int32()),
+        "s": ["a", "bb"],
+        "day": pa.array([1, 2], pa.date32()),
+        "odd": pa.nulls(2, kind),
+    }
+    pq.write_table(pa.table(columns), files / "odd.parquet", version="2.6")
+    (files / "queries.json").write_text('{"long": "length(s) > 1 AND day > DATE \'1970-01-02\'"}', encoding="utf-8")
+    (files / "flights.ddl").write_text("id INT, S STRING, day DATE, more INT", encoding="utf-8")
+    found = files.match_json(files / "odd.parquet")
+    assert (found["rows"], found["queries"]) == (2, {"long": 1})
+    (files / "flights.ddl").write_text("id INT, s STRING, ODD STRING, day DATE", encoding="utf-8")
+    result = files.match(files / "odd.parquet")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1), result.stderr
+    if pa.types.is_list(kind):
+        assert "column 'ODD'" in result.stderr
+    else:
+        assert re.search(f"odd.parquet, column 'odd': {said}", result.stderr), result.stderr

@@ -91,7 +91,11 @@ def test_a_schema_file_is_of_ddl_or_of_spark_s_json(tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text('{"type": "struct"', "utf-8")
     ddl, json = (stream(schema=None, schema_file=tmp_path / name).fields() for name in ("schema.ddl", "schema.json"))
     assert ddl == json == stream(schema="n INT, s STRING").fields()
-    assert refusal(stream(schema=None, schema_file=tmp_path / "broken.json")).startswith("streams.flights.schema: ")
+    said = refusal(stream(schema=None, schema_file=tmp_path / "broken.json"))
+    assert said.startswith(f"streams.flights.schema_file '{tmp_path}/broken.json': schema JSON ")
+    (tmp_path / "empty.ddl").write_text(" \n", "utf-8")
+    said = refusal(stream(schema=None, schema_file=tmp_path / "empty.ddl"))
+    assert said.startswith(f"streams.flights.schema_file '{tmp_path}/empty.ddl': schema '': is empty: write the fields")
 
 
 def test_a_schema_file_is_read_at_each_call(tmp_path: Path) -> None:

@@ -1,0 +1,107 @@
+"""Partitions with records that a batch has none of: they hold event time back."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asc.plan.compiler import compile_plan
+from broker.config.config import Config, parse_config
+from broker.config.sections import KafkaConfig
+from broker.kafka.cluster import KafkaCluster
+from broker.plans.running_plan import BoundBatch
+from broker.stream.waiting_partitions import waiting_partitions
+
+if TYPE_CHECKING:
+    from conftest import Site
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = pytest.mark.kafka
+
+BEGIN = datetime(2026, 1, 1, tzinfo=timezone.utc)
+
+
+def test_a_partition_with_records_of_which_a_batch_has_none_waits(kafka: EmbeddedKafka) -> None:
+    topic = f"waiting-{uuid.uuid4().hex}"
+    cluster = KafkaCluster(kafka.bootstrap_servers, KafkaConfig(partitions=3))
+    cluster.create_topics([topic])
+    producer = cluster.client.producer()
+    for partition in (0, 0, 1):
+        producer.send(topic, b"x", partition=partition)
+    producer.flush()
+    producer.close()
+
+    def waiting(first: dict[int, int], end: dict[int, int]) -> frozenset[int]:
+        return waiting_partitions(cluster, topic, BoundBatch(compile_plan(()), is_replay=False, first=first, end=end))
+
+    try:
+        assert waiting({0: 0, 1: 0, 2: 0}, {0: 1, 1: 0, 2: 0}) == {1}
+        assert waiting({0: 1, 1: 0, 2: 0}, {0: 1, 1: 1, 2: 0}) == {0}
+        # Neither one that has more than the batch took, nor one without records.
+        assert waiting({0: 0, 1: 0, 2: 0}, {0: 1, 1: 1, 2: 0}) == frozenset()
+        assert waiting({0: 2, 1: 1, 2: 0}, {0: 2, 1: 1, 2: 0}) == frozenset()
+    finally:
+        cluster.close()
+
+
+def test_where_kafka_does_not_say_none_waits() -> None:
+    cluster = KafkaCluster("127.0.0.1:9", KafkaConfig(timeout_s=1))
+    batch = BoundBatch(compile_plan(()), is_replay=False, first={0: 0, 1: 0}, end={0: 5, 1: 0})
+    assert waiting_partitions(cluster, "t", batch) == frozenset()
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+def test_a_file_in_order_of_time_loses_no_record_in_two_partitions(
+    site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path: Path
+) -> None:
+    own = uuid.uuid4().hex[:12]
+    schema = "icao24 STRING, ts TIMESTAMP, longitude DOUBLE, latitude DOUBLE"
+    stream = {"topic": f"source-{own}", "format": "json", "schema": schema, "lateness_s": 5}
+    site = site_of(
+        parse_config(
+            {
+                "kafka": {
+                    "bootstrap_servers": kafka.bootstrap_servers,
+                    "registry_topic": f"registry-{own}",
+                    "partitions": 2,
+                },
+                "api": {"port": 0},
+                "spark": {"checkpoint_dir": str(tmp_path), "master": "local[2]", "warm_up_s": 0},
+                "streams": {f"flown-{own}": stream},
+            }
+        )
+    )
+    operator = {"name": "near", "key": "icao24", "time": "ts", "distance_m": 500, "window_s": 30, "every_s": 10}
+    site.register("close", "true", f"close-{own}", stream="json", operator=operator)
+    assert site.daemon is not None
+    producer = KafkaCluster(kafka.bootstrap_servers, site.config.kafka).client.producer()
+    name = site.stream("json")
+    # One partition after the other, as far as Spark can tell: a batch of the first one alone is planned in between.
+    for partition in (0, 1):
+        for second in range(partition, 3_000, 2):
+            at = (BEGIN + timedelta(seconds=second)).isoformat()
+            row = {"icao24": f"{second % 7}", "ts": at, "longitude": 7.5, "latitude": 46.5}
+            producer.send(stream["topic"], json.dumps(row).encode(), partition=partition)
+        producer.flush()
+    producer.close()
+
+    def status() -> dict[str, object]:
+        found: dict[str, object] = site.client.get("/v1/plan").json()["streams"][name]["operators"]["near"]
+        return found
+
+    site.drain("json")
+    deadline = time.monotonic() + 240
+    while (found := status())["lag_records"] != 0:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.2)
+    assert found["excluded"] == {}
