@@ -159,7 +159,7 @@ class Matcher:
             if attribute.is_computed:
                 raise PredicateError(
                     f"query {query_id!r} needs Spark to compute",
-                    attribute.read.sql,
+                    attribute.read.shown,
                     "use broker.match, or compare plain columns",
                 )
         return Query(query_id, predicate)

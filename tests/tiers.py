@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from hypothesis import settings
 
     # A deadline is a ceiling of wall-clock time: other processes decide whether a test keeps it.
-    settings.register_profile("ci", derandomize=True, deadline=None)
+    settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
     # In continuous integration Hypothesis derandomises what says nothing of it.
     settings.register_profile("nightly", derandomize=False, print_blob=True, deadline=None)
     settings.load_profile("nightly" if config.getoption(NIGHTLY) else "ci")

@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.evaluation.listed import CONJUNCT, ListedTuples, own_columns
-from asc.evaluation.trace import BlockTrace, Fallen, JudgedConjunct, Losses, Remaining, Visit, shortened
+from asc.evaluation.trace import (
+    BlockTrace,
+    EliminatedConjunct,
+    Eliminations,
+    JudgedConjunct,
+    Remaining,
+    Visit,
+    shortened,
+)
 from asc.evaluation.verdict import Keys, failing_term, value_text
 from asc.keys.column import Column
 from asc.plan.listed import ListedBlock
@@ -18,7 +26,7 @@ from asc.plan.value_index import ValueIndex
 
 Bits = npt.NDArray[np.int64]
 
-_NO_LOSSES = Losses(0, 0, ())
+_NO_LOSSES = Eliminations(0, 0, ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +109,18 @@ class ListedWay:
         by, at = ("verification", None) if is_near else ("construct", 1)
         return JudgedConjunct(conjunct.holds, conjunct.terms, by, at)  # type: ignore[arg-type]
 
-    def _losses(self, gone: Bits, left: Bits, focus: int, listed: int) -> Losses:
+    def _losses(self, gone: Bits, left: Bits, focus: int, listed: int) -> Eliminations:
         owner = self.block.table.owner
         handles = np.setdiff1d(owner[gone], owner[left])
         order = np.lexsort((gone, np.isin(owner[gone], handles, invert=True), owner[gone] != focus))[:listed]
-        return Losses(len(gone), len(handles), tuple(self._fallen(place) for place in gone[order].tolist()))
+        return Eliminations(len(gone), len(handles), tuple(self._fallen(place) for place in gone[order].tolist()))
 
-    def _fallen(self, place: int) -> Fallen:
+    def _fallen(self, place: int) -> EliminatedConjunct:
         owner = self.block.table.owner
         handle = int(owner[place])
         number = int(np.count_nonzero(owner[: place + 1] == handle))
         term = failing_term(list(self.block.constraints(place)), self.keys)
-        return Fallen(self.plan.query_ids[int(self.plan.ranks[handle])].as_py(), number, term)
+        return EliminatedConjunct(self.plan.query_ids[int(self.plan.ranks[handle])].as_py(), number, term)
 
 
 def _listed(tuples: ListedTuples) -> Bits:

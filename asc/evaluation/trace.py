@@ -58,7 +58,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Fallen:
+class EliminatedConjunct:
     """A conjunct that was ruled out: the ``number`` of it in its query, from 1 on, and a term of it that fails."""
 
     query: str
@@ -67,7 +67,7 @@ class Fallen:
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class Eliminations:
     """The conjuncts ruled out at one place, and the queries that have none left after it.
 
     ``examples``: some of the conjuncts, those of queries that have none left first; all of them where they are few.
@@ -75,7 +75,7 @@ class Losses:
 
     conjuncts: int
     queries: int
-    examples: tuple[Fallen, ...]
+    examples: tuple[EliminatedConjunct, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Visit:
     by_arrow: bool
     before: int
     after: int
-    eliminated: Losses
+    eliminated: Eliminations
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,10 @@ class BlockTrace:
     conjuncts: int
     sequence: tuple[str, ...]
     initial_conjuncts: int
-    patterns: Losses
+    patterns: Eliminations
     visits: tuple[Visit, ...]
     remaining: Remaining
-    verification: Losses
+    verification: Eliminations
     satisfied_conjuncts: int
     matching_queries: int
     dropped: bool

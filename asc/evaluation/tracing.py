@@ -16,9 +16,9 @@ from asc.evaluation.listed_way import ListedWay
 from asc.evaluation.regions import columns_of, write_regions
 from asc.evaluation.trace import (
     BlockTrace,
-    Fallen,
+    EliminatedConjunct,
+    Eliminations,
     JudgedConjunct,
-    Losses,
     Remaining,
     Trace,
     Verdict,
@@ -210,7 +210,7 @@ def _told(own: _Tuple, way: _Way | ListedWay, focus: int, listed: int) -> BlockT
         return way.told(focus, listed)
     plan, block = own.plan, way.block
     names = [plan.p_attributes[slot] for slot in block.slots.tolist()]
-    losses = _Losing(own, way, focus, listed)
+    losses = _Eliminating(own, way, focus, listed)
     visits, before = [], way.initial
     for step in way.steps:
         attribute = names[step.construct]
@@ -249,7 +249,7 @@ def _told(own: _Tuple, way: _Way | ListedWay, focus: int, listed: int) -> BlockT
 
 
 @dataclass(frozen=True)
-class _Losing:
+class _Eliminating:
     """Tells what fell out between two states of a GRB; the conjuncts of ``focus`` come first."""
 
     own: _Tuple
@@ -257,11 +257,11 @@ class _Losing:
     focus: int
     listed: int
 
-    def between(self, before: Words, after: Words, attribute: PAttribute | None) -> Losses:
+    def between(self, before: Words, after: Words, attribute: PAttribute | None) -> Eliminations:
         """``attribute``: whose construct it was, None where any term may have failed."""
         bits = _bits(before & ~after)
         if not len(bits):
-            return Losses(0, 0, ())
+            return Eliminations(0, 0, ())
         handles, numbers = self.owners
         stays = np.zeros(len(handles), dtype=np.bool_)
         stays[numbers[_bits(after)]] = True
@@ -270,7 +270,7 @@ class _Losing:
         goes[numbers[bits[is_out]]] = True
         order = np.lexsort((bits, ~is_out, handles[numbers[bits]] != self.focus))[: self.listed]
         fallen = tuple(self._fallen(bit, attribute) for bit in bits[order].tolist())
-        return Losses(len(bits), int(np.count_nonzero(goes)), fallen)
+        return Eliminations(len(bits), int(np.count_nonzero(goes)), fallen)
 
     @cached_property
     def owners(self) -> tuple[Bits, Bits]:
@@ -278,13 +278,13 @@ class _Losing:
         handles, numbers = np.unique(self.way.block.table.owner, return_inverse=True)
         return handles.astype(np.int64), numbers.astype(np.int64)
 
-    def _fallen(self, bit: int, attribute: PAttribute | None) -> Fallen:
+    def _fallen(self, bit: int, attribute: PAttribute | None) -> EliminatedConjunct:
         plan, number = self.own.plan, self.way.number
         handle = int(self.way.block.table.owner[bit])
         terms = list(plan.constraints(number, bit))
         place = int(np.count_nonzero(self.way.block.table.owner[: bit + 1] == handle))
         term = failing_term(terms, self.own.keys, attribute)
-        return Fallen(plan.query_ids[int(plan.ranks[handle])].as_py(), place, term)
+        return EliminatedConjunct(plan.query_ids[int(plan.ranks[handle])].as_py(), place, term)
 
 
 def _with_way(verdict: Verdict, way: _Way | ListedWay, handle: int) -> Verdict:

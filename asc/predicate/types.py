@@ -296,6 +296,8 @@ def suspicion(left: Expression, right: Expression, *, is_listed: bool = False) -
         if side.literal is None or other.literal is not None or other.type is None:
             continue
         kind, text = side.literal.type, side.sql
+        if other.type == pa.string() and is_number(kind) and is_listed:
+            return f"{other.sql} is a string, with which IN compares the number {text} as a text: write '{text}'"
         if other.type == pa.string() and is_number(kind):
             cast = f"write CAST({other.sql} AS DOUBLE), or '{text}' to compare as text"
             return f"{other.sql} is a string compared with a number: {cast}"

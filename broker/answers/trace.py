@@ -38,7 +38,7 @@ class Verdict(TypedDict):
     block: int | None
 
 
-class Fallen(TypedDict):
+class EliminatedConjunct(TypedDict):
     """A conjunct that was eliminated: its number in its query, from 1, and a term that fails."""
 
     query: str
@@ -46,12 +46,12 @@ class Fallen(TypedDict):
     term: str
 
 
-class Losses(TypedDict):
+class Eliminations(TypedDict):
     """The conjuncts eliminated at one place, and the queries that have none left."""
 
     conjuncts: int
     queries: int
-    examples: list[Fallen]
+    examples: list[EliminatedConjunct]
 
 
 class Visit(TypedDict):
@@ -67,7 +67,7 @@ class Visit(TypedDict):
     by_arrow: bool
     before: int
     after: int
-    eliminated: Losses
+    eliminated: Eliminations
 
 
 class Remaining(TypedDict):
@@ -84,10 +84,10 @@ class BlockTrace(TypedDict):
     conjuncts: int
     sequence: list[str]
     initial_conjuncts: int
-    patterns: Losses
+    patterns: Eliminations
     visits: list[Visit]
     remaining: Remaining
-    verification: Losses
+    verification: Eliminations
     satisfied_conjuncts: int
     matching_queries: int
     dropped: bool

@@ -113,12 +113,27 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
     _add_error_answers(app, pages)
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
-    metrics = _metrics(permitted, requests, api.metrics_top_queries)
     more = (join_routes(permitted), layer_routes(permitted))
-    for router in (_query_changes(permitted), _query_views(permitted), *more, _views(permitted), metrics):
-        app.include_router(router, responses=refusals)
+    for router in (_query_changes(permitted), _query_views(permitted), *more, _views(permitted)):
+        app.include_router(router, responses=refusals, dependencies=[Depends(_check_parameters)])
+    app.include_router(_metrics(permitted, requests, api.metrics_top_queries), responses=refusals)
     app.include_router(console)
     return app
+
+
+async def _check_parameters(request: Request) -> None:
+    """Raise QueryError for a parameter that the endpoint does not have: it would be ignored, as if it held."""
+    known = _parameters(request.scope["route"].dependant)
+    for name in request.query_params:
+        if name not in known:
+            said = f"known are {', '.join(sorted(known))}" if known else "this endpoint has none"
+            raise QueryError("parameter", name[:100], f"is not known: {said}")
+
+
+def _parameters(dependant: Any) -> set[str]:
+    """Return the names of the query parameters of an endpoint, and of all that it depends on."""
+    inner = (_parameters(one) for one in dependant.dependencies)
+    return {one.alias for one in dependant.query_params}.union(*inner)
 
 
 def _described(refusals: Iterable[int]) -> dict[int | str, dict[str, Any]]:

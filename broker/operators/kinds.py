@@ -36,6 +36,8 @@ def definition_of(plain: Mapping[str, Any]) -> Definition | None:
         if unknown is not None:
             raise QueryError("field operator", shown(unknown), f"is not known: {ROUTE} has no parameters")
         return None
+    if name is None:
+        raise UnknownOperatorError("operator", "", f"has no name: known are {', '.join((ROUTE, *OPERATORS))}")
     kind = OPERATORS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise UnknownOperatorError("operator", shown(name), _known())

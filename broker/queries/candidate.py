@@ -223,7 +223,11 @@ def _check_join(query: RegisteredQuery) -> None:
         return
     kind = kind_of(definition)
     if not kind.allows_join:
-        raise QueryError(f"join with operator {kind.name}", query.id, "is not known: give a predicate without a layer")
+        raise QueryError(
+            f"join with operator {kind.name}",
+            query.id,
+            "does not go together: give a WHERE without a layer, and no join",
+        )
     if join.per_shape:
         remedy = "delivers a record a shape, and an operator takes each shape by itself: leave out per_shape"
         raise QueryError(f"join with operator {kind.name}", query.id, remedy)

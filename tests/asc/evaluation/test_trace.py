@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from asc.evaluation.trace import Fallen, JudgedConjunct, Losses, Term, Verdict, plain, shortened
+from asc.evaluation.trace import EliminatedConjunct, Eliminations, JudgedConjunct, Term, Verdict, plain, shortened
 
 
 def test_a_verdict_as_json() -> None:
@@ -27,7 +27,9 @@ def test_a_verdict_as_json() -> None:
 
 
 def test_records_are_values() -> None:
-    assert Losses(1, 1, (Fallen("late", 1, "delay > 30"),)) == Losses(1, 1, (Fallen("late", 1, "delay > 30"),))
+    assert Eliminations(1, 1, (EliminatedConjunct("late", 1, "delay > 30"),)) == Eliminations(
+        1, 1, (EliminatedConjunct("late", 1, "delay > 30"),)
+    )
 
 
 def test_a_text_is_cut_to_a_length() -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from asc.errors import PlanError
 from asc.evaluation.executor import match
 from asc.evaluation.reference import accepted_by, evaluate_block
-from asc.evaluation.trace import BlockTrace, Fallen, Losses, Remaining, plain
+from asc.evaluation.trace import BlockTrace, EliminatedConjunct, Eliminations, Remaining, plain
 from asc.evaluation.tracing import traced
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
@@ -168,8 +168,11 @@ def test_what_fell_out_where_and_by_which_term() -> None:
     assert (first.region, first.regions, first.is_null, first.before, first.after) == (0, 3, False, 3, 1)
     # Of "either" one conjunct fell, and it has another one left.
     assert (first.eliminated.conjuncts, first.eliminated.queries) == (2, 1)
-    assert first.eliminated.examples == (Fallen("late", 1, "city = 'Oslo'"), Fallen("either", 2, "city = 'Oslo'"))
-    assert (second.value, second.region, second.eliminated) == ("delay = 45", 2, Losses(0, 0, ()))
+    assert first.eliminated.examples == (
+        EliminatedConjunct("late", 1, "city = 'Oslo'"),
+        EliminatedConjunct("either", 2, "city = 'Oslo'"),
+    )
+    assert (second.value, second.region, second.eliminated) == ("delay = 45", 2, Eliminations(0, 0, ()))
     assert (block.satisfied_conjuncts, block.matching_queries, block.dropped) == (1, 1, False)
 
 
@@ -209,7 +212,7 @@ def test_verification_tells_the_term() -> None:
     options = CompileOptions(exact_bytes=0, exact_regions=0, bounded_regions=1, bounded_rows=0)
     plan = compile_plan(QUERIES[:1], options)
     trace = traced(plan, delayed(plan, 5, "Oslo"), query_id="late")
-    assert trace.blocks_shown[0].verification == Losses(1, 1, (Fallen("late", 1, "delay > 30"),))
+    assert trace.blocks_shown[0].verification == Eliminations(1, 1, (EliminatedConjunct("late", 1, "delay > 30"),))
     assert trace.verdict is not None
     assert trace.verdict.conjuncts[0].eliminated_by == "verification"
 
@@ -218,7 +221,9 @@ def test_patterns_tell_the_term() -> None:
     plan = compile_plan([Query("port", normalise("s LIKE '%port%down%' AND n > 5", SCHEMA))])
     values = scalars(plan, {"s": "port is up", "n": 6})
     trace = traced(plan, values, query_id="port")
-    assert trace.blocks_shown[0].patterns == Losses(1, 1, (Fallen("port", 1, "(s LIKE '%port%down%')"),))
+    assert trace.blocks_shown[0].patterns == Eliminations(
+        1, 1, (EliminatedConjunct("port", 1, "(s LIKE '%port%down%')"),)
+    )
     assert trace.blocks_shown[0].visits == ()
     assert trace.verdict is not None
     assert trace.verdict.conjuncts[0].eliminated_by == "patterns"

@@ -286,6 +286,7 @@ def test_queries_of_a_p_attribute_each_are_refused_with_the_bound() -> None:
         compile_plan([query(f"q{i}", over(1, column)) for i, column in enumerate(columns)])
 
 
+@pytest.mark.nightly
 def test_after_many_changes_a_plan_is_as_small_as_one_compiled_fresh() -> None:
     rng = np.random.default_rng(5)
     pool = hem_workload(4_000).standing_queries()

@@ -161,7 +161,7 @@ def test_it_is_an_error_where_ansi_mode_throws(spark: SparkSession, part_of: Par
     casts = ", ".join(f"CAST({part.split(' ')[0]} AS {part.split(' ')[1]})" for part in _columns())
     frame = spark.sql(f"SELECT {casts} FROM VALUES {', '.join(f'({row})' for row in rows)} AS v({names})")
     frame = frame.toDF(*SCHEMA.arrow.names).coalesce(1).localCheckpoint()
-    conditions = {text: condition_of(text) for text in part_of(FALLIBLE, 3)}
+    conditions = {text: condition_of(text) for text in part_of(FALLIBLE, 6)}
     assert None not in conditions.values()
     told = frame.selectExpr(*(f"{condition} AS `{i}`" for i, condition in enumerate(conditions.values()))).collect()
     # Never NULL: what is NULL is no error.

@@ -90,7 +90,7 @@ def test_columns_named_like_keywords_are_read_back(spark: SparkSession, part_of:
 
     shapes = SHAPES.strip().splitlines()
     wrong = []
-    for word in part_of(WORDS.split(), 4):
+    for word in part_of(WORDS.split(), 8):
         df = spark.range(7, 8).selectExpr(f"id AS `{word}`", f"named_struct('{word}', id) AS p")
         both = [[shape.replace("{w}", text) for shape in shapes] for text in (column_sql((word,)), f"`{word}`")]
         columns = [[F.expr(sql).alias(f"c{i}") for i, sql in enumerate(sqls)] for sqls in both]

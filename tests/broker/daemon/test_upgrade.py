@@ -114,6 +114,7 @@ def each_once(records: list[Received]) -> dict[str, bytes | None]:
     return found
 
 
+@pytest.mark.nightly
 def test_what_the_version_before_left_goes_on(daemon: Daemon, reader: Site, kafka: EmbeddedKafka) -> None:
     from kafka import KafkaProducer
 

@@ -176,7 +176,9 @@ CASES: dict[str, tuple[str, Any, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.nightly] if place % 3 else []) for place, case in enumerate(CASES)]
+)
 def test_each_type_of_avro_becomes_what_loses_nothing(
     case: str, spark: SparkSession, registry_server: RegistryServer
 ) -> None:

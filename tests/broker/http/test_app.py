@@ -67,6 +67,16 @@ def test_a_refusal_is_one_clear_line_and_changes_nothing(case: str, site: Site) 
     assert site.client.get("/v1/plan").json() == before
 
 
+def test_a_parameter_that_an_endpoint_does_not_have_is_refused(site: Site) -> None:
+    answer = site.client.get("/v1/queries", params={"kind": "events"})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith("parameter 'kind': is not known: known are ")
+    assert "operator" in answer.json()["error"]["message"]
+    answer = site.client.get("/v1/streams", params={"a": 1})
+    assert answer.json()["error"]["message"] == "parameter 'a': is not known: this endpoint has none"
+    assert site.client.get("/v1/queries", params={"operator": "events", "limit": 1}).status_code == 200
+
+
 @pytest.mark.parametrize("forbidden", ["source", "registry", "dead letters"])
 def test_a_destination_cannot_make_a_loop(forbidden: str, site: Site) -> None:
     stream = site.stream("json")

@@ -77,6 +77,7 @@ def test_the_bytes_of_headers_count(cluster: KafkaCluster) -> None:
     assert len(found(cluster, name, 10, most_bytes=1_000)) == 10
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("after", ["nothing", "__init__", "partitions_for_topic", "end_offsets", "assign"])
 def test_a_kafka_that_falls_silent_is_waited_for_no_longer_than_said(

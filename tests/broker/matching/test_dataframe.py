@@ -181,6 +181,7 @@ def test_batches_smaller_than_the_partition(spark: SparkSession) -> None:
     assert _ids(broker.match(df, {"q": "v > 50 OR v IS NULL"})) == _ids(df.filter("v > 50 OR v IS NULL"))
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_many_long_ids_for_every_row_leave_python_in_pieces(spark: SparkSession) -> None:
     """200 MB of ids from one batch: more than one piece, and each row still beside its own."""

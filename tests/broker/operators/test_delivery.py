@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 
+@pytest.mark.nightly
 def test_a_stream_without_queries_runs_and_fills_its_dead_letters(site: Site) -> None:
     (offset,) = site.publish([b"no comma"], "csv")
     site.drain("csv")

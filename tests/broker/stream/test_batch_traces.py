@@ -167,6 +167,7 @@ def test_without_opentelemetry_it_says_what_to_install(monkeypatch: pytest.Monke
         BatchTraces("http://c:4318/v1/traces")
 
 
+@pytest.mark.nightly
 @needs_otel
 @pytest.mark.kafka
 @pytest.mark.spark

@@ -168,6 +168,7 @@ def test_an_expression_of_an_operator_that_ends_batches_is_parked_as_well(
         assert site.client.delete(f"/v1/queries/{query_id}").status_code == 200
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_destination_that_was_compacted_later_parks_its_queries(site: Site) -> None:
     from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient

@@ -238,6 +238,7 @@ def test_without_its_checkpoint_a_daemon_begins_anew(site: Site) -> None:
     assert [record.offset for record in site.read(topic)] == offsets
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_stream_that_was_stopped_before_its_first_batch_takes_partitions_that_were_added_since(site: Site) -> None:
     from kafka import KafkaProducer
@@ -351,6 +352,7 @@ def test_a_batch_knows_its_offsets_from_the_first_one_on_and_of_a_partition_that
     assert (last.first[0], last.end[0]) == (12, 12)
 
 
+@pytest.mark.nightly
 def test_a_batch_that_is_run_again_has_the_offsets_that_it_had(watched: Watched) -> None:
     watched.send(3)
     watched.await_end({0: 7})
