@@ -48,10 +48,10 @@ lint: .venv/.dev  ## ruff, mypy --strict, import-linter
 check: lint  ## the checks of lint, then, on all cores, every test of the gate that starts neither a JVM nor Kafka
 	@$(BIN)/python -m pytest -m "not spark and not kafka and not nightly" --numprocesses auto --dist worksteal
 
-# Four processes, each with a Spark session and a Kafka node of its own (3 GB), whatever the machine has: most tests
+# Three processes, each with a Spark session and a Kafka node of its own (3 GB), whatever the machine has: most tests
 # wait for others' processes. Whole files go to one of them, so that what a file shares is set up once; in the order of
 # tests/conftest.py, slow ones first, so that none is left for the end.
-WHOLE_FILES := --numprocesses 4 --dist loadfile --no-loadscope-reorder
+WHOLE_FILES := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 test: setup .venv/.dev lint  ## the gate: the checks of lint, then the tests of everything that a change can break
 	@$(BIN)/python -m pytest -m "not nightly" $(WHOLE_FILES)

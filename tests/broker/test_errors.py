@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from asc.errors import AscError, FeedFormError, PlanError, PredicateError, SchemaError, ShapeError
+from asc.spark_types import PlainTextError
 from broker.errors import (
     BrokerError,
     BulkRefusedError,
@@ -39,6 +40,7 @@ STATUSES: dict[type[AscError], int] = {
     MonitorError: 500,
     PredicateError: 400,
     SchemaError: 400,
+    PlainTextError: 400,
     ShapeError: 400,
     PlanError: 400,
     BrokerError: 503,

@@ -183,12 +183,13 @@ def test_what_is_wrong_is_told_at_the_start(
 
 
 def test_who_asks_too_often_is_told_how_long_to_wait(started: Started) -> None:
-    _, url = started(requests_per_s=0.5)
-    answers = [httpx.get(f"{url}/healthz") for _ in range(4)]
-    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
-    assert 1 <= int(answers[2].headers["Retry-After"]) <= 2
-    message = answers[2].json()["error"]["message"]
-    assert message.startswith("requests from '127.0.0.1': are more than 0.5 a second: wait ")
+    # So few that no slowness of the machine lets another one pass.
+    _, url = started(requests_per_s=0.001)
+    answers = [httpx.get(f"{url}/healthz") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 429, 429]
+    assert 1 <= int(answers[1].headers["Retry-After"]) <= 1_000
+    message = answers[1].json()["error"]["message"]
+    assert message.startswith("requests from '127.0.0.1': are more than 0.001 a second: wait ")
 
 
 def test_one_who_guesses_tokens_is_slowed_down_and_others_are_not(started: Started, tmp_path: Path) -> None:
