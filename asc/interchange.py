@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import pyarrow as pa
 
 from asc.errors import PlanError, SchemaError
 from asc.schema import Schema
-from asc.spark_types import fields_without_plain_text, folded, normalised_arrow_type
+from asc.spark_types import fields_without_plain_text, normalised_arrow_type
 
 PART_ROWS = 1 << 20
 """Rows of a table that are matched at a time: what is copied of a column, to have it in one piece, is bounded by it."""
@@ -57,32 +57,22 @@ def is_table(value: object) -> bool:
     return is_arrow or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
-def predicates_schema(schema: pa.Schema) -> tuple[Schema, dict[str, str]]:
-    """The attributes of a table that predicates may name, and why they may not name the others, by dotted path.
+def predicates_schema(schema: pa.Schema) -> Schema:
+    """Return the attributes of a table that predicates may name; ``excluded`` has the others, with the reasons.
 
     A type that Spark has not becomes the narrowest that holds its values: ``uint8`` SMALLINT, ``uint64``
     DECIMAL(20,0), ``float16`` FLOAT, a timestamp of any unit TIMESTAMP. SchemaError where nothing is left, or two names
     differ in case only.
 
-    >>> schema, others = predicates_schema(pa.schema({"n": pa.uint16(), "at": pa.time64("us")}))
-    >>> schema.ddl(), others
+    >>> schema = predicates_schema(pa.schema({"n": pa.uint16(), "at": pa.time64("us")}))
+    >>> schema.ddl(), schema.excluded
     ('n INT', {'at': 'the table has it as time64[us], which no predicate knows: cast it'})
     """
     others = fields_without_plain_text(schema.metadata)
     fields = list(_known_fields((field for field in schema if field.name not in others), "", others))
     if not fields:
         raise SchemaError("table with the columns", _shown(schema), "predicates can name none of them")
-    return Schema.from_arrow(pa.schema(fields)), others
-
-
-def why_not(others: Mapping[str, str], name: str) -> str | None:
-    """Why predicates may not name a column that :func:`predicates_schema` left out; None for one that it did not."""
-    wanted = folded(name)
-    for path, reason in others.items():
-        left_out = folded(path)
-        if wanted == left_out or wanted.startswith(f"{left_out}."):
-            return reason
-    return None
+    return replace(Schema.from_arrow(pa.schema(fields)), excluded=others)
 
 
 def _known_fields(fields: Iterable[pa.Field], prefix: str, others: dict[str, str]) -> Iterator[pa.Field]:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from asc.errors import PlanError, PredicateError
 from asc.evaluation.executor import Matches, match
 from asc.fitting import fitted, position_of
-from asc.interchange import Incoming, Part, is_table, predicates_schema, why_not
+from asc.interchange import Incoming, Part, is_table, predicates_schema
 from asc.keys.attribute import PAttribute
 from asc.layer_file import layers_of
 from asc.plan.compiler import change_plan, compile_plan
@@ -58,7 +58,7 @@ class Matcher:
         or ``planar``; that of the schema unless told. ``layers``: what ``shape('layer', 'id')`` means, by name: layers
         (:func:`asc.read_layer`), or files of shapes with an id each.
         """
-        found, self._left_out = _schema_of(schema)
+        found = _schema_of(schema)
         self.schema = found if crs is None else found.with_crs(crs)
         if layers is not None:
             self.schema = self.schema.with_layers(layers_of(layers, self.schema.crs))
@@ -146,15 +146,7 @@ class Matcher:
             raise PlanError("query id", query_id, "half a surrogate pair cannot be stored")
         if not isinstance(where, str):
             raise PredicateError(f"query {query_id!r} has the predicate", where, "it must be a string")
-        try:
-            predicate = normalise(where, self.schema, limits=self._limits, time_zone=self._time_zone)
-        except PredicateError as error:
-            reason = why_not(self._left_out, str(error.value)) if error.subject == "unknown column" else None
-            if reason is None:
-                raise
-            raise PredicateError(
-                "column", error.value, reason, text=error.text, start=error.start, end=error.end
-            ) from None
+        predicate = normalise(where, self.schema, limits=self._limits, time_zone=self._time_zone)
         for attribute in predicate.p_attributes:
             if attribute.is_computed:
                 raise PredicateError(
@@ -165,13 +157,13 @@ class Matcher:
         return Query(query_id, predicate)
 
 
-def _schema_of(value: object) -> tuple[Schema, Mapping[str, str]]:
-    """A schema as callers have it, and why predicates may not name the columns that it leaves out."""
+def _schema_of(value: object) -> Schema:
+    """Return a schema as callers have it, or of a table."""
     if isinstance(value, pa.Schema):
         return predicates_schema(value)
     if is_table(value):
         return predicates_schema(Incoming.of(value).schema)
-    return Schema.of(value), {}
+    return Schema.of(value)
 
 
 def _matched(plan: Plan, incoming: Incoming) -> Iterator[tuple[Part, Matches]]:

@@ -131,7 +131,7 @@ def _why_excluded(field: object) -> str | None:
     try:
         Schema.from_json({"type": "struct", "fields": [field]})
     except SchemaError as error:
-        return f"{error.subject} '{error.value}': {error.remedy}"
+        return str(error)
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 import pytest
 
 from asc import Matcher, PlanError, SchemaError
-from asc.interchange import Incoming, is_table, predicates_schema, why_not
+from asc.interchange import Incoming, is_table, predicates_schema
 
 ROWS = 5_000
 GENERATOR = np.random.default_rng(7)
@@ -146,9 +147,9 @@ TYPES = [
 
 @pytest.mark.parametrize(("given", "spark"), TYPES, ids=lambda value: str(value)[:24])
 def test_types_without_a_counterpart_become_wider(given: pa.DataType, spark: str) -> None:
-    schema, others = predicates_schema(pa.schema({"a": given}))
+    schema = predicates_schema(pa.schema({"a": given}))
     assert schema.ddl() == f"a {spark}"
-    assert others == {}
+    assert schema.excluded == {}
 
 
 WIDE = [
@@ -182,12 +183,14 @@ OTHERS = [
 @pytest.mark.parametrize("given", OTHERS, ids=lambda value: str(value)[:24])
 def test_what_no_predicate_knows_is_left_out_and_told(given: pa.DataType) -> None:
     fields = {"n": pa.int32(), "A": given, "place": pa.struct([("x", pa.int8()), ("y", given)])}
-    schema, others = predicates_schema(pa.schema(fields))
+    schema = predicates_schema(pa.schema(fields))
     assert schema.ddl() == "n INT, place STRUCT<x: TINYINT>"
-    assert str(why_not(others, "a")).startswith(f"the table has it as {given}")
-    assert why_not(others, "place.Y") is not None
-    assert why_not(others, "place.y.z") is not None
-    assert why_not(others, "n") is why_not(others, "places") is None
+    for path in ("a", "place.Y", "place.y.z"):
+        with pytest.raises(SchemaError, match=re.escape(f"column '{path}': the table has it as {given}")):
+            schema.resolve(path.split("."))
+    assert schema.resolve(["n"]).name == "n"
+    with pytest.raises(SchemaError, match="unknown column 'places'"):
+        schema.resolve(["places"])
 
 
 def test_names_that_differ_in_case_only_are_refused() -> None:
