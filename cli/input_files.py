@@ -15,6 +15,7 @@ from cli.failure import CommandError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 FORMATS = {
     ".csv": "csv",
@@ -198,11 +199,21 @@ def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
 
 
 def parquet_schema(path: Path) -> pa.Schema:
-    """The columns of a Parquet file, with their types."""
+    """Return the columns of a Parquet file, with Arrow's types."""
+    return stored_schema(path).to_arrow_schema()
+
+
+def stored_schema(path: Path) -> pq.ParquetSchema:
+    """Return the columns of a Parquet file, with the types that they are stored as."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_schema(path)
+        return pq.read_metadata(path).schema
     except pa.ArrowInvalid as error:
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """Return the Parquet files of a path: itself, or those in a folder, by name."""
+    return [path] if path.is_file() else sorted(path.rglob("*.parquet"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.failure import CommandError
-from cli.input_files import csv_header, file_format, parquet_schema
+from cli.input_files import csv_header, file_format, parquet_files, parquet_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +37,7 @@ def check_columns(inputs: Sequence[Path], format_name: str, schema: Schema, opti
         if format_name == "csv":
             csv_columns(path, schema, options)
         elif format_name == "parquet":
-            for file in [path] if path.is_file() else sorted(path.rglob("*.parquet"))[:1]:
+            for file in parquet_files(path)[:1]:
                 _check_parquet(file, schema)
 
 

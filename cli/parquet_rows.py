@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from cli.decoding import Decoding
 from cli.failure import CommandError
 from cli.file_rows import FILE, REASON, ROW, attributes, quoted
-from cli.input_files import parquet_schema
+from cli.input_files import parquet_files, stored_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _CORRUPT = "__asc_corrupt"
@@ -61,19 +62,17 @@ def _readable(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file = next(
-        (own for path in inputs for own in ([path] if path.is_file() else sorted(path.rglob("*.parquet")))), None
-    )
-    unread = {} if file is None else unread_columns(file)
-    if file is None or not unread:
+    file = next((own for path in inputs for own in parquet_files(path)), None)
+    own = None if file is None else stored_schema(file)
+    unread = {} if own is None else unread_columns(own)
+    if own is None or not unread:
         return spark.read.parquet(*map(str, inputs))
     wanted = {field.name.lower() for field in decoding.schema.arrow}
     for name, kind in unread.items():
         if name.lower() in wanted:
             remedy = f"Spark reads no {kind}: leave the column out of the schema, or write it as {_WRITTEN_AS[kind]}"
             raise CommandError(f"file {file}, column", name, remedy)
-    own = parquet_schema(file)
-    kept = pa.schema([field for field in own if field.name.lower() in wanted])
+    kept = pa.schema([field for field in own.to_arrow_schema() if field.name.lower() in wanted])
     with tempfile.TemporaryDirectory(prefix="asc-parquet-") as folder:
         # A file of the same columns without rows, of which Spark says by which types it reads them.
         pq.write_table(kept.empty_table(), f"{folder}/empty.parquet")
@@ -81,15 +80,8 @@ def _readable(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -
     return spark.read.schema(schema).parquet(*map(str, inputs))
 
 
-def unread_columns(path: Path) -> dict[str, str]:
+def unread_columns(schema: pq.ParquetSchema) -> dict[str, str]:
     """Return the columns of a Parquet file that Spark does not read, by name, each with its type."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        schema = pq.ParquetFile(path).schema
-    except pa.ArrowInvalid as error:
-        raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
     found: dict[str, str] = {}
     for place in range(len(schema.names)):
         column = schema.column(place)
