@@ -134,17 +134,16 @@ class BatchRunner:
         self,
         batch_id: int,
         records: DataFrame,
-        plan: Plan,
+        batch: BoundBatch,
         stopping: threading.Event,
-        *,
-        bound: BoundBatch | None = None,
     ) -> Tally | None:
-        """Match records by a plan, write the deliveries, and return the counts of the workers; None for lost counts.
+        """Match the records of a batch by the plan that it is bound to, and write the deliveries.
 
-        ``bound`` has the offsets of the records, for the event time of operators.
+        Returns the counts of the workers; None for lost counts.
         Waits while a schema registry that the records need does not answer; SchemaRegistryError where the stream stops
         meanwhile.
         """
+        plan = batch.plan
         with self._phases.timed("build"):
             self._decoder = self._decoder_for(records, stopping)
             shipped = self._shipped_of(plan, records)
@@ -166,7 +165,7 @@ class BatchRunner:
             tally = None
         if uses_feed:
             newest = {} if tally is None else tally.newest
-            if newest and bound is not None and waiting_partitions(self._cluster, self._source_topic, bound):
+            if newest and waiting_partitions(self._cluster, self._source_topic, batch):
                 # Records that were not read yet may be of earlier times: the marks stay.
                 newest = {}
             self._event_time.passed(batch_id, newest, tracks)

@@ -389,7 +389,7 @@ class StreamJob:
             try:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
-                tally = self._runner.run(batch_id, records, batch.plan, self._stopping, bound=batch)
+                tally = self._runner.run(batch_id, records, batch, self._stopping)
                 self._tell(batch_id, batch, tally)
             except SchemaRegistryError:
                 # The stream stops before the batch could be read.

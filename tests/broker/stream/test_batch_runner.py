@@ -17,7 +17,7 @@ from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config, parse_config
 from broker.kafka.cluster import KafkaCluster
 from broker.plans.binding import BatchBindings
-from broker.plans.running_plan import RunningPlan
+from broker.plans.running_plan import BoundBatch, RunningPlan
 from broker.stream.batch_runner import BatchRunner
 from broker.stream.event_time import EventTime
 from broker.stream.phases import BatchPhases
@@ -38,6 +38,10 @@ KAFKA_DDL = (
 def records(spark: SparkSession, *numbers: int) -> DataFrame:
     rows = [(None, json.dumps({"n": n}).encode(), "in", 0, n, None, 0, None) for n in numbers]
     return spark.createDataFrame(rows, KAFKA_DDL).coalesce(1)
+
+
+def bound(plan: Plan) -> BoundBatch:
+    return BoundBatch(plan, is_replay=False, first={0: 0}, end={0: 1})
 
 
 @pytest.mark.parametrize("monitored", [True, pytest.param(False, marks=pytest.mark.nightly)])
@@ -62,14 +66,14 @@ def test_each_batch_goes_by_its_own_plan(
         runner.warm_up(low, 0, threading.Event())
         assert cluster.offsets(config.dead_letter_topic("s"), end=True) == {0: 0}
         for plan, numbers, accepted in [(low, (1, 2, 7), 2), (low, (3,), 1), (high, (8, 4), 1), (low, (0,), 1)]:
-            tally = runner.run(0, records(spark, *numbers), plan, threading.Event())
+            tally = runner.run(0, records(spark, *numbers), bound(plan), threading.Event())
             assert tally is not None
             assert (tally.tuples, tally.accepted) == (len(numbers), accepted)
         # What uses other p-attributes crosses into Python in another way.
         both = _plan(config, {"both": ("abs(n) = 6 AND n < 0", first)})
-        assert runner.run(0, records(spark, -6, 6), both, threading.Event()) is not None
+        assert runner.run(0, records(spark, -6, 6), bound(both), threading.Event()) is not None
         runner.forget_topics()
-        runner.run(0, records(spark, 9), high, threading.Event())
+        runner.run(0, records(spark, 9), bound(high), threading.Event())
     finally:
         runner.close()
         cluster.close()

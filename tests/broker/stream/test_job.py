@@ -250,9 +250,9 @@ def test_a_start_that_ended_in_the_warm_up_is_followed_by_a_cold_one(
 def test_a_batch_that_stands_still_is_told_until_it_is_done(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     run, goes_on = BatchRunner.run, threading.Event()
 
-    def standing_still(self: BatchRunner, *given: Any, **more: Any) -> Any:
+    def standing_still(self: BatchRunner, *given: Any) -> Any:
         assert goes_on.wait(300)
-        return run(self, *given, **more)
+        return run(self, *given)
 
     def reason() -> Any:
         return site.client.get("/readyz").json()["reason"]
