@@ -72,14 +72,12 @@ class LiteralReader(TokenReader):
     def _instant(self, word: str) -> Node:
         start = self._advance().start
         text: str = self._string().value.value
+        end = self._tokens[self._next - 1].end
         if is_time_word(text):
-            end = self._tokens[self._next - 1].end
             raise self._source.error("time word", text, "write the date or time itself", start, end)
         if is_off_calendar(text):
-            end = self._tokens[self._next - 1].end
             raise self._source.error(f"{word} literal", text, "no calendar has that day", start, end)
         if is_never_date(text) if word == "DATE" else is_never_timestamp(text):
-            end = self._tokens[self._next - 1].end
             written = "yyyy-mm-dd" if word == "DATE" else "yyyy-mm-dd hh:mm:ss"
             raise self._source.error(f"{word} literal", shortened(text), f"write {word} '{written}'", start, end)
         sql = f"{word} {quoted(text)}"

@@ -14,7 +14,6 @@ import pyarrow as pa
 from asc.predicate.expression import Expression
 from asc.predicate.interval_type import CALENDAR, IntervalType, spanned
 from asc.predicate.literal import (
-    NOT_FINITE,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     Literal,
@@ -22,6 +21,7 @@ from asc.predicate.literal import (
     is_never_date,
     is_never_number,
     is_never_timestamp,
+    is_not_finite,
     timestamp,
 )
 from asc.spark_types import VARIANT, ddl_of_type
@@ -313,7 +313,7 @@ def suspicion(left: Expression, right: Expression, *, is_listed: bool = False) -
                 plain = text if timestamp(str(side.literal.value), None) is not None else "'yyyy-mm-dd hh:mm:ss'"
                 return f"{other.sql} is a timestamp compared with a string: write {word} {plain}"
             if is_number(other.type):
-                no_literal = str(side.literal.value).strip().lower().lstrip("+-") in NOT_FINITE
+                no_literal = is_not_finite(str(side.literal.value))
                 remedy = f"CAST({text} AS DOUBLE)" if no_literal else "the number without quotes"
                 return f"{other.sql} is a number compared with a string: write {remedy}"
             if other.type == pa.bool_():

@@ -37,10 +37,10 @@ def definition_of(plain: Mapping[str, Any]) -> Definition | None:
             raise QueryError("field operator", shown(unknown), f"is not known: {ROUTE} has no parameters")
         return None
     if name is None:
-        raise UnknownOperatorError("operator", "", f"has no name: known are {', '.join((ROUTE, *OPERATORS))}")
+        raise UnknownOperatorError("operator", "", f"has no name: {_known()}")
     kind = OPERATORS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise UnknownOperatorError("operator", shown(name), _known())
+        raise UnknownOperatorError("operator", shown(name), f"is not known: {_known()}")
     definition: Definition = kind.definition.parse(plain)
     return definition
 
@@ -67,11 +67,11 @@ def name_of(definition: Definition | None) -> str:
 def check_name(name: str) -> None:
     """Raise QueryError for a tag that no kind has."""
     if name != ROUTE and name not in OPERATORS:
-        raise UnknownOperatorError("operator", shown(name), _known())
+        raise UnknownOperatorError("operator", shown(name), f"is not known: {_known()}")
 
 
 def _known() -> str:
-    return f"is not known: known are {', '.join((ROUTE, *OPERATORS))}"
+    return f"known are {', '.join((ROUTE, *OPERATORS))}"
 
 
 def kind_of(definition: Definition) -> OperatorKind[Any]:

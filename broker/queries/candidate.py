@@ -1,4 +1,4 @@
-"""Queries that were judged, and their queries in plans: one of its own, or for a join one a shape."""
+"""Judged queries, and their entries in plans: one a query, or for a join one a shape."""
 
 from __future__ import annotations
 

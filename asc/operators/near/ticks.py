@@ -78,7 +78,7 @@ class Ticks:
         self._pairs_max = pairs_max
         self._settings = Settings(OP, "", True, 0, ())
         self._watches: dict[str, _Watch] = {}
-        # Of each query, the selections whose records it accepts.
+        # The accepted selections beside each query.
         self._by_track: dict[str, list[tuple[frozenset[str], _Watch]]] = {}
         # By time expression, also of those without a query: a query that comes anew repeats no ticks.
         self._watermarks: dict[str, int] = {}

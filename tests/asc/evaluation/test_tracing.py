@@ -281,7 +281,7 @@ def test_a_value_of_every_key_space_is_shown_as_the_user_wrote_it(column: str, q
     (attribute,) = plan.p_attributes
     for value in (*(values or map(text_of, TEXTS)), pa.scalar(None, attribute.type)):
         told = json.dumps(plain(traced(plan, [value], query_id="q0")), allow_nan=False, ensure_ascii=False)
-        # Neither the bytes that stand between elements, nor the rewriting of an array.
+        # Neither the separators between elements, nor the rewriting of an array.
         assert not any(internal in told for internal in ("array_join", "FEFD", "\ufffd"))
         told.encode()
     accepted = traced(plan, [text_of(b"\xfe\xfdred\xfe\xfd")]) if "tags" in column else None

@@ -63,7 +63,7 @@ def rows(spark: SparkSession) -> DataFrame:
             for place, (kind, pool) in enumerate(COLUMNS.values())
         )
         selects.append("SELECT " + ", ".join(f"{value} AS {name}" for value, name in zip(values, COLUMNS, strict=True)))
-    return spark.newSession().sql(" UNION ALL ".join(selects)).coalesce(1).localCheckpoint()
+    return spark.sql(" UNION ALL ".join(selects)).coalesce(1).localCheckpoint()
 
 
 def spelled(text: str) -> tuple[str, str] | None:

@@ -138,12 +138,6 @@ FALLIBLE = (
 )
 
 
-@pytest.fixture(scope="module")
-def spark(spark: SparkSession) -> SparkSession:
-    """A session of this module's own: daemons that run in the shared one see nothing of its settings."""
-    return spark.newSession()
-
-
 @pytest.mark.spark
 @pytest.mark.slow
 def test_it_is_an_error_where_ansi_mode_throws(spark: SparkSession, part_of: PartOf[str]) -> None:

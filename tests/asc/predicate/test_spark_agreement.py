@@ -295,12 +295,6 @@ EVERY_PAIR = (
 
 
 @pytest.fixture(scope="module")
-def spark(spark: SparkSession) -> SparkSession:
-    """A session of this module's own: daemons that run in the shared one see nothing of its settings."""
-    return spark.newSession()
-
-
-@pytest.fixture(scope="module")
 def extremes(spark: SparkSession) -> DataFrame:
     """Eight rows with the extremes of every type in every column, and a row of NULLs."""
     rows = [

@@ -414,12 +414,6 @@ def rows(pools: dict[str, tuple[str, ...]], count: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def spark(spark: SparkSession) -> SparkSession:
-    """A session of this module's own: daemons that run in the shared one see nothing of its settings."""
-    return spark.newSession()
-
-
-@pytest.fixture(scope="module")
 def usual(spark: SparkSession) -> DataFrame:
     return spark.sql(rows({}, ROWS)).coalesce(1).localCheckpoint()
 

@@ -86,7 +86,7 @@ def test_a_stopped_daemon_repeats_nothing(process: Process, reader: Site, kafka:
     await_delivered(process, reader, topic, 1)
     assert process.child is not None
     process.child.send_signal(signal.SIGTERM)
-    assert process.child.wait(timeout=60) == 0, process.log.read_text("utf-8")
+    assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
     assert "SIGTERM: ending the running batches" in process.log.read_text("utf-8")
     process.start()
     assert await_delivered(process, reader, topic, 4_000) == list(range(4_000))

@@ -139,7 +139,7 @@ def test_what_the_version_before_left_goes_on(daemon: Daemon, reader: Site, kafk
     publish(flown("a", 30, altitude=5_000), flown("c", 31, 8.5, altitude=5_000))
     awaited("upgrade-plain", f"upgrade-source-0-{source}")
     low = awaited("upgrade-low", f"low:exit:upgrade-source-0-{source}", f"low:exit:upgrade-source-0-{source + 1}")
-    # What is inside since before enters no second time.
+    # An object that was inside before the upgrade enters no second time.
     assert sorted(name for name in low if ":enter:" in name) == [
         f"low:enter:upgrade-source-0-{offset}" for offset in (0, 1, 10, 2)
     ]
