@@ -146,7 +146,11 @@ def read(path: Path) -> object:
         ("rows.csv", b"n\n\xff\n", "not readable as CSV"),
         ("rows.csv", "id,name\n1,Zo\u00eb\n".encode("utf-16"), "it is UTF-16LE, not UTF-8: 'iconv -f UTF-16 -t UTF-8'"),
         ("rows.csv", "id,name\n1,Zo\u00eb\n".encode("utf-16-le"), "'iconv -f UTF-16LE -t UTF-8' makes it that"),
-        ("rows.csv.gz", gzip.compress("id,name\n".encode("utf-16-be")), "'iconv -f UTF-16BE -t UTF-8' makes it that"),
+        (
+            "rows.csv.gz",
+            gzip.compress("id,name\n".encode("utf-16-be"), mtime=0),
+            "'iconv -f UTF-16BE -t UTF-8' makes it that",
+        ),
         ("rows.ndjson", '{"n": 1}\n'.encode("utf-16"), "it is UTF-16LE, not UTF-8"),
         ("rows.csv", b'n\n"1\n', "not readable as CSV"),
         ("rows.csv.gz", b"n\n1\n", "broken gzip file"),
