@@ -203,9 +203,8 @@ def test_a_join_of_no_shape_waits_for_shapes(registrar: Registrar, resting: Rest
 
 
 def test_what_does_not_fit_its_type_leaves_the_row_that_stands(registrar: Registrar, plan: Callable[[], Plan]) -> None:
-    stands = registrar._stands.layers
-    stands.write("zones", {"a": feature((0, 2, 9), low="deep")})
-    registrar.follow_layers()
+    written = registrar._stands.layers.write("zones", {"a": feature((0, 2, 9), low="deep")})
+    registrar.follow_layers({"zones": written})
     assert accepted(plan()) == wanted(ROWS)
     assert "property low 'deep'" in registrar.standing.layers["zones"].refused["a"]
 

@@ -110,7 +110,7 @@ def test_garbage_leaves_the_shape_that_stands(registrar: Registrar, resting: Res
         producer.send(topic, value, b"a")
     producer.flush()
     producer.close()
-    registrar.follow_layers()
+    registrar.follow_layers({"zones": resting.cluster.offsets(topic, end=True)})
     assert accepted(plan(), 1, 6)["a"] == [1]
     assert "is no UTF-8" in registrar.standing.layers["zones"].refused["a"]
 
@@ -186,13 +186,13 @@ def test_a_start_has_the_shapes_of_the_version_and_then_those_after_it(  # noqa:
             path.unlink()
     # In the topic and in no version yet, and between snapshot and start.
     registrar.write_layer("zones", {"a": box(40, 42)}, [])
-    resting.registrar()._stands.layers.write("zones", {"a": box(50, 52)})
+    written = resting.registrar()._stands.layers.write("zones", {"a": box(50, 52)})
     with caplog.at_level(logging.INFO):
         fresh, plan = started(resting, spark)
     assert ("changes after it" in caplog.text) is is_stored
     assert accepted(plan, 31, 41, 51)["a"] == [1]
     try:
-        fresh.follow_layers()
+        fresh.follow_layers({"zones": written})
         running = fresh._streams[resting.stream("json")].running.plan
         assert accepted(running, 31, 41, 51)["a"] == [2]
     finally:
