@@ -43,6 +43,11 @@ def stream_option(help_text: str) -> Callable[[Command], Command]:
     return click.option("--stream", help=help_text, shell_complete=suggested_streams)
 
 
+def layer_option(help_text: str) -> Callable[[Command], Command]:
+    """``--layer``, the name of one of the daemon's layers."""
+    return click.option("--layer", metavar="NAME", help=help_text)
+
+
 def decoding_options_option(command: Command) -> Command:
     """``--option K=V``, any number of them: the command's ``options``, text by name."""
     return click.option(

@@ -35,7 +35,7 @@ def run_backtest(
     """Match the rows of the files, all of that format, with the queries.
 
     With ``output`` the accepted rows are written there as NDJSON, with their ``queries``; else they are counted for
-    each query. What a stream of that schema would not decode is left out and counted. Spark is started where it has to
+    each query. What a stream of that schema would not decode is excluded and counted. Spark is started where it has to
     compute something, to write or to decode, or ``by_spark``; queries and files are checked before. Errors: AscError.
     """
     from asc.predicate import Limits

@@ -309,8 +309,8 @@ def _events(plan: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
     if not plan.get("report-invalidations"):
         return (), warnings
     if lasting:
-        told = "is a number of watermarks, which have no time: after an hour, unless --events enter,exit,lost says so"
-        warnings.append(f"invalidate-state-after {lasting}: {told}")
+        remedy = "is a number of watermarks, which have no time: an object is lost an hour after its last record"
+        warnings.append(f"invalidate-state-after {lasting}: {remedy}")
     return (("enter", "exit", "lost") if lasting else ("enter", "exit")), warnings
 
 

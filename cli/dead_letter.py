@@ -31,7 +31,7 @@ _PLACE = re.compile(r"([0-9]{1,9})-([0-9]{1,18})")
 Place = tuple[int, int]
 """Partition and offset of a dead letter."""
 
-_stream_option = stream_option("The stream; may be left out where there is only one.")
+_stream_option = stream_option("The stream; needed where the daemon has several.")
 _reason_option = click.option("--reason", metavar="TEXT", help="Only those whose reason has this text in it.")
 
 
@@ -163,7 +163,7 @@ def replay(
 
     Key, value, headers and partition are those of the original. They stay among the dead letters, and what still
     cannot be decoded becomes another one; to send one twice has it judged twice. What stands for a record that was too
-    large for a destination has not all of it: it is left out, and named.
+    large for a destination has not all of it: it is excluded, and named.
     """
     chosen = [bool(places), reason is not None, everything]
     if sum(chosen) != 1:
@@ -199,7 +199,7 @@ def replay(
         click.echo(f"{sent:,} sent to {topic}")
         if incomplete:
             named = f"{', '.join(incomplete[:10])}{', ...' if len(incomplete) > 10 else ''}"
-            click.echo(f"{len(incomplete):,} left out, for they have not all of the record: {named}", err=True)
+            click.echo(f"{len(incomplete):,} excluded, for they have not all of the record: {named}", err=True)
         if reason is not None and not seen:
             click.echo(f"no dead letter's reason has {reason!r} in it: see 'asc dead-letter list'", err=True)
     if missing:

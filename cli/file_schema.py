@@ -47,7 +47,7 @@ def schema_of_file(path: Path, rows_max: int) -> FileSchema:
             remedy = f"a column would be named {field[:20]!r}: is it {name.upper()} in UTF-8?"
             raise CommandError("control characters instead of names in file", str(path), remedy)
         if not field:
-            notes.append("a column without a name: left out")
+            notes.append("a column without a name: excluded")
             continue
         data_type = guess.type()
         fields.append((field, data_type))
@@ -131,7 +131,7 @@ def _of_parquet(path: Path) -> FileSchema:
         try:
             data_type = normalised_arrow_type(wanted, field.name)
         except SchemaError:
-            notes.append(f"{field.name}: left out, for Spark has no type for {field.type}")
+            notes.append(f"{field.name}: excluded, for Spark has no type for {field.type}")
             continue
         said = "" if wanted == field.type else f", for {field.type}"
         notes.append(f"{field.name}: {ddl_of_type(data_type)}{said}, as the file says")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class FoundRows:
     """Rows of files by what became of them. ``by_query`` is empty where the accepted rows were written, not counted.
 
-    ``rows`` counts what was read, ``undecodable`` what of it was left out; ``first_undecodable`` says which row was the
+    ``rows`` counts what was read, ``undecodable`` what of it was excluded; ``first_undecodable`` says which row was the
     first, and why, in one line.
     """
 

@@ -10,14 +10,14 @@ from cli.arguments import stream_option
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.output import json_option, print_json
-from cli.registered import print_registered, registration_options
+from cli.registered import print_registered, standing_options
 
 _ADD = (
     "asc join add over --stream aircraft --layer countries "
     '--where "ST_Contains(countries.geometry, ST_Point(longitude, latitude))"'
 )
 
-_layer_option = click.option("--layer", required=True, metavar="NAME", help="The layer whose shapes it is asked for.")
+_layer_option = click.option("--layer", required=True, metavar="NAME", help="The layer of the join.")
 _where_option = click.option(
     "--where",
     required=True,
@@ -32,9 +32,9 @@ _where_option = click.option(
 def join() -> None:
     """Predicates over a stream and the shapes of a layer.
 
-    A join stands for one predicate a shape, with the values of its row as constants; shapes that are put, changed and
-    removed later are in it from then on. It is a query: 'asc query' lists, shows, pauses,
-    resumes and removes it.
+    A join is one predicate for each shape, with the values of the shape's row as constants. Shapes that are put,
+    changed and removed later take effect at once. It is a query: 'asc query' lists, shows, pauses, resumes and removes
+    it.
     """
 
 
@@ -44,15 +44,14 @@ def join() -> None:
         _ADD,
         'asc join add low --layer zones --where "ST_Contains(zones.geometry, ST_Point(x, y)) AND height < zones.floor"',
         'asc join add in-tier --layer tiers --where "price BETWEEN tiers.low AND tiers.high" --per-shape',
-        f"{_ADD} --events enter,exit --key icao24 --time ts",
     ),
 )
 @click.argument("query_id", metavar="ID")
 @_layer_option
 @_where_option
-@stream_option("The stream it stands on; may be left out where there is one.")
-@click.option("--per-shape", is_flag=True, help="Write what is accepted once a record and shape.")
-@registration_options
+@stream_option("The stream of the query; needed where the daemon has several.")
+@click.option("--per-shape", is_flag=True, help="Write an accepted record once for each shape that accepts it.")
+@standing_options
 @server_options
 @json_option
 def add(
@@ -69,9 +68,9 @@ def add(
 ) -> None:
     """Register a join, or replace the query of that ID.
 
-    What it accepts arrives once a topic, with a header asc-shape: ID/SHAPE for each shape that accepts it; with
-    --per-shape a record a shape. With --events its topic gets no records: it is told which objects come into a shape,
-    and leave it. Returns once every shape of the layer is in the running plan.
+    An accepted record arrives once in the topic, with a header asc-shape: ID/SHAPE for each shape that accepts it; with
+    --per-shape once for each shape. 'asc events add --layer' registers a join that writes events of objects in place of
+    records. Returns once every shape of the layer is in the running plan.
     """
     body = {"id": query_id, "where": where, "join": {"layer": layer, "per_shape": per_shape}, **fields}
     body.update({"stream": stream} if stream else {})
@@ -84,11 +83,11 @@ def add(
 )
 @_layer_option
 @_where_option
-@stream_option("The stream it would stand on; may be left out where there is one.")
+@stream_option("The stream of the query; needed where the daemon has several.")
 @server_options
 @json_option
 def check(*, client: Client, layer: str, where: str, stream: str | None, as_json: bool) -> None:
-    """Show what the predicate of a join becomes for the first shape of its layer, and whether it would be taken."""
+    """Show the normal form of a join's predicate for the first shape of its layer, or why it would be refused."""
     found = client.check(where, stream=stream, join={"layer": layer, "per_shape": False})
     if as_json:
         print_json(found)

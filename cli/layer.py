@@ -67,7 +67,7 @@ def put(
     """Put the shapes of a file into a layer, each in place of the one of its id.
 
     FILE is GeoJSON (.geojson, .json), a Feature a line (.ndjson), or CSV with a column of WKT (.csv); also with .gz.
-    Without --id a shape has the Feature's own id, else its property 'id'. What is refused is named and left out: the
+    Without --id a shape has the Feature's own id, else its property 'id'. What is refused is named and excluded: the
     exit code is 1 then.
     """
     there = client.layers.show(name)

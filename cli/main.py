@@ -16,7 +16,7 @@ from cli.help import help_command
 from cli.join import join
 from cli.layer import layer
 from cli.match import match
-from cli.operators.near import near
+from cli.operators.commands import OPERATOR_COMMANDS
 from cli.publish import publish
 from cli.query import query
 from cli.runtime import runtime
@@ -50,9 +50,9 @@ def main(debug: bool) -> None:
 
     Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
-    query, join, near, layer, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve' runs,
-    wherever it is. No daemon is needed for demo, match, schema, bench, config, functions, runtime, token, completion,
-    version and 'query check --schema'.
+    query, join, events, near, layer, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve'
+    runs, on any host. No daemon is needed for demo, match, schema, bench, config, functions, runtime, token,
+    completion, version, and for 'check --schema' of query, events and near.
 
     Exit codes: 0, 1 for a failure, 2 for wrong use.
     """
@@ -63,7 +63,7 @@ for command in (
     serve,
     query,
     join,
-    near,
+    *OPERATOR_COMMANDS,
     layer,
     publish,
     subscribe,

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     help="The rows' schema: Spark DDL, or the JSON of a Spark StructType.",
 )
 @config_option("The daemon's configuration: schema, decoding options and time zone are those of its --stream.")
-@click.option("--stream", help="The stream of --config; may be left out where there is one.")
+@click.option("--stream", help="The stream of --config; needed where there are several.")
 @decoding_options_option
 @click.option(
     "--output",
@@ -78,11 +78,11 @@ def match(
     """Show which rows of files predicates would have accepted.
 
     Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name. Rows that a
-    stream of that schema would not decode are left out, counted and named; where none can be decoded, the exit code
+    stream of that schema would not decode are excluded, counted and named; where none can be decoded, the exit code
     is 1.
 
     A row of CSV is one line; a line with an odd number of quotes, as a line break in a quoted field makes them, is
-    left out too. A column of Parquet may be of another type than the schema's where its values fit; texts are read as
+    excluded too. A column of Parquet may be of another type than the schema's where its values fit; texts are read as
     fields of CSV are.
 
     Where all predicates compare plain columns and all values are plainly written, the rows are matched without Spark,
@@ -115,7 +115,7 @@ def _show(backtest: Backtest, output: Path | None, *, as_json: bool) -> None:
     nothing_decoded = 0 < found.rows == found.undecodable
     if found.undecodable and not nothing_decoded:
         rows = counted(found.undecodable, "row")
-        click.echo(f"warning: {rows} cannot be decoded, left out; the first: {found.first_undecodable}", err=True)
+        click.echo(f"warning: {rows} cannot be decoded, excluded; the first: {found.first_undecodable}", err=True)
     if as_json:
         counts = {} if output else {"queries": dict(found.by_query)}
         left_out = {"undecodable": found.undecodable, "first_undecodable": found.first_undecodable}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         "zcat flights.csv.gz | asc publish --stream flights --format csv -",
     ),
 )
-@stream_option("The stream to publish into; may be left out where there is one.")
+@stream_option("The stream to publish into; needed where there are several.")
 @click.option("--key", metavar="COLUMN", help="The column whose text becomes the record's key.")
 @click.option(
     "--format",

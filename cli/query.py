@@ -16,7 +16,7 @@ from cli.output import json_option, print_json
 from cli.query_apply import apply
 from cli.query_trial import trial
 from cli.query_views import check, explain, list_queries, show
-from cli.registered import from_where, print_registered, registration_options
+from cli.registered import from_where, print_registered, standing_options
 
 
 @click.group(
@@ -32,7 +32,7 @@ from cli.registered import from_where, print_registered, registration_options
 def query() -> None:
     """Register, look at, change and remove standing predicates.
 
-    Each has an ID. What it accepts arrives in the topic asc.ID, or in the one that --topic names.
+    Each has an ID. Accepted records arrive in the topic asc.ID, or in the one that --topic names.
     """
 
 
@@ -44,15 +44,14 @@ for command in (apply, list_queries, show, explain, check, trial):
     epilog=examples(
         'asc query add late --where "arr_delay > 60"',
         'asc query add hauls --where "distance >= 2500" --stream flights --topic long-hauls --label team=ops',
-        "asc query add low --where 'altitude < 1000' --events enter,exit --key icao24 --time ts --dwell 30s",
         'asc query add storm --where "wind_ms > 24" --no-replace --expires-at 2030-01-31T12:00:00Z',
         'asc query add reefs --bboxdb-plan plan.json --stream ships --position "ST_Point(lon, lat)"',
     )
 )
 @click.argument("query_id", metavar="ID")
 @where_or_plan_options
-@stream_option("The stream it stands on; may be left out where there is one.")
-@registration_options
+@stream_option("The stream of the query; needed where the daemon has several.")
+@standing_options
 @server_options
 @json_option
 def add(
@@ -67,10 +66,10 @@ def add(
 ) -> None:
     """Register a predicate, or replace the one of that ID.
 
-    Replacing is one step: no record meets neither or both. Returns once it is in the running plan, with the
-    offsets from which it sees every record. One that stands just so is left as it is.
+    Replacing is one step: each record meets either the old predicate or the new one. Returns once the query is in the
+    running plan, with the offsets from which it sees every record. An equal query stays as it is.
 
-    With --events its topic gets no records: it is told which objects it begins to accept, and which no more.
+    'asc join add', 'asc events add' and 'asc near add' register queries with a layer or an operator.
 
     A plan of BBoxDB Streams becomes a predicate, or a join with the layer that its join-table names; its stream-table
     names the stream, where --stream does not (both without the group: of dgroup_ships, ships).

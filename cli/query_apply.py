@@ -124,7 +124,7 @@ def apply(
     FILE (- for stdin) holds objects with the keys id and where and, if wanted, stream, topic, labels, paused,
     expires_at: one a line (NDJSON), a JSON list of them, or, in JSON and TOML, a mapping of ids to them or to
     predicates. What 'asc query list' prints with --json or --format is such a file; what only the daemon knows of a
-    query is left out. Of DIR, all files that end in .toml, .json, .ndjson or .jsonl are read, those in folders within
+    query is excluded. Of DIR, all files that end in .toml, .json, .ndjson or .jsonl are read, those in folders within
     it too.
 
     All is made in one step, removals included; where one is refused, nothing is. A predicate that stands just so is

@@ -10,8 +10,9 @@ import click
 from broker.answers.query import ExcludedShape
 from broker.client.client import Client
 from broker.visible_text import visible
-from cli.arguments import EXISTING_FILE, query_id_argument, stream_option, where_option
-from cli.client import Json, address_options, connected, server_options
+from cli.arguments import query_id_argument, stream_option, where_option
+from cli.checking import Check, check_options
+from cli.client import server_options
 from cli.command import Command, examples
 from cli.output import json_option, print_json, print_table, terminal_width
 from cli.queries_file import FORMATS, queries_text
@@ -200,58 +201,12 @@ def explain(
     ),
 )
 @where_option
-@click.option(
-    "--schema",
-    "schema_file",
-    type=EXISTING_FILE,
-    help="The stream's schema, to check without a daemon: Spark DDL, or the JSON of a Spark StructType.",
-)
-@stream_option("The stream of the daemon, to check as it would at registration.")
-@click.option("--time-zone", help="With --schema: the time zone that TIMESTAMP literals are read in, else UTC.")
-@address_options
-@json_option
-def check(
-    *,
-    where: str,
-    schema_file: Path | None,
-    stream: str | None,
-    time_zone: str | None,
-    server: str,
-    token_file: Path | None,
-    ca_file: Path | None,
-    as_json: bool,
-) -> None:
-    """Show what a predicate becomes, and whether it would be taken.
+@check_options
+def check(*, check: Check, where: str) -> None:
+    """Show the normal form of a predicate, its p-attributes and warnings, or why it would be refused.
 
-    That is: its normal form, p-attributes, constraints, warnings.
-
-    With --stream the daemon is asked: it has the stream's schema, limits and time zone, and Spark checks what only
-    Spark can compute. With --schema no daemon is needed, no Kafka and no Java; what only Spark can compute is named.
+    With --stream the daemon is asked: it has the stream's schema, limits and time zone, and Spark checks the
+    expressions that only Spark can compute. With --schema no daemon is needed, no Kafka and no Java; the output names
+    the expressions that only Spark can compute.
     """
-    if schema_file is not None and stream is not None:
-        raise click.UsageError("give --stream or --schema, not both: a stream has a schema of its own")
-    if schema_file is None and stream is None:
-        raise click.UsageError("give --stream, or --schema to check without a daemon")
-    if stream is not None and time_zone is not None:
-        raise click.UsageError("--time-zone goes with --schema: the daemon has its own")
-    found: Json
-    if schema_file is None:
-        with connected(server, token_file, ca_file) as client:
-            found = client.check(where, stream=stream)
-    else:
-        found = _checked(where, schema_file, time_zone or "UTC")
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(visible(found["text"], kept="\n"))
-
-
-def _checked(where: str, schema_file: Path, time_zone: str) -> Json:
-    from asc.predicate import normalise
-    from asc.predicate.describe import plain_form
-    from broker.formats.record_attributes import attributes_of
-    from cli.schema_file import read_schema
-
-    # The record's own attributes are there in every stream.
-    found = plain_form(normalise(where, attributes_of(read_schema(schema_file)), time_zone=time_zone))
-    return {**found, "expressions": []}
+    check.show(where)

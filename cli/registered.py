@@ -10,31 +10,10 @@ import click
 
 from broker.visible_text import visible
 from cli.client import Json
-from cli.operators.events import events_operator, events_options
 from cli.output import print_json
 from cli.query_apply import no_replace_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def registration_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """:func:`standing_options`, and those of events, which are among the ``fields``."""
-
-    @wraps(command)
-    def with_events(
-        *,
-        fields: Json,
-        events: str | None,
-        key: str | None,
-        time: str | None,
-        dwell: float | None,
-        lost_after: float | None,
-        **others: Any,
-    ) -> Any:
-        operator = events_operator(events, key, time, dwell, lost_after)
-        return command(fields={**fields, **({"operator": operator} if operator else {})}, **others)
-
-    return standing_options(events_options(with_events))
 
 
 def standing_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -98,7 +98,7 @@ def tell_trace(answer: Json, *, page: Path | None, as_json: bool, way: bool) -> 
         "asc trace --stream flights --tuple '{\"arr_delay\": 75}' --blocks 1 --json",
     ),
 )
-@stream_option("The stream; may be left out where --source, --query or the daemon has only one.")
+@stream_option("The stream; needed where --source and --query do not name it and the daemon has several.")
 @record_options
 @click.option(
     "--query",

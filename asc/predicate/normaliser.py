@@ -75,7 +75,9 @@ def normalised(tree: Node, builder: FormulaBuilder, limits: Limits) -> Predicate
     match_all = conjuncts == [{}]
     if match_all:
         conjuncts = []
-        builder.warnings[TAUTOLOGY] = None
+        # A user who writes TRUE asks for every record.
+        if text.strip().upper() != "TRUE":
+            builder.warnings[TAUTOLOGY] = None
     elif not conjuncts:
         builder.warnings[CONTRADICTION] = None
     return Predicate(

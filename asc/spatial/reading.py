@@ -119,7 +119,7 @@ def checked(found: BaseGeometry | None, rules: Rules = _RULES) -> Read:
     warnings = []
     if found.has_z or getattr(found, "has_m", False):
         found = shapely.force_2d(found)
-        warnings.append("the shape's third coordinate is left out: positions have two")
+        warnings.append("the shape's third coordinate is ignored: positions have two")
     if found.is_empty:
         warnings.append("the shape is empty: no position is in it, and none is near it")
         return Read(found, tuple(warnings))

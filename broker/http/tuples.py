@@ -68,7 +68,7 @@ def in_slots(plan: Plan, attributes: Sequence[PAttribute], values: Sequence[Any]
 
 def _unknown(name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"not in the stream's schema, left out{f': did you mean {near[0]!r}?' if near else ''}"
+    return f"not in the stream's schema, excluded{f': did you mean {near[0]!r}?' if near else ''}"
 
 
 def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:

@@ -13,7 +13,6 @@ from asc.plan.destination import Destination
 from asc.plan.plan import Plan, Query
 from asc.predicate.join import JoinPredicate
 from asc.predicate.normal_form import Predicate
-from asc.predicate.normaliser import TAUTOLOGY
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.errors import QueryError
@@ -173,9 +172,7 @@ class Candidate:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return the warnings of its registration."""
-        # A WHERE of TRUE asks for every record, as that of a near query without one does.
-        asks_for_all = self.query.where.strip().upper() == "TRUE"
-        own = tuple(one for one in self.predicate.warnings if not (asks_for_all and one == TAUTOLOGY))
+        own = self.predicate.warnings
         refused = {} if self.members is None else self.members.refused
         if not refused:
             return own

@@ -1,63 +1,148 @@
-"""The options of ``asc query add`` for events."""
+"""``asc events``: the objects that a query begins to accept, and those that it no longer accepts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any
 
 import click
 
+from broker.client.client import Client
+from broker.queries.query import check_id
+from cli.arguments import layer_option, stream_option, where_option
+from cli.checking import Check, check_options
+from cli.client import Json, server_options
+from cli.command import Command, Group, examples
 from cli.duration import Duration
+from cli.output import json_option
+from cli.registered import print_registered, standing_options
 
-_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+_OPTIONS = '--where "altitude < 1000" --key icao24 --time ts --events enter,exit --dwell 30s'
+_ADD = f"asc events add low {_OPTIONS}"
+_CHECK = f"asc events check low {_OPTIONS}"
 
 
-def events_options(command: _Decorated) -> _Decorated:
-    """Add ``--events``, ``--key``, ``--time``, ``--dwell`` and ``--lost-after`` to a command."""
+def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--where`` and the options of the operator: the command's ``where`` and ``operator``."""
+
+    @wraps(command)
+    def with_operator(
+        *,
+        key: str,
+        time: str | None,
+        events: str | None,
+        dwell: float | None,
+        lost_after: float | None,
+        **others: Any,
+    ) -> Any:
+        return command(operator=_operator(key, time, events, dwell, lost_after), **others)
+
     options = (
+        where_option,
+        click.option("--key", required=True, metavar="SQL", help="The identity of an object: a column or expression."),
+        click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP; by default the record's own."),
         click.option(
-            "--events",
-            metavar="KINDS",
-            help="Send events in place of records: some of enter, exit, lost, with commas between.",
-        ),
-        click.option(
-            "--key", metavar="SQL", help="With --events: what tells objects apart, as a column or expression."
-        ),
-        click.option(
-            "--time", metavar="SQL", help="With --events: their time, a TIMESTAMP; by default the record's own."
+            "--events", metavar="TYPES", help="Some of enter, exit and lost, separated by commas; by default all."
         ),
         click.option(
             "--dwell",
             type=Duration(),
             metavar="TIME",
-            help="With --events: only once an object was inside, or outside, for so long, as 30s.",
+            help="The time that an object has to be inside, or outside, before an event, as 30s; by default 0s.",
         ),
         click.option(
             "--lost-after",
             type=Duration(),
             metavar="TIME",
-            help="With --events: how long after its last record an object is lost and forgotten; by default 1h.",
+            help="The time after its last record when an object is lost and forgotten; by default 1h.",
         ),
     )
+    found: Callable[..., Any] = with_operator
     for option in reversed(options):
-        command = option(command)
-    return command
+        found = option(found)
+    return found
 
 
-def events_operator(
-    events: str | None, key: str | None, time: str | None, dwell: float | None, lost_after: float | None
-) -> dict[str, Any] | None:
-    """Return the operator that the options ask for, as the API has it; None where they ask for none.
+def _operator(
+    key: str, time: str | None, events: str | None, dwell: float | None, lost_after: float | None
+) -> dict[str, Any]:
+    others = {"time": time, "dwell_s": dwell, "lost_after_s": lost_after}
+    types = None if events is None else [event.strip() for event in events.split(",")]
+    given = {name: value for name, value in {"events": types, **others}.items() if value is not None}
+    return {"name": "events", "key": key, **given}
 
-    >>> events_operator("enter,exit", "icao24", None, 30, None)
-    {'name': 'events', 'events': ['enter', 'exit'], 'key': 'icao24', 'dwell_s': 30}
+
+@click.group(
+    cls=Group,
+    epilog=examples(
+        _ADD,
+        "asc query list --operator events",
+        "asc query show low",
+        "asc query pause low",
+        "asc query remove low",
+    ),
+)
+def events() -> None:
+    """Objects that a query begins to accept, and those that it no longer accepts.
+
+    An event query writes enter, exit and lost of each object, in place of the records that it accepts. It is a query:
+    'asc query' lists, shows, pauses, resumes and removes it.
     """
-    others = {"key": key, "time": time, "dwell_s": dwell, "lost_after_s": lost_after}
-    given = {name: value for name, value in others.items() if value is not None}
-    if events is None:
-        if given:
-            raise click.UsageError("--key, --time, --dwell and --lost-after go with --events")
-        return None
-    if key is None:
-        raise click.UsageError("--events goes with --key, which tells objects apart")
-    return {"name": "events", "events": [kind.strip() for kind in events.split(",")], **given}
+
+
+@events.command(
+    cls=Command,
+    epilog=examples(
+        _ADD,
+        'asc events add over --layer zones --where "ST_Contains(zones.geometry, ST_Point(longitude, latitude))" '
+        "--key icao24 --time ts --events enter,exit",
+    ),
+)
+@click.argument("query_id", metavar="ID")
+@_definition_options
+@stream_option("The stream of the query; needed where the daemon has several.")
+@layer_option("Make it a join: events of each shape of this layer.")
+@standing_options
+@server_options
+@json_option
+def add(
+    *,
+    client: Client,
+    query_id: str,
+    where: str,
+    operator: Json,
+    stream: str | None,
+    layer: str | None,
+    fields: Json,
+    replaces: bool,
+    as_json: bool,
+) -> None:
+    """Register an event query, or replace the query of that ID.
+
+    Its topic gets an event when the query begins to accept an object (enter), when it no longer accepts it (exit), and
+    when an object inside was not seen for --lost-after (lost). With --layer these are events of each shape.
+    """
+    body = {"id": query_id, "where": where, "operator": operator, **fields}
+    body.update({"stream": stream} if stream else {})
+    body.update({"join": {"layer": layer, "per_shape": False}} if layer else {})
+    print_registered(client.register(body, replaces=replaces), as_json)
+
+
+@events.command(
+    cls=Command,
+    epilog=examples(f"{_CHECK} --schema aircraft.ddl", f"{_CHECK} --stream aircraft"),
+)
+@click.argument("query_id", metavar="ID")
+@_definition_options
+@layer_option("With --stream: the layer of a join.")
+@check_options
+def check(*, check: Check, query_id: str, where: str, operator: Json, layer: str | None) -> None:
+    """Check the options of 'add' without registering the query ID.
+
+    With --stream the daemon checks them as at a registration; with --schema no daemon is needed, no Kafka and no Java.
+    """
+    if layer and check.schema_file is not None:
+        raise click.UsageError("--layer goes with --stream: the daemon has the layers")
+    check_id(query_id)
+    check.show(where, operator, {"layer": layer, "per_shape": False} if layer else None)

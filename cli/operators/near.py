@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 import click
 
 from broker.client.client import Client
+from broker.queries.query import check_id
 from cli.arguments import stream_option
+from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.duration import Duration
 from cli.output import json_option
 from cli.registered import print_registered, standing_options
 
-_ADD = "asc near add close --key icao24 --time ts --distance 9260 --window 30s --every 10s"
+_OPTIONS = "--key icao24 --time ts --distance 9260 --window 30s --every 10s"
+_ADD = f"asc near add close {_OPTIONS}"
+_CHECK = f"asc near check close {_OPTIONS}"
 
 
 def _metres(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
@@ -22,6 +29,65 @@ def _metres(_ctx: click.Context, _param: click.Parameter, value: float) -> float
     if not math.isfinite(value):
         raise click.BadParameter("give a number of metres")
     return value
+
+
+def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--where`` and the options of the operator: the command's ``where`` and ``operator``."""
+
+    @wraps(command)
+    def with_operator(
+        *,
+        where: str | None,
+        key: str,
+        time: str | None,
+        position: str | None,
+        distance: float,
+        window: float,
+        every: float,
+        on: str | None,
+        events: str | None,
+        **others: Any,
+    ) -> Any:
+        operator = {"name": "near", "key": key, "distance_m": distance, "window_s": window, "every_s": every}
+        types = None if events is None else [event.strip() for event in events.split(",")]
+        given = {"time": time, "position": position, "on": on, "events": types}
+        operator.update({name: value for name, value in given.items() if value is not None})
+        return command(where=where or "true", operator=operator, **others)
+
+    options = (
+        click.option("--key", required=True, metavar="SQL", help="The identity of an object: a column or expression."),
+        click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP; by default the record's own."),
+        click.option(
+            "--position", metavar="SQL", help="The position of an object; by default ST_Point(longitude, latitude)."
+        ),
+        click.option(
+            "--distance",
+            required=True,
+            type=float,
+            callback=_metres,
+            metavar="METRES",
+            help="The largest distance of a pair.",
+        ),
+        click.option(
+            "--window",
+            required=True,
+            type=Duration(),
+            metavar="TIME",
+            help="The time for which the last position of an object is valid, as 30s.",
+        ),
+        click.option("--every", required=True, type=Duration(), metavar="TIME", help="The time between ticks, as 10s."),
+        click.option("--on", metavar="SQL", help="A predicate over both objects, a and b, as a.altitude < b.altitude."),
+        click.option(
+            "--events",
+            metavar="TYPES",
+            help="near, apart or both, separated by a comma: changes since the tick before. By default every pair.",
+        ),
+        click.option("--where", metavar="SQL", help="A predicate over the records; by default all of them."),
+    )
+    found: Callable[..., Any] = with_operator
+    for option in reversed(options):
+        found = option(found)
+    return found
 
 
 @click.group(
@@ -52,27 +118,8 @@ def near() -> None:
     ),
 )
 @click.argument("query_id", metavar="ID")
-@stream_option("The stream it stands on; may be left out where there is one.")
-@click.option("--key", required=True, metavar="SQL", help="What tells objects apart, as a column or expression.")
-@click.option("--time", metavar="SQL", help="Their time, a TIMESTAMP; by default the record's own.")
-@click.option("--position", metavar="SQL", help="Where they are; by default ST_Point(longitude, latitude).")
-@click.option(
-    "--distance",
-    required=True,
-    type=float,
-    callback=_metres,
-    metavar="METRES",
-    help="How far apart they are at most.",
-)
-@click.option(
-    "--window", required=True, type=Duration(), metavar="TIME", help="How long an object is where it was seen, as 30s."
-)
-@click.option("--every", required=True, type=Duration(), metavar="TIME", help="From tick to tick, as 10s.")
-@click.option("--on", metavar="SQL", help="A predicate over both, a and b, as a.altitude < b.altitude.")
-@click.option(
-    "--events", metavar="KINDS", help="near, apart or both with a comma: what changed since the tick before it."
-)
-@click.option("--where", metavar="SQL", help="Which records it looks at; by default all.")
+@_definition_options
+@stream_option("The stream of the query; needed where the daemon has several.")
 @standing_options
 @server_options
 @json_option
@@ -80,32 +127,35 @@ def add(
     *,
     client: Client,
     query_id: str,
+    where: str,
+    operator: Json,
     stream: str | None,
-    key: str,
-    time: str | None,
-    position: str | None,
-    distance: float,
-    window: float,
-    every: float,
-    on: str | None,
-    events: str | None,
-    where: str | None,
     fields: Json,
     replaces: bool,
     as_json: bool,
 ) -> None:
     """Register a near query, or replace the query of that ID.
 
-    Its topic is told, at every multiple of --every, which two objects are at most --distance metres apart by the last
-    position of each within --window; with --events which have come so near, and which have gone. A tick is told once
-    the records are past it, by the stream's lateness.
+    At every multiple of --every, its topic gets the pairs of objects that are at most --distance metres apart, by the
+    last position of each within --window. With --events it gets the pairs that became near, or parted. The pairs of a
+    tick are written once the watermark of the stream has passed it.
     """
-    operator: dict[str, object] = {"name": "near", "key": key}
-    operator.update({"distance_m": distance, "window_s": window, "every_s": every})
-    given = {"time": time, "position": position, "on": on}
-    operator.update({name: value for name, value in given.items() if value is not None})
-    if events is not None:
-        operator["events"] = [kind.strip() for kind in events.split(",")]
-    body = {"id": query_id, "where": where or "true", "operator": operator, **fields}
+    body = {"id": query_id, "where": where, "operator": operator, **fields}
     body.update({"stream": stream} if stream else {})
     print_registered(client.register(body, replaces=replaces), as_json)
+
+
+@near.command(
+    cls=Command,
+    epilog=examples(f"{_CHECK} --schema aircraft.ddl", f"{_CHECK} --stream aircraft"),
+)
+@click.argument("query_id", metavar="ID")
+@_definition_options
+@check_options
+def check(*, check: Check, query_id: str, where: str, operator: Json) -> None:
+    """Check the options of 'add' without registering the query ID.
+
+    With --stream the daemon checks them as at a registration; with --schema no daemon is needed, no Kafka and no Java.
+    """
+    check_id(query_id)
+    check.show(where, operator)

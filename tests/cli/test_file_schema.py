@@ -23,7 +23,7 @@ def test_csv(tmp_path: Path) -> None:
     assert found.ddl == "n INT,\n`odd name` STRING,\nat TIMESTAMP,\n_key STRING"
     assert Schema.from_ddl(found.ddl).arrow.names == ["n", "odd name", "at", "_key"]
     assert found.notes[0] == "n: INT from 2 rows, 50% empty"
-    assert "a column without a name: left out" in found.notes
+    assert "a column without a name: excluded" in found.notes
     assert found.notes[-1].startswith("_key: a stream cannot have it")
 
 
@@ -75,7 +75,7 @@ def test_parquet_has_its_own(tmp_path: Path) -> None:
     found = schema_of_file(tmp_path / "rows.parquet", 1)
     assert found.ddl == "n BIGINT,\nat TIMESTAMP,\ns STRING,\nplace STRUCT<day: DATE, u: DECIMAL(20,0)>"
     assert found.notes[0] == "n: BIGINT, for uint32, as the file says"
-    assert "clock: left out" in found.notes[-1]
+    assert "clock: excluded" in found.notes[-1]
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,11 @@ def test_a_join_is_checked_before_it_is_one(asc: Asc, zones: Path) -> None:
 
 
 def test_the_events_of_a_join_are_shown_in_words(asc: Asc, zones: Path) -> None:
-    events = ("--events", "enter,exit", "--key", "dest")
-    added = asc("join", "add", "told", "--stream", "flights", "--layer", "zones", "--where", WHERE, *events)
+    common = ("--stream", "flights", "--layer", "zones", "--where", WHERE, "--events", "enter,exit", "--key", "dest")
+    checked = asc("events", "check", "told", *common)
+    assert checked.exit_code == 0, checked.stderr
+    assert "the operator reads\n  CAST(dest AS STRING)  string" in checked.stdout
+    added = asc("events", "add", "told", *common)
     assert added.exit_code == 0, added.stderr
     shown = dict(line.split(maxsplit=1) for line in asc("query", "show", "told").stdout.splitlines() if " " in line)
     assert shown["operator"].startswith("events: ")

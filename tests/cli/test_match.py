@@ -85,7 +85,7 @@ def test_what_a_stream_would_not_decode_is_left_out_and_said(
     found = json.loads(result.stdout)
     assert (found["rows"], found["accepted"], found["queries"]["late"]) == (rows, 2, 2)
     assert (found["undecodable"], found["first_undecodable"]) == (3, said)
-    assert f"warning: 3 rows cannot be decoded, left out; the first: {said}\n" in result.stderr
+    assert f"warning: 3 rows cannot be decoded, excluded; the first: {said}\n" in result.stderr
     # Also where no query reads the bad field, and in the rows that are written.
     result = files.match(files / name, "--output", files / "out")
     assert result.stderr.splitlines()[0] == "starting Spark: as --spark says"

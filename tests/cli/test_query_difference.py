@@ -1,4 +1,4 @@
-"""What files would change: field by field, with what is left out of a file filled in as the daemon does."""
+"""What files would change: field by field, with what is excluded of a file filled in as the daemon does."""
 
 from __future__ import annotations
 

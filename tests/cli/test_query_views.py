@@ -61,7 +61,7 @@ def test_explain_follows_a_tuple(asc: Asc) -> None:
     alone = asc("query", "explain", "explained", "--all")
     assert (alone.exit_code, "--all needs --tuple" in alone.stderr) == (2, True)
     misspelt = asc("query", "explain", "explained", "--tuple", '{"Delay": 75}')
-    assert misspelt.stderr == "warning: field 'Delay': not in the stream's schema, left out: did you mean 'delay'?\n"
+    assert misspelt.stderr == "warning: field 'Delay': not in the stream's schema, excluded: did you mean 'delay'?\n"
     assert asc.json("query", "explain", "explained")["text"] in constructs.stdout
 
 

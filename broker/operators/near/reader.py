@@ -122,5 +122,5 @@ class NearReader(FeedReader):
         try:
             return near_condition(text, self._analyser, patiently=True)
         except AscError as error:
-            LOG.error("the condition of a near query is left out, with the pairs that it would accept: %s", error)
+            LOG.error("the condition of a near query is excluded, with the pairs that it would accept: %s", error)
             return None

@@ -147,8 +147,8 @@ def test_contradictions(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "TRUE",
         "1 = 1",
+        "NOT FALSE",
         "a IS NULL OR a IS NOT NULL",
         "a > 5 OR a <= 5 OR a IS NULL",
         "a <= 5 OR a >= 6 OR a IS NULL",
@@ -163,6 +163,13 @@ def test_tautologies(text: str) -> None:
     assert predicate.match_all
     assert predicate.conjuncts == ()
     assert predicate.warnings == ("a tautology: it accepts every record",)
+
+
+@pytest.mark.parametrize("text", ["TRUE", " true "])
+def test_a_predicate_that_asks_for_every_record_has_no_warning(text: str) -> None:
+    predicate = normalise(text, SCHEMA)
+    assert predicate.match_all
+    assert predicate.warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_a_tuple_through_the_plan(as_token: Callable[[str], TestClient], resting
     assert found["verdict"]["accepted"] is True
     assert constraints(found["verdict"]) == [("n > 60", "n = 75", True)]
     assert found["version"] == resting.streams()[stream].running.plan.version
-    assert "field 'nn': not in the stream's schema, left out: did you mean 'n'?" in found["warnings"]
+    assert "field 'nn': not in the stream's schema, excluded: did you mean 'n'?" in found["warnings"]
     fallen = [
         (one["query"], one["term"])
         for block in found["trace"]["blocks_shown"]

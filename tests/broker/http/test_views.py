@@ -228,7 +228,7 @@ def test_what_a_tuple_has_no_record_for_is_warned_of(resting: Resting, where: st
     query = registered(resting, "warned", where)
     found = explained(resting.permitted, query.id, {"n": 2, "s": "x", "more": 1})
     left_out, *others = found["warnings"]
-    assert left_out == "field 'more': not in the stream's schema, left out"
+    assert left_out == "field 'more': not in the stream's schema, excluded"
     assert [warning.partition(":")[0] for warning in others] == warned
     assert explained(resting.permitted, query.id, None)["warnings"] == []
 

@@ -45,7 +45,7 @@ def answer_of(
         "dead_letter": None,
         "verdict": trace.pop("verdict"),
         "trace": trace,
-        "warnings": ["field 'nn': not in the stream's schema, left out"],
+        "warnings": ["field 'nn': not in the stream's schema, excluded"],
     }
 
 

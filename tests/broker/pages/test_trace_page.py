@@ -65,7 +65,7 @@ def test_the_verdict_the_terms_and_the_way(answer: dict[str, Any]) -> None:
         "A tuple at late",
         "late: not accepted because city = 'Oslo' fails (city = 'Bergen').",
         "Accepted by 2 of 4 queries",
-        "field 'nn': not in the stream's schema, left out",
+        "field 'nn': not in the stream's schema, excluded",
         '"city": "Bergen"',
         "The terms of late",
         "delay = 45",

@@ -29,6 +29,28 @@ def test_a_distance_is_a_number(distance: str) -> None:
     assert "give a number of metres" in ran.output
 
 
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        ((), 0, "accepts every record\nthe operator reads\n  CAST(icao24 AS STRING)  string\n"),
+        (("--on", "a.altitude < b.altitude"), 0, "  altitude  double\n"),
+        (("--on", "a.altitude < c.altitude"), 1, "c.altitude"),
+        (("--window", "1h"), 1, "window_s"),
+        (("--position", "altitude"), 1, "operator.position 'altitude'"),
+    ],
+    ids=["plain", "condition", "object", "window", "position"],
+)
+def test_the_options_of_add_are_checked_by_a_schema_alone(
+    given: tuple[str, ...], code: int, said: str, tmp_path: Path
+) -> None:
+    schema = tmp_path / "aircraft.ddl"
+    schema.write_text("icao24 STRING, ts TIMESTAMP, altitude DOUBLE, longitude DOUBLE, latitude DOUBLE", "utf-8")
+    options = ("--key", "icao24", "--time", "ts", "--distance", "9260", *ONCE, *given)
+    ran = CliRunner().invoke(near, ["check", "close", *options, "--schema", str(schema)])
+    assert ran.exit_code == code, ran.output
+    assert said in (ran.output if code == 0 else str(ran.exception))
+
+
 @pytest.mark.kafka
 @pytest.mark.spark
 def test_the_topics_get_the_pairs_that_are_near(asc: Asc, tmp_path: Path) -> None:

@@ -1,0 +1,36 @@
+"""Analysis of predicates by a schema alone, for checks without a daemon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaAnalyser:
+    """The meaning of predicates over a schema, without Spark: nothing is asked about expressions that Spark computes.
+
+    ``time_zone``: that of TIMESTAMP literals.
+    """
+
+    attributes: Schema
+    time_zone: str = "UTC"
+
+    def normalise(self, where: str) -> Predicate:
+        """Return the normal form of a predicate; PredicateError where it is none."""
+        from asc.predicate import normalise
+
+        return normalise(where, self.attributes, time_zone=self.time_zone)
+
+    def over(self, schema: Schema) -> Self:
+        """Return the analyser of predicates over another schema."""
+        return replace(self, attributes=schema)
+
+    def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
+        """Accept the predicate: the daemon asks Spark about it at its registration."""

@@ -1,0 +1,111 @@
+"""Checks of a query before it is registered, by the daemon or by a schema file alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from broker.visible_text import visible
+from cli.arguments import EXISTING_FILE, stream_option
+from cli.client import Json, address_options, connected
+from cli.output import json_option, print_json
+
+if TYPE_CHECKING:
+    from broker.answers.query import Join
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The means of a check that the options of a command name, and the form in which it is printed."""
+
+    schema_file: Path | None
+    stream: str | None
+    time_zone: str | None
+    address: tuple[str, Path | None, Path | None]
+    as_json: bool
+
+    def show(self, where: str, operator: Json | None = None, join: Join | None = None) -> None:
+        """Print the normal form of a predicate, and the expressions of its operator; AscError where it is refused."""
+        if self.schema_file is None:
+            with connected(*self.address) as client:
+                found: Json = client.check(where, stream=self.stream, join=join, operator=operator)
+        else:
+            found = checked_offline(where, operator, self.schema_file, self.time_zone or "UTC")
+        if self.as_json:
+            print_json(found)
+            return
+        click.echo(visible(found["text"], kept="\n"))
+        if found["expressions"]:
+            click.echo("the operator reads")
+            for read in found["expressions"]:
+                click.echo(visible(f"  {read['sql']}  {read['type']}"))
+
+
+def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--schema``, ``--stream``, ``--time-zone``, the daemon's address and ``--json``: the command's ``check``."""
+
+    @wraps(command)
+    def with_check(
+        *,
+        schema_file: Path | None,
+        stream: str | None,
+        time_zone: str | None,
+        server: str,
+        token_file: Path | None,
+        ca_file: Path | None,
+        as_json: bool,
+        **others: Any,
+    ) -> Any:
+        if schema_file is not None and stream is not None:
+            raise click.UsageError("give --stream or --schema, not both: a stream has a schema of its own")
+        if schema_file is None and stream is None:
+            raise click.UsageError("give --stream, or --schema to check without a daemon")
+        if stream is not None and time_zone is not None:
+            raise click.UsageError("--time-zone goes with --schema: the daemon has its own")
+        check = Check(schema_file, stream, time_zone, (server, token_file, ca_file), as_json)
+        return command(check=check, **others)
+
+    options = (
+        click.option(
+            "--schema",
+            "schema_file",
+            type=EXISTING_FILE,
+            help="The stream's schema, to check without a daemon: Spark DDL, or the JSON of a Spark StructType.",
+        ),
+        stream_option("The stream of the daemon, to check as it would at registration."),
+        click.option("--time-zone", help="With --schema: the time zone that TIMESTAMP literals are read in, else UTC."),
+        address_options,
+        json_option,
+    )
+    found: Callable[..., Any] = with_check
+    for option in reversed(options):
+        found = option(found)
+    return found
+
+
+def checked_offline(where: str, operator: Json | None, schema_file: Path, time_zone: str) -> Json:
+    """Return the answer of ``/v1/check`` by a schema file alone, without Spark; AscError where a query is refused."""
+    from asc.predicate import normalise
+    from asc.predicate.describe import plain_form
+    from broker.formats.record_attributes import attributes_of
+    from broker.operators.kinds import definition_of, kind_of
+    from broker.operators.schema_analyser import SchemaAnalyser
+    from cli.schema_file import read_schema
+
+    # The record's own attributes are there in every stream.
+    attributes = attributes_of(read_schema(schema_file))
+    found = plain_form(normalise(where, attributes, time_zone=time_zone))
+    definition = None if operator is None else definition_of(operator)
+    if definition is None:
+        return {**found, "expressions": []}
+    expressions = kind_of(definition).read(definition, SchemaAnalyser(attributes, time_zone))
+    read = dict.fromkeys(one for predicate in expressions.all for one in predicate.read)
+    return {
+        **found,
+        "expressions": [{"sql": one.sql, "type": str(one.type), "spark": one.is_computed} for one in read],
+    }

@@ -1,0 +1,9 @@
+"""The commands of the kinds of operators, one group a kind."""
+
+from __future__ import annotations
+
+from cli.operators.events import events
+from cli.operators.near import near
+
+OPERATOR_COMMANDS = (events, near)
+"""The group of each kind, by the name of the kind, in the order of the table of kinds."""
