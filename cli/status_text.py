@@ -63,11 +63,14 @@ def _row(stream: Mapping[str, Any]) -> list[Any]:
     plan = stream["plan"]
     monitor, flow = plan.get("monitor"), plan.get("flow") or {}
     tuples, cost, rearranged = ("-", "-", "-") if monitor is None else _monitored(monitor)
+    # Before the first change, the registry has no record.
+    version = plan.get("version", -1)
     return [
         *(stream["name"], stream["queries"], stream.get("not_served", 0)),
         *(_rate(flow.get("records_per_s")), _rate(flow.get("written_per_s")), _or_dash(flow.get("lag_records"))),
         *(tuples, _dead_letters(stream).get("total", 0), stream["topic"], stream["format"]),
-        *(cost, rearranged, plan.get("conjuncts"), len(plan.get("p_attributes", ())), plan.get("version")),
+        *(cost, rearranged, plan.get("conjuncts"), len(plan.get("p_attributes", ()))),
+        "-" if version < 0 else version,
     ]
 
 
@@ -113,7 +116,8 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: latency of the last minute: {_within('half', 'half', half_s)}, {nearly_all}"
     if most := (plan.get("delivered") or {}).get("most"):
         told = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
-        yield f"{name}: {counted(plan['delivered']['total'], 'record')} accepted by queries, the most by {told}"
+        matches = plan["delivered"]["total"]
+        yield f"{name}: {matches:,} matches, one for each record and query; the most: {told}"
     for op, status in (plan.get("operators") or {}).items():
         yield from _operator(name, op, status)
     if phases := plan.get("phases"):
@@ -127,9 +131,11 @@ def _operator(name: str, op: str, status: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines about the operators of one kind of a stream."""
     outputs = ", ".join(f"{count:,} {kind}" for kind, count in sorted(status["outputs"].items())) or "none"
     behind = "" if not status["lag_records"] else f", {counted(status['lag_records'], 'record')} of the feed behind"
-    yield f"{name}: {op}: {status['queries']:,} queries, {status['held']:,} held; outputs: {outputs}{behind}"
+    held = "not counted yet" if status["held"] is None else f"{status['held']:,}"
+    queries = counted(status["queries"], "query")
+    yield f"{name}: {op}: {queries}, {status['held_noun']} held: {held}; outputs: {outputs}{behind}"
     for time, at in status["watermarks"].items():
-        yield f"{name}: {op}: watermark of {time}: {at}"
+        yield f"{name}: {op}: watermark of {time}: {at}; results of later times wait for records past lateness_s"
     if excluded := status["excluded"]:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(excluded.items()))
         yield f"{name}: {op}: excluded, of {status['observations'] + sum(excluded.values()):,}: {reasons}"

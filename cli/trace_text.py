@@ -76,6 +76,8 @@ def write_page(answer: Json, path: Path) -> None:
 
 def _summary(trace: Json) -> Iterator[str]:
     told = f"accepted by {trace['accepted_count']:,} of {counted(trace['queries'], 'query')}"
+    if shapes := trace.get("join_shapes"):
+        told += f" ({shapes:,} of them shapes of joins)"
     more = trace["accepted_count"] - len(trace["accepted"])
     ids = ", ".join(trace["accepted"]) + (f" and {more:,} more" if more else "")
     yield visible(f"{told}: {ids}" if ids else told)

@@ -139,10 +139,14 @@ class Delivered(TypedDict):
 
 
 class OperatorFigures(TypedDict):
-    """The operators of one kind: their state, outputs by type, exclusions by reason, and watermarks."""
+    """The operators of one kind: their state, outputs by type, exclusions by reason, and watermarks.
+
+    ``held``: the number of things in the state, which ``held_noun`` names; null where no batch has counted them.
+    """
 
     queries: int
-    held: int
+    held: int | None
+    held_noun: str
     observations: int
     outputs: dict[str, int]
     excluded: dict[str, int]

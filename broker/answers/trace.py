@@ -94,10 +94,14 @@ class BlockTrace(TypedDict):
 
 
 class PlanTrace(TypedDict):
-    """The path of a tuple through a plan, and the queries that accept it."""
+    """The path of a tuple through a plan, and the queries that accept it.
+
+    ``queries``: the entries of the plan, among them ``join_shapes`` entries for the shapes of joins.
+    """
 
     version: int
     queries: int
+    join_shapes: int
     conjuncts: int
     accepted_count: int
     accepted: list[str]

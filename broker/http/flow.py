@@ -6,6 +6,7 @@ from typing import Any
 
 from asc.operators.times import FIRST_US, time_text
 from broker.http.permitted import Permitted
+from broker.operators.kinds import OPERATORS
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 from broker.stream.timeline import MOMENT_S, Moment
@@ -32,6 +33,7 @@ def described_operators(stream: Stream) -> dict[str, Any]:
         op: {
             "queries": status.queries,
             "held": status.held,
+            "held_noun": OPERATORS[op].held_noun,
             "observations": status.observations,
             "outputs": status.outputs,
             "excluded": status.excluded,

@@ -15,6 +15,7 @@ from broker.http.models import TraceBody, plain_query
 from broker.http.permitted import Permitted
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.kafka.source_record import Place, SourceRecord
+from broker.matching.plan_ids import join_shapes_in
 from broker.queries.candidate import plan_id_of
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
@@ -143,7 +144,7 @@ def _followed(
         keys = {one: one.key_of(value) for one, value in zip(plan.p_attributes, in_order, strict=True)}
         return {"verdict": plain(judged(plan, str(plan_id), keys))}
     found = dict(plain(traced(plan, in_order, query_id=plan_id, blocks=body.max_blocks, listed=body.max_ids)))
-    return {"verdict": found.pop("verdict"), "trace": found}
+    return {"verdict": found.pop("verdict"), "trace": {**found, "join_shapes": join_shapes_in(plan)}}
 
 
 def _when(stream: Stream, plan: Plan, place: Place) -> str:

@@ -45,6 +45,11 @@ def member_count(plan: Plan, join_id: str) -> int:
     return sum(high - low for low, high in _places(plan, join_id))
 
 
+def join_shapes_in(plan: Plan) -> int:
+    """Return the number of a plan's queries that are shapes of joins. Cost: a scan of the ids."""
+    return int(pc.sum(pc.match_substring_regex(plan.query_ids, _SEPARATOR.pattern)).as_py() or 0)
+
+
 def _places(plan: Plan, join_id: str) -> Iterator[tuple[int, int]]:
     """Where those of either kind begin and end among the plan's queries."""
     for separator in (OF_SHAPE, OF_PAIR):

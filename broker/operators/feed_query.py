@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from broker.errors import BrokerError
 from broker.failure import one_line, root_cause, text_of
 from broker.operators.feed_part import PARTS
+from broker.operators.held_counts import HeldCounts
 from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class FeedQuery:
         self._query: StreamingQuery | None = None
         self._supervisor = threading.Thread(target=self._supervise, name=f"{reader.name}-{stream}", daemon=True)
         self._tallies: Any = None
+        self._held = HeldCounts(self._folder)
         self.failures = 0
         """The number of times it ended with an error and was started again."""
         self.problem: str | None = None
@@ -116,6 +118,11 @@ class FeedQuery:
         """Return the counts of its batches since the daemon started; None where the query was not started."""
         found: FeedTally | None = None if self._tallies is None else self._tallies.value
         return found
+
+    @property
+    def held(self) -> int | None:
+        """Return the number of objects or observations in its state; None where no batch has counted them."""
+        return self._held.total
 
     def start(self) -> None:
         """Start the supervision, and the query itself where it was started before."""
@@ -189,6 +196,8 @@ class FeedQuery:
             ends = json.loads(progress.json())["sources"][0]["endOffset"] or {}
             self.done = {int(partition): int(offset) for partition, offset in ends.get(self._topic, {}).items()}
             self.problem = None
+            if self.tally is not None:
+                self._held.keep(self.tally.held)
 
     def _started(self) -> StreamingQuery:
         from pyspark.sql import functions as sf

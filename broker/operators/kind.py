@@ -43,7 +43,7 @@ class OperatorKind(Protocol[D]):
     ``name``: the tag in records, plans, messages and metrics. ``noun``: one query of the kind, in messages to users.
     ``definition``: the class of its parameters. ``body``: their model in the API. ``handoff``: the path of records to
     it. ``limits``: keys of ``[limits]``; the first one bounds the queries of a stream. ``allows_join``: whether a join
-    may have it.
+    may have it. ``held_noun``: the things in its state, in the plural.
     """
 
     @property
@@ -66,6 +66,9 @@ class OperatorKind(Protocol[D]):
 
     @property
     def allows_join(self) -> bool: ...
+
+    @property
+    def held_noun(self) -> str: ...
 
     def read(self, definition: D, analyser: RecordAnalyser, *, patiently: bool = False) -> OperatorExpressions:
         """Return the expressions of a definition, checked; QueryError where one is refused.

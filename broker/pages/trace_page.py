@@ -65,8 +65,10 @@ def _verdict(answer: Json) -> Markup:
 
 
 def _summary(trace: Json) -> str:
+    shapes = trace.get("join_shapes")
+    joins = f" ({shapes:,} of them shapes of joins)" if shapes else ""
     return (
-        f"Accepted by {trace['accepted_count']:,} of {_counted(trace['queries'], 'query', 'queries')}; "
+        f"Accepted by {trace['accepted_count']:,} of {_counted(trace['queries'], 'query', 'queries')}{joins}; "
         f"{_counted(trace['evaluated'], 'construct')} visited in {_counted(trace['blocks'], 'block')}, "
         f"{trace['dropped_blocks']:,} of them left no candidate."
     )

@@ -17,15 +17,15 @@ from broker.stream.event_time import Marks
 class OperatorStatus:
     """The operators of one kind of a stream, since the daemon started.
 
-    ``queries``: in the running plan. ``held``: objects, observations or points in the states, as far as parts of the
-    feed had messages. ``outputs`` by type, ``excluded`` observations by reason. ``watermarks_us``: microseconds since
-    1970 by time expression. ``lag_records``: of the feed, not done; None where that is not known. ``failures``: the
-    number of times the reader of the feed ended with an error. ``problem``: the reason why it does not run, None while
-    it does.
+    ``queries``: in the running plan. ``held``: objects, observations or points (the kind's ``held_noun``) in the
+    states; None where no batch has counted them. ``outputs`` by type, ``excluded`` observations by reason.
+    ``watermarks_us``: microseconds since 1970 by time expression. ``lag_records``: of the feed, not done; None where
+    that is not known. ``failures``: the number of times the reader of the feed ended with an error. ``problem``: the
+    reason why it does not run, None while it does.
     """
 
     queries: int
-    held: int
+    held: int | None
     observations: int
     outputs: Mapping[Kind, int]
     excluded: Mapping[str, int]
@@ -70,7 +70,7 @@ def operator_statuses(
             continue
         found[op] = OperatorStatus(
             queries[op],
-            0 if tally is None else sum(tally.held.values()),
+            query.held,
             0 if tally is None else tally.observations,
             {} if tally is None else dict(tally.outputs),
             {} if tally is None else dict(tally.excluded),

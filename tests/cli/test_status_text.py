@@ -53,7 +53,7 @@ def test_a_stream_is_told_in_full() -> None:
         "s: 11 dead letters of 2 other reasons: --json has them",
         "s: 1,300 evaluation errors, each NULL to its query: 'asc query show ID' has the query's",
         "s: latency of the last minute: half within 83 ms, 99 of 100 within 2.5 s",
-        "s: 6,000 records accepted by queries, the most by late 5,000, oslo 1,000",
+        "s: 6,000 matches, one for each record and query; the most: late 5,000, oslo 1,000",
         "s: ms of a batch by phase: bind 2, run 150",
         "2026-01-31T12:00:00Z  s block 0: cost, dropping ratio - -> 0.500, cost 4.00 -> 2.00, a, b, c, d, ... -> "
         "macro b, a (3 micro-arrows), 0.25 s",
@@ -111,16 +111,31 @@ def test_why_it_is_not_ready_is_never_cut() -> None:
     assert lines == [f"not ready at http://b: {reason}"]
 
 
+def test_a_plan_without_a_change_has_no_version() -> None:
+    assert status_lines(found({**PLAN, "version": -1}))[2].split()[-1] == "-"
+
+
 def test_each_kind_of_operator_has_its_lines() -> None:
-    status = {"queries": 3, "held": 1_200, "observations": 90, "outputs": {}, "excluded": {}, "watermarks": {}}
+    status = {
+        "queries": 3,
+        "held": 1_200,
+        "held_noun": "objects",
+        "observations": 90,
+        "outputs": {},
+        "excluded": {},
+        "watermarks": {},
+    }
     status |= {"lag_records": None, "failures": 0, "problem": None}
     lines = status_lines(found({"operators": {"events": status}}))
-    assert lines[-1] == "s: events: 3 queries, 1,200 held; outputs: none"
+    assert lines[-1] == "s: events: 3 queries, objects held: 1,200; outputs: none"
+    lines = status_lines(found({"operators": {"events": {**status, "held": None}}}))
+    assert lines[-1] == "s: events: 3 queries, objects held: not counted yet; outputs: none"
     more = {"excluded": {"stale": 9, "key": 1}, "outputs": {"exit": 2, "enter": 3_000}, "lag_records": 7}
     more["watermarks"] = {"unix_micros(ts)": "2026-01-01T00:00:00.000000Z"}
     assert status_lines(found({"operators": {"events": {**status, **more}, "near": status}}))[-4:] == [
-        "s: events: 3 queries, 1,200 held; outputs: 3,000 enter, 2 exit, 7 records of the feed behind",
-        "s: events: watermark of unix_micros(ts): 2026-01-01T00:00:00.000000Z",
+        "s: events: 3 queries, objects held: 1,200; outputs: 3,000 enter, 2 exit, 7 records of the feed behind",
+        "s: events: watermark of unix_micros(ts): 2026-01-01T00:00:00.000000Z; "
+        "results of later times wait for records past lateness_s",
         "s: events: excluded, of 100: 1 key, 9 stale",
-        "s: near: 3 queries, 1,200 held; outputs: none",
+        "s: near: 3 queries, objects held: 1,200; outputs: none",
     ]

@@ -46,8 +46,13 @@ def through(plan: Plan, query: str | None, delay: int | None, city: str) -> Any:
 
 
 def test_the_way_in_a_table() -> None:
-    lines = list(trace_lines(answer_of(None, 45, "Bergen"), way=True, width=None))
+    answer = answer_of(None, 45, "Bergen")
+    lines = list(trace_lines(answer, way=True, width=None))
     assert lines[0] == "accepted by 1 of 4 queries: any"
+    joins = {**answer, "trace": {**answer["trace"], "join_shapes": 3}}
+    assert (
+        next(trace_lines(joins, way=True, width=None)) == "accepted by 1 of 4 queries (3 of them shapes of joins): any"
+    )
     assert lines[2].startswith(
         "block 0 (of 1, from 0 on): 3 of 4 conjuncts to begin with, 3 constructs visited, accepted by 1 query"
     )

@@ -43,6 +43,7 @@ class NearKind:
     handoff: Literal["feed"] = "feed"
     limits: tuple[str, ...] = ("stream_near_queries", "stream_objects")
     allows_join: bool = False
+    held_noun: str = "observations"
 
     def read(
         self, definition: NearDefinition, analyser: RecordAnalyser, *, patiently: bool = False

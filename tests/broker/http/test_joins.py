@@ -145,6 +145,8 @@ def test_a_join_is_explained_and_traced_for_a_shape(api: TestClient, resting: Re
         traced = api.post("/v1/trace", json={"tuple": values, "query": "over/s2"}).json()
         assert traced["verdict"]["accepted"] is accepted
     assert api.post("/v1/queries/over/s2/explain", json={}).json()["query"]["id"] == "over"
+    trace = api.post("/v1/trace", json={"tuple": {"n": 1}, "stream": resting.stream("json")}).json()["trace"]
+    assert 0 < trace["join_shapes"] <= trace["queries"]
     for query_id, said in (("over/none", "shape 'zones/none'"), ("nothing/s2", "unknown query 'nothing/s2'")):
         missing = api.post(f"/v1/queries/{query_id}/explain", json={"tuple": {"d": 1.0}})
         assert missing.status_code == 404, missing.text

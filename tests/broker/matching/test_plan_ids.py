@@ -9,7 +9,15 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
 from asc.predicate import normalise
 from asc.schema import Schema
-from broker.matching.plan_ids import RegisteredIds, header_texts, member_id, members_in, registered_id, shape_of
+from broker.matching.plan_ids import (
+    RegisteredIds,
+    header_texts,
+    join_shapes_in,
+    member_id,
+    members_in,
+    registered_id,
+    shape_of,
+)
 
 SHAPES = ["CHE", "a/b", "a|b", "|", "/", "Ø 1", "x-y"]
 
@@ -27,6 +35,8 @@ def test_members_are_found_among_ids_that_begin_alike() -> None:
     ids = [member_id("over", shape, per_shape=False) for shape in SHAPES]
     others = ["ove", "over", "over-x", "over.y", "over0", "overt", "over1/CHE", "over-x/CHE", "ov/er"]
     plan = compile_plan([Query(name, normalise("n > 3", schema)) for name in [*ids, *others]])
+    assert join_shapes_in(plan) == len(SHAPES) + 3
+    assert join_shapes_in(compile_plan(())) == 0
     assert members_in(plan, "over") == sorted(ids, key=str.encode)
     assert members_in(plan, "over-x") == ["over-x/CHE"]
     assert members_in(plan, "overt") == members_in(plan, "none") == members_in(compile_plan(()), "over") == []

@@ -160,6 +160,7 @@ class EchoKind:
     handoff: Literal["feed"] = "feed"
     limits: tuple[str, ...] = ("stream_near_queries",)
     allows_join: bool = False
+    held_noun: str = "observations"
 
     def read(
         self, definition: EchoDefinition, analyser: RecordAnalyser, *, patiently: bool = False
