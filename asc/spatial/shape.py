@@ -209,21 +209,29 @@ def asked_text(key: bytes, position: str) -> str:
     """What a key asks of a position, as SQL: the shape in full where it is short, otherwise by its vertices and by a
     hash of the key, which names it: the text is the identity of the match.
     """
-    relation, distance, kind, count = struct.unpack_from("<qdqq", key, 8)
-    shape = _shape_text(key, kind & 0xFF, count)
+    relation, distance, _, _ = struct.unpack_from("<qdqq", key, 8)
+    shape = shape_text(key)
     if relation in (WITHIN_SPHERE, BELOW_SPHERE):
         return f"ST_DistanceSphere({shape}, {position}) {'<=' if relation == WITHIN_SPHERE else '<'} {distance!r}"
     more = f", {distance!r}" if relation == WITHIN_DISTANCE else ""
     return f"{_NAMES[relation]}({shape}, {position}{more})"
 
 
-def _shape_text(key: bytes, kind: int, count: int) -> str:
+def shape_text(key: bytes) -> str:
+    """Return the shape of a key as :func:`asked_text` has it."""
+    _, _, kind, count = struct.unpack_from("<qdqq", key, 8)
     vertices = (len(key) // 8 - HEAD_WORDS - count) // 2
     if vertices <= _SHORT:
         return f"ST_GeomFromText('{_wkt(Asked.of(key).geometry)}')"
     digest = hashlib.sha256(key).hexdigest()
-    name = ("points", "lines", "polygon")[kind]
+    name = ("points", "lines", "polygon")[kind & 0xFF]
     return f"ST_GeomFromText('{name} of {vertices:,} vertices, {digest}')"
+
+
+def is_of_shape(key: bytes, other: bytes) -> bool:
+    """Return whether two keys ask of the same shape, whatever relation and distance each asks for."""
+    start = 8 * KIND_WORD
+    return key[start:] == other[start:]
 
 
 def _wkt(geometry: Any) -> str:

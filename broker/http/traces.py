@@ -13,6 +13,7 @@ from broker.errors import QueryError
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.http.models import TraceBody, plain_query
 from broker.http.permitted import Permitted
+from broker.http.shape_names import shape_names, with_shape_names
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.kafka.source_record import Place, SourceRecord
 from broker.matching.plan_ids import join_shapes_in
@@ -79,7 +80,12 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
         return answer
     warnings += failure_warnings(found.failed)
     plan_id = None if query is None else plan_id_of(query, shape_id)
-    return {**answer, **_followed(plan, needed, found.values, body, plan_id=plan_id, is_whole=is_whole)}
+    answer.update(_followed(plan, needed, found.values, body, plan_id=plan_id, is_whole=is_whole))
+    if query is None:
+        return answer
+    predicate = permitted.predicate_of(query, stream, shape_id)
+    names = shape_names(predicate, permitted.shapes, query.join, shape_id)
+    return {**answer, **{part: with_shape_names(answer[part], names) for part in ("verdict", "trace")}}
 
 
 def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:

@@ -15,6 +15,7 @@ from broker.errors import QueryError
 from broker.http.flow import delivered, described_delivered, described_flow, described_operators
 from broker.http.models import plain_query
 from broker.http.permitted import Permitted
+from broker.http.shape_names import shape_names, with_shape_names
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.operators.definition import Definition
 from broker.operators.kinds import kind_of
@@ -229,14 +230,15 @@ def explained(
     if tuple_ is None or whole:
         permitted.check_sees_whole_streams("sequence of constructs", "give a tuple, without with_sequence")
     plan = permitted.plan_of(query)
+    stream = permitted.streams()[query.stream]
+    predicate = permitted.predicate_of(query, stream, shape_id)
     values = None
     waited = [] if shape_id is not None else permitted.pending_shapes(query)
     missing = [f"waits for {', '.join(waited)}, not in the layer: NULL until it is put"] if waited else []
     warnings: list[str] = []
     if tuple_ is not None:
-        stream = permitted.streams()[query.stream]
         text = tuple_text(tuple_)
-        read = permitted.predicate_of(query, stream, shape_id).read
+        read = predicate.read
         warnings = tuple_warnings(stream, json.loads(text), read)
         # Without the whole path, the expressions of other queries are not computed.
         needed = [one for one in plan.p_attributes if whole or one in read]
@@ -244,4 +246,6 @@ def explained(
         values = in_slots(plan, needed, own.values)
         warnings += failure_warnings(own.failed)
     found = explain(plan, plan_id_of(query, shape_id), values, whole=whole)
-    return {"query": plain_query(query), "version": plan.version, **asdict(found), "warnings": missing + warnings}
+    names = shape_names(predicate, permitted.shapes, query.join, shape_id)
+    shown = with_shape_names(asdict(found), names)
+    return {"query": plain_query(query), "version": plan.version, **shown, "warnings": missing + warnings}

@@ -134,6 +134,11 @@ def test_a_query_tells_what_it_waits_for(api: TestClient, resting: Resting) -> N
     answer = api.post("/v1/queries", json=body)
     assert (answer.status_code, answer.json()["query"]["pending_shapes"]) == (201, [])
     assert api.get("/v1/queries/waiting").json()["pending_shapes"] == []
+    traced = api.post("/v1/trace", json={"tuple": {"d": 1.5, "n": 1}, "query": "waiting"}).json()
+    explained = api.post("/v1/queries/waiting/explain", json={"tuple": {"d": 1.5, "n": 1}}).json()
+    assert [term["constraint"] for one in traced["verdict"]["conjuncts"] for term in one["terms"]] == [where]
+    assert where in explained["text"]
+    assert "ST_GeomFromText" not in json.dumps([traced["verdict"], traced["trace"], explained])
     api.delete("/v1/layers/zones/shapes/waited")
     shown = api.get("/v1/queries/waiting").json()
     assert (shown["pending_shapes"], shown["served"]) == (["zones/waited"], True)

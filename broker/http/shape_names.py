@@ -1,0 +1,54 @@
+"""Names of shapes in answers: a shape of a layer is shown as the user wrote it, not by its coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from asc.keys.byte_strings import quoted
+from asc.predicate.normal_form import Predicate
+from asc.spatial.layer import Layer
+from asc.spatial.shape import INTERSECTS, PLANAR, WGS84, Asked, is_of_shape, shape_text
+from broker.queries.join import Join
+
+
+def shape_names(
+    predicate: Predicate, shapes: Mapping[str, Layer], join: Join | None, shape_id: str | None
+) -> dict[str, str]:
+    """Return the names of the layers' shapes in a predicate, by the texts that constraints have for them.
+
+    ``join`` and ``shape_id``: of the member of a join, whose shape is ``LAYER.geometry``. Cost: the vertices of the
+    shapes that the predicate names.
+    """
+    named = {(layer, own): f"shape({quoted(layer)}, {quoted(own)})" for layer, own in predicate.shapes}
+    if join is not None and shape_id is not None:
+        named[join.layer, shape_id] = f"{join.layer}.geometry"
+    keys = [one.like.key for one in predicate.p_attributes if one.like is not None and one.like.subject.parts]
+    found: dict[str, str] = {}
+    for (name, own), text in named.items():
+        layer = shapes.get(name)
+        geometry = None if layer is None else layer.shape(own)
+        if layer is not None and geometry is not None:
+            asked = Asked(geometry, INTERSECTS, crs=PLANAR if layer.is_planar else WGS84)
+            found.update((shape_text(key), text) for key in keys if is_of_shape(key, asked.key))
+    return found
+
+
+def with_shape_names(answer: Any, names: Mapping[str, str]) -> Any:
+    """Return an answer of plain values with the names of shapes in its texts.
+
+    >>> with_shape_names({"terms": ["ST_Covers(ST_GeomFromText('POINT (1 1)'), x)"]}, {
+    ...     "ST_GeomFromText('POINT (1 1)')": "shape('zones', 'here')"})
+    {'terms': ["ST_Covers(shape('zones', 'here'), x)"]}
+    """
+    if not names:
+        return answer
+    if isinstance(answer, str):
+        for text, name in names.items():
+            answer = answer.replace(text, name)
+        return answer
+    if isinstance(answer, Mapping):
+        return {field: with_shape_names(value, names) for field, value in answer.items()}
+    if isinstance(answer, (list, tuple)):
+        return [with_shape_names(value, names) for value in answer]
+    return answer
