@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from asc.frozen import frozen
+
 Mask = npt.NDArray[np.bool_]
 
 
@@ -23,8 +25,11 @@ def null_mask(values: pa.Array) -> Mask | None:
 
 
 def fixed_width(values: pa.Array, dtype: Any) -> npt.NDArray[Any]:
-    """The values of an array of fixed-width values, arbitrary where they are NULL."""
-    return np.frombuffer(values.buffers()[1], dtype=dtype)[values.offset : values.offset + len(values)]
+    """Return the values of an array of fixed-width values, arbitrary where they are NULL; not writeable.
+
+    Kernels are compiled for read-only arrays: buffers that came by IPC are read-only, those made in Python are not.
+    """
+    return frozen(np.frombuffer(values.buffers()[1], dtype=dtype)[values.offset : values.offset + len(values)])
 
 
 def bits(buffer: pa.Buffer, offset: int, length: int) -> Mask:

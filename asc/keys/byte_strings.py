@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from asc.frozen import frozen
 from asc.keys.constraint import Interval
 from asc.keys.dictionary import Dictionary
 from asc.keys.domain import Domain
@@ -116,4 +117,6 @@ def write_labels(
     # Imported late: what only parses predicates does not wait for the kernels.
     from asc.keys.kernels import bytes_keys
 
-    bytes_keys(offsets, data, dictionary.offsets, dictionary.data, dictionary.heads, dictionary.labels, out)
+    # Buffers that came by IPC are read-only, those made in Python are not: the kernel is compiled for one of them.
+    ends, content = frozen(offsets), frozen(data)
+    bytes_keys(ends, content, dictionary.offsets, dictionary.data, dictionary.heads, dictionary.labels, out)

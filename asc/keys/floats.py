@@ -8,6 +8,7 @@ import struct
 import numpy as np
 import pyarrow as pa
 
+from asc.frozen import frozen
 from asc.keys.buffers import fixed_width
 from asc.keys.dictionary import Dictionary
 from asc.keys.domain import Domain
@@ -63,4 +64,4 @@ class Floats(KeySpace):
         from asc.keys.kernels import float_keys
 
         numbers = fixed_width(values, np.float32 if self._is_single else np.float64)
-        float_keys(numbers.astype(np.float64) if self._is_single else numbers, out)
+        float_keys(frozen(numbers.astype(np.float64, copy=False)), out)

@@ -53,7 +53,9 @@ def compile_kernels() -> None:
             listed.match(batch)
         _count_errors(listed.plan)
     _compile_shapes()
-    _compile_measuring([Query(f"q{n}", normalise(f"i > {n} AND l > {n}", schema)) for n in range(40)])
+    # Tables of constants have 32 bits where all of them fit, else 64.
+    for wide in (0, 1 << 40):
+        _compile_measuring([Query(f"q{n}", normalise(f"i > {n} AND l > {n + wide}", schema)) for n in range(40)])
 
 
 def _compile_shapes() -> None:
@@ -80,12 +82,14 @@ def _compile_shapes() -> None:
     ]
     sphere = f"ST_DistanceSphere(ST_Point(0, 0), {point})"
     near, far = [0.5, 1.0, None, 3.0], [0.75, 2.0, 3.0, 4.0]
-    places = pa.table({"x": near, "y": near, "w": far, "h": far, "n": pa.array([1, 2, 3, 4], pa.int32())})
+    places = pa.table({"x": near, "y": near, "w": far, "h": far, "n": pa.array([1, 2, 3, 4], pa.int64())})
     for crs, more in (("wgs84", [f"{sphere} <= 100000", f"{sphere} < 100000"]), ("planar", [])):
-        matcher = Matcher("x DOUBLE, y DOUBLE, w DOUBLE, h DOUBLE, n INT", crs=crs)
-        matcher.add_many((f"q{number}", where) for number, where in enumerate([*wheres, *more]))
-        matcher.match(places)
-        _count_errors(matcher.plan)
+        # Tables of constants have 32 bits where all of them fit, else 64.
+        for wide in ([], [f"ST_Covers({texts[0]}, {point}) AND n > {1 << 40}"]):
+            matcher = Matcher("x DOUBLE, y DOUBLE, w DOUBLE, h DOUBLE, n BIGINT", crs=crs)
+            matcher.add_many((f"q{number}", where) for number, where in enumerate([*wheres, *more, *wide]))
+            matcher.match(places)
+            _count_errors(matcher.plan)
 
 
 def _count_errors(plan: Plan) -> None:

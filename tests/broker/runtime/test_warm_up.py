@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +33,7 @@ from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.plan.plan import CompileOptions
 from broker.runtime.warm_up import compile_kernels
 
+ROOT = Path(asc.__file__).parent.parent
 KERNELS: list[ModuleType] = [
     asc.evaluation.beginnings,
     asc.evaluation.kernels,
@@ -86,6 +91,17 @@ def test_every_kernel_is_compiled_and_the_first_records_need_no_other() -> None:
     listed.add_many((f"q{i}", f"s = '{i}' AND n > {i}") for i in range(20))
     listed.match(table)
     assert signatures(KERNELS) == before
+
+
+@pytest.mark.parametrize("pairs", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["terms", "pairs"])
+def test_a_catalogue_of_predicates_compiles_nothing_after_set_up(pairs: bool) -> None:
+    """A process of its own: in this one, other tests compile functions for their own arguments."""
+    command = [sys.executable, "-m", "tests.broker.runtime.kernel_catalogue", *(["--pairs"] if pairs else [])]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=600)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["predicates"] > 900
+    assert found["compiled"] == {}
 
 
 @pytest.mark.parametrize("crs", ["wgs84", "planar"])
