@@ -184,6 +184,7 @@ def test_what_the_monitor_did_is_in_the_plan_the_metrics_and_the_status(site: Si
     assert f"{last['at']}  {stream} block 0: {last['trigger']}, dropping ratio " in status.output
 
 
+@pytest.mark.nightly
 def test_the_monitor_is_switched_off_without_a_restart(site: Site) -> None:
     assert site.daemon is not None
     config = site.config

@@ -89,6 +89,7 @@ def test_a_client_that_does_not_finish_the_handshake_is_cut(
             assert rest_of(client) == b""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("before", [b"", HEAD + b"\r\n"], ids=["first", "kept alive"])
 @pytest.mark.parametrize("start", [HEAD + b"X-Slow: ", POST + b"Content-Length: 200\r\n\r\n"], ids=["head", "body"])
 def test_a_client_that_sends_byte_by_byte_is_cut(

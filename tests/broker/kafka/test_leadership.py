@@ -114,6 +114,7 @@ print("lost", flush=True)
 
 
 @pytest.mark.nightly
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_leader_that_stood_still_hears_at_once_that_another_one_leads(join: Join, kafka: EmbeddedKafka) -> None:
     command = [sys.executable, "-c", MEMBER, kafka.bootstrap_servers, join.topic]

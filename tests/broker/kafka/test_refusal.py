@@ -71,7 +71,9 @@ def test_every_client_gets_in_with_the_same_options(secure_kafka: SecureKafka) -
         ({"security.protocol": "TLS"}, "kafka.options 'security.protocol' 'TLS': is one of PLAINTEXT, SSL, "),
     ],
 )
-@pytest.mark.parametrize("kind", list(REACHED))
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] if place else []) for place, kind in enumerate(REACHED)]
+)
 def test_what_is_wrong_is_named_by_its_option(
     secure_kafka: SecureKafka, kind: str, change: dict[str, str | None], said: str
 ) -> None:

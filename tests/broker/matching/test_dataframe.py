@@ -128,6 +128,7 @@ def test_the_result_is_that_of_filter(rows: DataFrame) -> None:
         assert found.get(query_id, set()) == _ids(rows.filter(text)), text
 
 
+@pytest.mark.nightly
 def test_lists_by_values_arrive_in_workers(rows: DataFrame) -> None:
     constants = ["'oslo'", "'Ωmega'", "''", *(f"'none{number}'" for number in range(30))]
     texts = [f"s = {text} AND (i32 > 0 OR id > 2)" for text in constants]

@@ -134,6 +134,7 @@ def test_whatever_a_record_is_made_of_arrives_as_it_came(site: Site) -> None:
     assert accepted == [offset for offset, (_, value, _, _) in sorted(sent.items()) if value in texts]
 
 
+@pytest.mark.nightly
 def test_headers_and_place_of_a_record_can_be_asked_for(site: Site) -> None:
     topic = site.register("headed", "_headers['kind'] = 'alarm' AND _partition = 0 AND _offset >= 0")["query"]["topic"]
     (alarm,) = site.publish([b"{}"], headers=[("kind", b"alarm")])

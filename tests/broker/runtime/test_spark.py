@@ -53,6 +53,7 @@ def test_workers_run_the_python_of_the_driver(spark: SparkSession) -> None:
     assert executable == sys.executable
 
 
+@pytest.mark.nightly
 def test_of_long_texts_fewer_go_to_a_worker_at_a_time(spark: SparkSession) -> None:
     def sizes(texts: pd.Series[str]) -> pd.Series[int]:
         return pd.Series([len(texts)] * len(texts))

@@ -107,6 +107,7 @@ def test_a_replayed_batch_is_judged_by_the_version_it_was_bound_to(site: Site) -
     assert [record.offset for record in site.read(new)] == [later]
 
 
+@pytest.mark.nightly
 def test_a_replayed_batch_gives_the_old_query_its_records_again(site: Site) -> None:
     old, new = site.topic("again-old"), site.topic("again-new")
     site.register("again", "n >= 0", old)
