@@ -34,6 +34,7 @@ from broker.config.sections import (
     Section,
     SparkConfig,
     TracingConfig,
+    collision_name,
 )
 from broker.config.spark_options import masked_spark, masked_urls
 from broker.config.streams import StreamConfig, check_stream_name
@@ -64,6 +65,16 @@ class Config(Section):
     def feed_topic(self, stream: str) -> str:
         """Where the job of a stream writes what operators with a state read."""
         return f"asc.feed.{stream}"
+
+    @property
+    def internal_topics(self) -> dict[str, str]:
+        """Return the topics that the broker keeps for itself, by :func:`collision_name`, each with its use."""
+        found = {self.kafka.registry_topic: "is the registry of queries"}
+        found.update((layer.topic, f"holds the shapes of layer '{name}'") for name, layer in self.layers.items())
+        for name in self.streams:
+            found[self.dead_letter_topic(name)] = "takes undecodable records"
+            found[self.feed_topic(name)] = "is the feed of a stream, which the broker reads"
+        return {collision_name(topic): use for topic, use in found.items()}
 
     @property
     def source_topics(self) -> frozenset[str]:
@@ -131,31 +142,39 @@ class Config(Section):
         yield from self.kafka.faults()
         yield from self.spark.faults()
         yield from self.schema_registry.faults()
-        dead_letters = {self.dead_letter_topic(name) for name in self.streams}
-        if self.kafka.registry_topic in dead_letters:
-            yield ConfigError(
-                "kafka.registry_topic", self.kafka.registry_topic, "takes undecodable records: choose another"
-            )
+        dead_letters = {collision_name(self.dead_letter_topic(name)) for name in self.streams}
+        feeds = {collision_name(self.feed_topic(name)) for name in self.streams}
+        registry_topic = collision_name(self.kafka.registry_topic)
+        if registry_topic in dead_letters | feeds:
+            remedy = "is a topic of a stream of the broker's: choose another"
+            yield ConfigError("kafka.registry_topic", self.kafka.registry_topic, remedy)
+        named: dict[str, str] = {}
         for name, stream in self.streams.items():
             where = f"streams.{name}"
             try:
                 check_stream_name(name)
             except ConfigError as error:
                 yield error
-            if stream.topic == self.kafka.registry_topic or stream.topic.startswith("__"):
+            other = named.setdefault(collision_name(name), name)
+            if other != name:
+                remedy = f"has topics that are those of '{other}' to Kafka, to which '.' and '_' are equal: rename it"
+                yield ConfigError("stream name", name, remedy)
+            topic = collision_name(stream.topic)
+            if topic == registry_topic or stream.topic.startswith("__"):
                 yield ConfigError(
                     f"{where}.topic", stream.topic, "is the registry or an internal topic: name the source topic"
                 )
-            if stream.topic in {self.feed_topic(each) for each in self.streams}:
+            if topic in feeds:
                 yield ConfigError(f"{where}.topic", stream.topic, "is the feed of a stream: name the source topic")
-            if stream.topic in dead_letters:
+            if topic in dead_letters:
                 yield ConfigError(f"{where}.topic", stream.topic, "takes undecodable records: name the source topic")
             yield from stream.faults(where, self.schema_registry.registry())
-        taken = {self.kafka.registry_topic: "the registry's", **dict.fromkeys(dead_letters, "for dead letters")}
-        taken.update((stream.topic, f"read by stream '{name}'") for name, stream in self.streams.items())
+        taken = {registry_topic: "the registry's", **dict.fromkeys(dead_letters, "for dead letters")}
+        taken.update(dict.fromkeys(feeds, "the feed of a stream"))
+        taken.update((collision_name(each.topic), f"read by stream '{name}'") for name, each in self.streams.items())
         for name, layer in self.layers.items():
             yield from layer_faults(name, layer, taken)
-            taken[layer.topic] = f"that of layer '{name}'"
+            taken[collision_name(layer.topic)] = f"that of layer '{name}'"
         yield from self._faults_of_access()
 
     def _faults_of_access(self) -> Iterator[ConfigError]:

@@ -12,7 +12,7 @@ from pydantic import Field
 from asc.errors import SchemaError
 from asc.schema import PLANAR, properties_of_ddl
 from asc.spatial.reading import Rules
-from broker.config.sections import LimitsConfig, Section, TopicName
+from broker.config.sections import LimitsConfig, Section, TopicName, collision_name
 from broker.errors import ConfigError
 
 
@@ -41,10 +41,10 @@ class LayerConfig(Section):
 
 
 def layer_faults(name: str, layer: LayerConfig, taken: dict[str, str]) -> Iterator[ConfigError]:
-    """What is wrong with a layer; ``taken``: the topics of others, with what they are."""
+    """Yield the faults of a layer; ``taken``: the topics of others by :func:`collision_name`, with their use."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
         yield ConfigError("layer name", name, "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first")
-    other = taken.get(layer.topic)
+    other = taken.get(collision_name(layer.topic))
     if other is not None or layer.topic.startswith("__"):
         remedy = f"is {other or 'an internal topic'}: name a topic of its own, compacted"
         yield ConfigError(f"layers.{name}.topic", layer.topic, remedy)

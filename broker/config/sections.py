@@ -23,6 +23,16 @@ from broker.formats.schema_registry import SchemaRegistry
 TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """What Kafka takes as the name of a topic ("." and ".." apart)."""
 
+
+def collision_name(topic: str) -> str:
+    """Return the name by which Kafka tells topics apart: of two that differ in ``.`` and ``_`` alone it refuses one.
+
+    >>> collision_name("asc.feed.flights") == collision_name("asc_feed_flights")
+    True
+    """
+    return topic.replace(".", "_")
+
+
 REQUEST_BYTES = 16 * 1024 * 1024
 """The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from broker.config.config import Config
+from broker.config.sections import collision_name
 from broker.errors import QueryError
 from broker.queries.query import RegisteredQuery, check_topic
 
@@ -14,14 +15,16 @@ def check_destination(topic: str, stream: str, config: Config) -> None:
     check_topic(topic)
     if topic.startswith("__"):
         raise QueryError("destination topic", topic, "is internal to Kafka: choose a name that does not begin with __")
-    if topic == config.kafka.registry_topic:
-        raise QueryError("destination topic", topic, "is the registry of queries: choose another")
-    if topic == config.streams[stream].topic:
+    use = config.internal_topics.get(collision_name(topic))
+    if use is not None:
+        raise QueryError("destination topic", topic, f"{use}: choose another")
+    source = config.streams[stream].topic
+    if topic == source:
         raise QueryError("destination topic", topic, f"is the source topic of '{stream}' itself: choose another")
-    if topic in {config.dead_letter_topic(name) for name in config.streams}:
-        raise QueryError("destination topic", topic, "takes undecodable records: choose another")
-    if topic in {config.feed_topic(name) for name in config.streams}:
-        raise QueryError("destination topic", topic, "is the feed of a stream, which the broker reads: choose another")
+    for other in config.source_topics:
+        if topic != other and collision_name(topic) == collision_name(other):
+            remedy = f"is '{other}' to Kafka, which takes '.' and '_' for equal: choose another"
+            raise QueryError("destination topic", topic, remedy)
 
 
 class TopicLoops:

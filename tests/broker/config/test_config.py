@@ -86,10 +86,19 @@ BAD = {
     "unknown stream key": (STREAM.replace("schema", "schem"), "'streams.flights.schem': did you mean 'schema'"),
     "internal topic": (STREAM.replace('"flights"', '"__x"'), "is the registry or an internal topic"),
     "registry as source": (STREAM.replace('"flights"', '"asc.queries"'), "is the registry or an internal topic"),
+    "dead letters as source, to Kafka": (
+        STREAM.replace('"flights"', '"flights_dead-letter"'),
+        "takes undecodable records",
+    ),
+    "a feed as source, to Kafka": (STREAM.replace('"flights"', '"asc_feed.flights"'), "is the feed of a stream"),
+    "streams of one name to Kafka": (
+        STREAM.replace(".flights]", '."a.b"]') + STREAM.replace(".flights]", ".a_b]").replace('"flights"', '"others"'),
+        "stream name 'a_b': has topics that are those of 'a.b' to Kafka",
+    ),
     "dead letters as source": (STREAM.replace('"flights"', '"flights.dead-letter"'), "takes undecodable records"),
     "registry as dead letters": (
         STREAM + "[kafka]\nregistry_topic = 'flights.dead-letter'",
-        "kafka.registry_topic 'flights.dead-letter': takes undecodable records",
+        "kafka.registry_topic 'flights.dead-letter': is a topic of a stream of the broker's",
     ),
     "no home folder": (
         STREAM + "[kafka]\ndata_dir = '~nobody-of-this-name/kafka'",

@@ -37,6 +37,8 @@ def test_rules_are_those_of_the_layer_and_the_limits() -> None:
         ({"zones": {"topic": "aircraft"}}, "layers.zones.topic 'aircraft': is read by stream 'aircraft'"),
         ({"zones": {"topic": "asc.queries"}}, "is the registry's: name a topic of its own"),
         ({"zones": {"topic": "aircraft.dead-letter"}}, "is for dead letters"),
+        ({"zones": {"topic": "aircraft_dead-letter"}}, "is for dead letters"),
+        ({"zones": {"topic": "asc_feed_aircraft"}}, "is the feed of a stream"),
         ({"zones": {"topic": "__consumer_offsets"}}, "is an internal topic"),
         ({"a": {"topic": "zones"}, "b": {"topic": "zones"}}, "layers.b.topic 'zones': is that of layer 'a'"),
     ],

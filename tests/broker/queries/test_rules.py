@@ -18,6 +18,7 @@ STREAMS = ["a", "b", "c", "d"]
 CONFIG = parse_config(
     {
         "kafka": {"registry_topic": "registry"},
+        "layers": {"zones": {"topic": "zones.shapes"}},
         "streams": {name: {"topic": f"source-{name}", "format": "json", "schema": "n INT"} for name in STREAMS},
     }
 )
@@ -42,6 +43,13 @@ def test_a_query_may_deliver_to_any_other_topic(topic: str) -> None:
         ("source-a", "is the source topic of 'a' itself"),
         ("a.dead-letter", "takes undecodable records"),
         ("d.dead-letter", "takes undecodable records"),
+        ("d_dead-letter", "takes undecodable records"),
+        ("asc.feed.a", "is the feed of a stream"),
+        ("asc_feed_a", "is the feed of a stream"),
+        ("asc.feed_a", "is the feed of a stream"),
+        ("zones.shapes", "holds the shapes of layer 'zones'"),
+        ("zones_shapes", "holds the shapes of layer 'zones'"),
+        ("asc_feed.d", "is the feed of a stream"),
     ],
 )
 def test_a_destination_that_would_break_something_is_refused(topic: str, said: str) -> None:
