@@ -67,11 +67,39 @@ class AvroSchema:
         nodes = list(self._nodes(self.root, set()))
         if len(nodes) > _NODES_MAX:
             raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types")
+        if not all(self._ends(nodes)):
+            raise SchemaError("Avro schema", f"{text[:40]}...", "has a record that contains itself without an end")
         known: dict[str, bool] = {}
         for node in nodes:
             if node["type"] == "array" and not self.takes_bytes(node["items"], known):
                 raise SchemaError("Avro schema", f"{text[:40]}...", "has an array whose items take no bytes")
         return self
+
+    def _ends(self, nodes: Sequence[Node]) -> Iterator[bool]:
+        """Yield, for each record among the nodes, whether a value of it can end.
+
+        A record ends if all of its fields do, a union if one of its members does. Arrays and maps may be empty. Cost:
+        a pass over the records for each nesting of them, without recursion.
+        """
+        records = [node for node in nodes if node["type"] in ("record", "error")]
+        ending: set[str] = set()
+
+        def ends(schema: Any) -> bool:
+            node = self.node(schema)
+            members = map(self.node, node["members"]) if node["type"] == "union" else (node,)
+            # A union has no union as a member.
+            return any(one["type"] not in ("record", "error") or one["name"] in ending for one in members)
+
+        found = True
+        while found:
+            more = {
+                node["name"]
+                for node in records
+                if node["name"] not in ending and all(ends(field["type"]) for field in node["fields"])
+            }
+            found = bool(more)
+            ending |= more
+        yield from (node["name"] in ending for node in records)
 
     def node(self, schema: Any) -> Node:
         """A part of the schema, be it a name, a list of a union's members, or the type itself."""

@@ -27,6 +27,9 @@ HEAD_BYTES = 5
 _WRITERS_MAX = 64
 """Schemas that records are read by at a time: each is a reader in the plan of a batch."""
 
+_ID_MAX = (1 << 31) - 1
+"""The largest id that a registry gives: its ids are Java's int."""
+
 _ASKED_MAX = 200
 """Ids that are looked up for one batch: the lowest ones, for a registry counts them up from 1."""
 
@@ -178,13 +181,16 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
 
 def _heads(records: DataFrame, condition: str) -> DataFrame:
-    """The first bytes of those records that name a schema, and whose heads meet a condition. Not each once: what is
-    prepared for all batches has operators in a row, and no exchange.
+    """Return the first bytes of those records that name a schema, and whose heads meet a condition.
+
+    A head with an id that no registry gives is not among them. Not each once: what is prepared for all batches has
+    operators in a row, and no exchange.
     """
     from pyspark.sql import functions as sf
 
     heads = records.select(sf.expr(f"substring(value, 1, {HEAD_BYTES})").alias("head"))
-    return heads.filter(f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00' AND {condition}")
+    named = f"octet_length(head) = {HEAD_BYTES} AND substring(head, 1, 1) = X'00' AND head <= {head_sql(_ID_MAX)}"
+    return heads.filter(f"{named} AND {condition}")
 
 
 def _ids(heads: Sequence[Row]) -> set[int]:

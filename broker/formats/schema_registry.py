@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import ssl
 
     import httpx
+
+_IDENTITY = "identity"
 
 _ANSWER_BYTES = 4 << 20
 """The largest answer that is read."""
@@ -74,7 +77,7 @@ class SchemaRegistry:
     def _refer(
         self, found: Mapping[str, Any], texts: dict[tuple[str, ...], tuple[str, str]], above: frozenset[Any]
     ) -> None:
-        for reference in found.get("references") or ():
+        for reference in _references(found):
             place = (str(reference.get("subject")), str(reference.get("version")))
             # One version may be imported by several names, each a file of its own to a compiler.
             name = str(reference.get("name"))
@@ -97,7 +100,7 @@ class SchemaRegistry:
         for url in self.urls:
             try:
                 with self._client(url) as client, client.stream("GET", f"{url.rstrip('/')}{path}") as answer:
-                    return _answered(url, answer)
+                    return _answered(url, answer, self.timeout_s)
             except SchemaRegistryError as error:
                 problem = problem or error
             except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
@@ -109,7 +112,8 @@ class SchemaRegistry:
     def _client(self, url: str) -> Iterator[httpx.Client]:
         import httpx
 
-        headers = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
+        accepted = "application/vnd.schemaregistry.v1+json, application/json"
+        headers = {"Accept": accepted, "Accept-Encoding": _IDENTITY}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
         auth = None if self.username is None else (self.username, self.password or "")
@@ -133,10 +137,17 @@ class SchemaRegistry:
         return context
 
 
-def _answered(url: str, answer: httpx.Response) -> dict[str, Any] | None:
-    content = b""
-    for piece in answer.iter_bytes():
+def _answered(url: str, answer: httpx.Response, whole_s: float) -> dict[str, Any] | None:
+    """Return the answer as JSON, None for what the registry does not have; ``whole_s`` bounds the time for all."""
+    encoding = answer.headers.get("Content-Encoding", _IDENTITY).strip().lower()
+    if encoding != _IDENTITY:
+        # A few bytes can inflate to any number of them.
+        raise SchemaRegistryError("schema registry", url, f"answers in the encoding '{encoding[:40]}', not asked for")
+    content, end_s = b"", time.monotonic() + whole_s
+    for piece in answer.iter_raw():
         content += piece
+        if time.monotonic() > end_s:
+            raise SchemaRegistryError("schema registry", url, f"takes over {whole_s:g} s for one answer")
         if len(content) > _ANSWER_BYTES:
             raise SchemaRegistryError("schema registry", url, f"answers with more than {_ANSWER_BYTES >> 20} MiB")
     try:
@@ -154,6 +165,14 @@ def _answered(url: str, answer: httpx.Response) -> dict[str, Any] | None:
     raise SchemaRegistryError(
         "schema registry", url, f"answers {answer.status_code}, and not as a schema registry does"
     )
+
+
+def _references(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    references = found.get("references") or []
+    if not isinstance(references, list) or not all(isinstance(one, dict) for one in references):
+        shown = json.dumps(references)[:100]
+        raise SchemaRegistryError("schema registry", shown, "is no list of references: is it a schema registry?")
+    return references
 
 
 def _text(found: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +23,10 @@ class RegistryServer:
     subjects: dict[str, list[int]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     authorization: str | None = None
+    encoding: str | None = None
+    """The content encoding of its answers, which are then bytes in it."""
+    pause_s: float = 0.0
+    """The time between two bytes of an answer."""
     broken: int | None = None
     """What it answers whatever it is asked; None while it is well."""
     url: str = ""
@@ -69,8 +74,14 @@ def registry_server() -> Iterator[RegistryServer]:
             self.send_response(status)
             self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
             self.send_header("Content-Length", str(len(content)))
+            if state.encoding is not None:
+                self.send_header("Content-Encoding", state.encoding)
             self.end_headers()
-            self.wfile.write(content)
+            for place in range(len(content) if state.pause_s else 0):
+                self.wfile.write(content[place : place + 1])
+                time.sleep(state.pause_s)
+            if not state.pause_s:
+                self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
             """Nothing."""

@@ -358,6 +358,28 @@ def test_a_record_in_itself_is_passed_over_however_deep_it_is(
     assert found == [(1, 1), (1, 2)]
 
 
+def test_a_schema_that_contains_itself_without_an_end_makes_dead_letters(
+    spark: SparkSession, registry_server: RegistryServer
+) -> None:
+    endless = {"type": "record", "name": "r", "fields": [{"name": "n", "type": "r"}]}
+    plain = record(("a", "int"))
+    ids = [registry_server.register(schema) for schema in (endless, plain)]
+    decoder = decoder_of("a INT, n STRUCT<n: INT>", registry_server.url)
+    found = decoded(spark, decoder, [framed(ids[0], b""), framed(ids[0], b"\2" * 9), framed(ids[1], b"\4")])
+    assert found == ["value names a schema that cannot be read"] * 2 + [(2, None)]
+
+
+@pytest.mark.parametrize("schema_id", [1 << 31, (1 << 32) - 1])
+def test_an_id_that_no_registry_gives_is_not_asked_for(
+    schema_id: int, spark: SparkSession, registry_server: RegistryServer
+) -> None:
+    plain = registry_server.register(record(("a", "int")))
+    decoder = decoder_of("a INT", registry_server.url)
+    found = decoded(spark, decoder, [framed(schema_id, b"\2"), framed(plain, b"\4")])
+    assert found == ["value names a schema that the registry does not have", (2,)]
+    assert registry_server.asked == [f"/schemas/ids/{plain}"]
+
+
 FUZZED = record(
     ("a", "int"),
     ("s", ["null", "string"]),

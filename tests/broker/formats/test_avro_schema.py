@@ -56,6 +56,12 @@ REFUSED = {
         of({"type": "map", "values": {"type": "array", "items": {**json.loads(of()), "name": "None"}}}),
         "no bytes",
     ),
+    "without an end": (of("R"), "contains itself without an end"),
+    "without an end, by another": (
+        of({**json.loads(of("R")), "name": "S"}),
+        "contains itself without an end",
+    ),
+    "without an end, in a union": (of(["R"]), "contains itself without an end"),
     "too long": (of("int") + " " * (1 << 20), "is longer than"),
     "too deep": ("[" * 100_000, "is nested too deep"),
     "too many": (of(*[["null", "int"]] * 4_000), "has more than 10,000 types"),

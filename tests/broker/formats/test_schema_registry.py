@@ -98,6 +98,30 @@ def test_an_answer_without_end_is_not_read(registry_server: RegistryServer) -> N
         registry_of(registry_server.url).schema(found)
 
 
+def test_an_answer_in_an_encoding_is_not_inflated(registry_server: RegistryServer) -> None:
+    """Two layers of gzip turn 3 kB into gigabytes."""
+    found = registry_server.register('"int"')
+    registry_server.encoding = "gzip, gzip"
+    with pytest.raises(SchemaRegistryError, match="answers in the encoding 'gzip, gzip', not asked for"):
+        registry_of(registry_server.url).schema(found)
+
+
+def test_an_answer_that_comes_byte_by_byte_has_an_end(registry_server: RegistryServer) -> None:
+    found = registry_server.register('"' + "x" * 10_000 + '"')
+    registry_server.pause_s = 0.05
+    with pytest.raises(SchemaRegistryError, match=r"takes over 0.3 s for one answer"):
+        SchemaRegistry((registry_server.url,), timeout_s=0.3).schema(found)
+
+
+@pytest.mark.parametrize("references", ["abc", {"name": "x"}, 7, ["x"], [None]], ids=repr)
+def test_references_of_another_type_are_the_fault_of_the_registry(
+    references: object, registry_server: RegistryServer
+) -> None:
+    found = registry_server.register('"int"', references=references)
+    with pytest.raises(SchemaRegistryError, match="is no list of references"):
+        registry_of(registry_server.url).schema(found)
+
+
 def test_tls_trusts_the_file_alone_and_shows_a_certificate(tmp_path: Path) -> None:
     authority = trustme.CA()
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
