@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+import pyarrow as pa
+
 from asc.errors import PredicateError
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Predicate
@@ -74,6 +76,8 @@ class Expression:
         As a predicate it goes through all that keeps an expression from throwing or stalling.
         """
         is_position = self.role == "position"
+        if self.role == "key":
+            self._check_key(analyser)
         text = self.computed if is_position else f"{self.computed} IS NOT NULL"
         try:
             found = analyser.normalise(text)
@@ -83,6 +87,17 @@ class Expression:
             remedy = "is the same for every record: name columns that differ"
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
         return found
+
+    def _check_key(self, analyser: RecordAnalyser) -> None:
+        """Raise QueryError for a key of bytes, of which few are UTF-8: their text would be that of other keys."""
+        try:
+            read = analyser.normalise(f"({self.sql}) IS NOT NULL").read
+        except PredicateError:
+            # The text with the cast is refused as well, with the remedy of that.
+            return
+        if len(read) == 1 and read[0].type == pa.binary():
+            remedy = "is BINARY: use hex() or base64() of it, or CAST it to STRING where it is UTF-8"
+            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
 
     def _remedy(self, error: PredicateError) -> str:
         """Return the remedy in words of the user's text, and not of the text around it."""

@@ -73,7 +73,9 @@ class Feeding(Operator):
         time_us = f"CAST(({track.time_us}) AS BIGINT)"
         is_future = f"coalesce({time_us} - {future_us}L > unix_micros({stamp}) AND unix_micros({stamp}) >= 0, false)"
         position = f"array({', '.join(track.position)})" if track.position else "CAST(NULL AS ARRAY<DOUBLE>)"
-        text = f"""named_struct('op', '{track.op}', 't', '{track.name}', 'k', {track.key},
+        # JSON has no bytes that are no UTF-8: keys would become equal that differ.
+        key = f"if(is_valid_utf8({track.key}), {track.key}, NULL)"
+        text = f"""named_struct('op', '{track.op}', 't', '{track.name}', 'k', {key},
                                 'e', if({is_future}, NULL, {time_us}), 'f', if({is_future}, true, NULL),
                                 'x', {position}, 'c', {carried_sql(track.carried or ())})"""
         # A text with a lambda is kept out of the arguments of the function in Python, as in Transport.

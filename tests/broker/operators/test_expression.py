@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 
-from asc.predicate import normalise
-from asc.predicate.normal_form import Predicate
 from asc.schema import Schema
 from broker.errors import QueryError
 from broker.operators.expression import Expression, OperatorExpressions, Role
+from broker.operators.schema_analyser import SchemaAnalyser
 
-
-@dataclass
-class Analyser:
-    """As far as expressions ask it, without Spark."""
-
-    attributes: Schema
-
-    def normalise(self, where: str) -> Predicate:
-        return normalise(where, self.attributes)
-
-    def over(self, schema: Schema) -> Analyser:
-        return Analyser(schema)
-
-    def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
-        """Spark is asked elsewhere."""
-
-
-ANALYSER = Analyser(Schema.from_ddl("n INT, s STRING, t TIMESTAMP, lon DOUBLE, lat DOUBLE"))
+ANALYSER = SchemaAnalyser(Schema.from_ddl("n INT, s STRING, t TIMESTAMP, lon DOUBLE, lat DOUBLE, raw BINARY"))
 
 
 @pytest.mark.parametrize(
     ("role", "sql", "computed"),
     [
         ("key", "upper(s)", "CAST(upper(s) AS STRING)"),
+        ("key", "hex(raw)", "CAST(hex(raw) AS STRING)"),
+        ("key", "n", "CAST(n AS STRING)"),
         ("time", "t", "unix_micros(t)"),
         ("value", "n", "n"),
     ],
@@ -56,6 +38,8 @@ def test_a_position_is_read_as_its_parts() -> None:
         ("time", "s", "operator.field 's': is no TIMESTAMP: name one, or CAST it to one"),
         ("key", "s +", "operator.field 's +': syntax error at 'the end': write an expression of Spark SQL"),
         ("key", "nope", "operator.field 'nope': unknown column 'nope': "),
+        ("key", "raw", "operator.field 'raw': is BINARY: use hex() or base64() of it, or CAST it to STRING"),
+        ("key", "coalesce(raw, raw)", "operator.field 'coalesce(raw, raw)': is BINARY"),
         ("value", "1 + 1", "operator.field '1 + 1': is the same for every record: name columns that differ"),
         ("position", "n", "operator.field 'n': not a shape or position"),
         ("position", "ST_Point(1, 2)", "operator.field 'ST_Point(1, 2)': is the same for every record"),

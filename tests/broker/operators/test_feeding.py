@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -133,3 +134,16 @@ def test_a_record_that_no_query_accepts_goes_nowhere_beside_a_near_query(spark: 
     for columns in outgoing("d", "dead", {"dead": 10_000, "asc.feed.s": 10_000}, (feed,), feed.names):
         written = written.select(*columns)
     assert [each.topic for each in written.collect()] == ["asc.feed.s"]
+
+
+def test_keys_that_are_no_utf_8_are_none(spark: SparkSession) -> None:
+    """JSON has no such bytes: each of them would become U+FFFD, and 128 objects one."""
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "k STRING"})
+    keys = [*(f"{byte:02X}" for byte in range(0x80, 0x100)), "C3A9", "61"]
+    texts = [json.dumps({"k": key}).encode() for key in keys]
+    rows = [(b"key", text, "t", 3, offset, STAMP, 0, []) for offset, text in enumerate(texts)]
+    track = replace(PLAIN, key="CAST(unhex(k) AS STRING)")
+    feed = Feeding.of([destination("q", track)], "asc.feed.s", 60) or pytest.fail("no feed")
+    frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
+    found = frame.select("_offset", *feed.columns).orderBy("_offset").select(f"{feed.names[0]}.k").collect()
+    assert [row["k"] for row in found] == [*[None] * 128, "é", "a"]
