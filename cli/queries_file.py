@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
+from broker.toml_text import parse_toml
 from cli.failure import CommandError
 
 FORMATS = ("ndjson", "json", "toml")
@@ -191,27 +192,15 @@ def _json(text: str, name: str) -> Any:
 
 def _toml(text: str, name: str) -> Json:
     try:
-        return _parsed_toml(text)
-    except (ValueError, RecursionError) as error:
+        return parse_toml(text)
+    except ValueError as error:
         raise CommandError("not TOML, file", name, _reason(error)) from None
-
-
-def _parsed_toml(text: str) -> Json:
-    import sys
-
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
-    table: Json = tomllib.loads(text)
-    return table
 
 
 def _is_toml(text: str) -> bool:
     try:
-        _parsed_toml(text)
-    except (ValueError, RecursionError):
+        parse_toml(text)
+    except ValueError:
         return False
     return True
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from broker.access.column_path import column_path
 from broker.access.scope import Scope
 from broker.errors import ConfigError
+from broker.toml_text import parse_toml
 
 RESERVED_NAMES = ("token", "daemon")
 """What the audit calls the bearer of the one token of ``api.root_token_file``, and the daemon itself."""
@@ -90,10 +89,9 @@ def parse_tokens(text: str, path: Path) -> dict[str, Scope]:
     >>> parse_tokens('[tokens.ops]\nsha256 = "' + 64 * "0" + '"\nread_only = true', Path("t"))["0" * 64].read_only
     True
     """
-    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = parse_toml(text)
+    except ValueError as error:
         raise ConfigError("tokens file", str(path), f"is not TOML: {error}") from None
     tables = document.get("tokens")
     if not isinstance(tables, dict) or not tables or document.keys() != {"tokens"}:

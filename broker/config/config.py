@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import os
 import re
 import ssl
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -40,6 +38,7 @@ from broker.config.spark_options import masked_spark, masked_urls
 from broker.config.streams import StreamConfig, check_stream_name
 from broker.config.text_file import read_text
 from broker.errors import ConfigError, ConfigFaultsError
+from broker.toml_text import parse_toml
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -282,13 +281,11 @@ def parse_config(document: dict[str, Any]) -> Config:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     text = read_text("configuration file", path)
     try:
-        document: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return parse_toml(text)
+    except ValueError as error:
         raise ConfigError("configuration file", str(path), f"is not TOML: {error}") from error
-    return document
 
 
 def _parsed(overlay: Overlay) -> tuple[Config, list[ConfigError]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from pydantic import BaseModel
 
 from broker.config.text_file import read_text
 from broker.errors import ConfigError
+from broker.toml_text import parse_toml
 
 PREFIX = "ASC__"
 _FILE = "_FILE"
@@ -168,10 +167,9 @@ def _is_text(annotation: Any) -> bool:
 
 def _read(value: str) -> Any:
     """A value of TOML; the text itself where it is none."""
-    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        document: dict[str, Any] = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
+        document = parse_toml(f"value = {value}")
+    except ValueError:
         return value
     return document["value"] if len(document) == 1 else value
 

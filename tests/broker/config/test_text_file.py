@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,15 @@ def test_what_cannot_be_read_is_named_with_the_reason(tmp_path: Path) -> None:
     assert refusal(tmp_path) == "Is a directory"
     assert refusal(tmp_path / "latin" / "below") == "Not a directory"
     assert refusal(tmp_path / "a\0b") == "embedded null byte"
+
+
+def test_what_has_no_end_is_not_read(tmp_path: Path) -> None:
+    assert refusal(Path("/dev/zero")) == "it is no plain file"
+    os.mkfifo(tmp_path / "pipe")
+    assert refusal(tmp_path / "pipe") == "it is no plain file"
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate((16 << 20) + 1)
+    assert refusal(tmp_path / "large") == "it has more than 16 MiB"
+    (tmp_path / "link").symlink_to(tmp_path / "small")
+    (tmp_path / "small").write_text("a\r\nb")
+    assert read_text("schema file", tmp_path / "link") == "a\nb"
