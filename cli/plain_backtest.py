@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from cli.found_rows import FoundRows
 from cli.plain_rows import plain_tables
 
 if TYPE_CHECKING:
+    from asc.keys.attribute import PAttribute
     from asc.plan.plan import Query
 
 _PAIRS_MAX = 1 << 24
@@ -38,6 +39,7 @@ def match_plainly(
 
     matcher = Matcher(decoding.schema, time_zone=decoding.time_zone)
     matcher.add_many(queries.items())
+    needed = set(_columns(matcher.plan.p_attributes))
     step = max(1, _PAIRS_MAX // max(1, len(matcher)))
     rows = accepted = 0
     counts: Counter[str] = Counter()
@@ -49,7 +51,7 @@ def match_plainly(
             bar.update(done + read - bar.n)
 
         for path in inputs:
-            for table in plain_tables(path, format_name, decoding, advance):
+            for table in plain_tables(path, format_name, decoding, needed, advance):
                 for start in range(0, table.num_rows, step):
                     pairs = matcher.match(table.slice(start, step))
                     accepted += len(np.unique(pairs["row"].to_numpy()))
@@ -57,3 +59,12 @@ def match_plainly(
                 rows += table.num_rows
             done += path.stat().st_size
     return FoundRows(rows, accepted, {query_id: counts[query_id] for query_id in queries})
+
+
+def _columns(attributes: Iterable[PAttribute]) -> Iterator[str]:
+    """Yield the columns that p-attributes, none of which is computed, are read from."""
+    for attribute in attributes:
+        if attribute.parts:
+            yield from _columns(attribute.parts)
+        elif attribute.path:
+            yield attribute.path[0]

@@ -7,7 +7,7 @@ the stream. Here is no row that cannot be decoded.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,9 @@ _DEPTH_MAX = 500
 _LINE_BYTES_MAX = 10_000_000
 """Half of what Spark's parser of JSON takes at most."""
 
+_DECIMAL_DIGITS_MAX = 76
+"""Digits of the widest decimal of Arrow, as which decimals are read before it is seen whether they fit."""
+
 _QUOTED_LINE = r'^(?:[^",]*|"(?:[^"]+|"")*")(?:,(?:[^",]*|"(?:[^"]+|"")*"))*$'
 _OBJECT_LINE = r"^ *\{.*\} *$"
 _ODD_JSON = re.compile(
@@ -39,24 +42,38 @@ _ODD_JSON = re.compile(
     re.VERBOSE,
 )
 
+_ODD_DECIMAL = re.compile(
+    rb"""[:\[,][ ]*"?[-+]?[0-9.]*[eE][-+]?[0-9]{2}  # Arrow reads outside its tables for a far too large exponent,
+         | \.[0-9]{60}                             # and for places after the point without an end;
+         | \\u00(?:2[bBdDeE]|3[0-9]|[46]5)         # either may be written so
+    """,
+    re.VERBOSE,
+)
+
 
 class DoubtError(Exception):
     """What Spark alone reads for certain; the text says what it is and where it stands."""
 
 
-def plain_tables(path: Path, format_name: str, decoding: Decoding, advance: Advance) -> Iterator[pa.Table]:
-    """The rows of a file with the columns of the schema, a part of the file at a time; DoubtError."""
+def plain_tables(
+    path: Path, format_name: str, decoding: Decoding, needed: Collection[str], advance: Advance
+) -> Iterator[pa.Table]:
+    """The rows of a file with the columns of the schema, a part of the file at a time; DoubtError.
+
+    Of a column that is not ``needed`` it has to be certain that each value can be decoded, not what the value is: it
+    may be NULL here.
+    """
     if decoding.options:
         raise DoubtError(f"decoding options: {', '.join(decoding.options)}")
-    read: dict[str, Callable[[Path, Decoding, Advance], Iterator[pa.Table]]] = {
+    read: dict[str, Callable[[Path, Decoding, Collection[str], Advance], Iterator[pa.Table]]] = {
         "csv": _csv,
         "ndjson": _ndjson,
         "parquet": _parquet,
     }
-    yield from read[format_name](path, decoding, advance)
+    yield from read[format_name](path, decoding, needed, advance)
 
 
-def _csv(path: Path, decoding: Decoding, advance: Advance) -> Iterator[pa.Table]:
+def _csv(path: Path, decoding: Decoding, _needed: Collection[str], advance: Advance) -> Iterator[pa.Table]:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -116,14 +133,17 @@ def _check_quotes(path: Path, rows: bytes) -> None:
         raise DoubtError(f"{path}: a line has {_SEPARATORS_MAX} separators")
 
 
-def _ndjson(path: Path, decoding: Decoding, advance: Advance) -> Iterator[pa.Table]:
+def _ndjson(path: Path, decoding: Decoding, needed: Collection[str], advance: Advance) -> Iterator[pa.Table]:
     import pyarrow as pa
     from pyarrow import json
 
-    written = pa.schema([field.with_type(_written(field.type, field.name)) for field in decoding.schema.arrow])
+    written = pa.schema([f.with_type(_written(f.type, f.name, f.name in needed)) for f in decoding.schema.arrow])
+    has_decimals = any(map(_has_decimal, decoding.schema.arrow.types))
     for block in read_blocks(path, _BLOCK_BYTES, advance):
         _check_text(path, block)
         count = _check_objects(path, block)
+        if has_decimals and (odd := _ODD_DECIMAL.search(block)) is not None:
+            raise DoubtError(f"{path} holds {odd[0][:20]!r}")
         if not count:
             continue
         try:
@@ -161,22 +181,35 @@ def _check_objects(path: Path, block: bytes) -> int:
     return len(lines)
 
 
-def _written(data_type: pa.DataType, name: str) -> pa.DataType:
+def _written(data_type: pa.DataType, name: str, is_needed: bool) -> pa.DataType:
     """How a type is written in JSON, as Arrow is to read it."""
     import pyarrow as pa
 
     types = pa.types
     if types.is_struct(data_type):
-        return pa.struct([f.with_type(_written(f.type, f"{name}.{f.name}")) for f in _children(data_type)])
+        return pa.struct([f.with_type(_written(f.type, f"{name}.{f.name}", is_needed)) for f in _children(data_type)])
+    if types.is_list(data_type):
+        return pa.list_(_written(data_type.value_type, f"{name}[]", is_needed))
     if types.is_boolean(data_type) or types.is_integer(data_type) or types.is_float64(data_type):
         return data_type
+    if types.is_float32(data_type) and not is_needed:
+        # To which FLOAT a number is rounded is Spark's to say.
+        return pa.float64()
+    if types.is_decimal(data_type):
+        return pa.decimal256(_DECIMAL_DIGITS_MAX, data_type.scale)
     if types.is_string(data_type) or types.is_temporal(data_type):
         return pa.string()
     raise DoubtError(f"column {name} is of type {data_type}")
 
 
+def _has_decimal(data_type: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_decimal(data_type)) or any(_has_decimal(field.type) for field in _children(data_type))
+
+
 def _of_json(path: Path, field: pa.Field, values: pa.Array, decoding: Decoding) -> pa.Array:
-    """A column as it was written as one of the schema's type."""
+    """A column as it was written as one of the schema's type; of a list, which no engine but Spark looks into, NULL."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -186,11 +219,19 @@ def _of_json(path: Path, field: pa.Field, values: pa.Array, decoding: Decoding) 
             _of_json(path, child, values.field(place), decoding) for place, child in enumerate(_children(field.type))
         ]
         return pa.StructArray.from_arrays(inner, fields=_children(field.type), mask=values.is_null())
+    if types.is_list(field.type):
+        _of_json(path, field.type.value_field.with_name(f"{field.name}[]"), values.flatten(), decoding)
+        return pa.nulls(len(values), field.type)
     if types.is_temporal(field.type):
         return _of_texts(path, field, values, decoding)
+    if types.is_decimal(field.type):
+        try:
+            return values.cast(field.type)
+        except pa.ArrowInvalid as error:
+            raise DoubtError(f"{path}: column {field.name}: {error}") from None
     if types.is_floating(field.type) and not pc.all(pc.is_finite(values)).as_py() and len(values) > values.null_count:
         raise DoubtError(f"{path}: column {field.name} holds a number without end")
-    return values
+    return values.cast(field.type)
 
 
 def _of_texts(
@@ -218,7 +259,7 @@ def _of_texts(
         raise DoubtError(f"{path}: column {field.name}: {error}") from None
 
 
-def _parquet(path: Path, decoding: Decoding, advance: Advance) -> Iterator[pa.Table]:
+def _parquet(path: Path, decoding: Decoding, needed: Collection[str], advance: Advance) -> Iterator[pa.Table]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -229,7 +270,11 @@ def _parquet(path: Path, decoding: Decoding, advance: Advance) -> Iterator[pa.Ta
     by_name = {name.lower(): name for name in names}
     if len(by_name) < len(names) or any("." in name for name in names):
         raise DoubtError(f"{path} has odd names of columns")
-    shared = {f.name: by_name[f.name.lower()] for f in decoding.schema.arrow if f.name.lower() in by_name}
+    shared = {
+        field.name: by_name[field.name.lower()]
+        for field in decoding.schema.arrow
+        if field.name.lower() in by_name and (field.name in needed or not _takes_all(field.type))
+    }
     total, size, done = max(1, file.metadata.num_rows), path.stat().st_size, 0
     try:
         for batch in file.iter_batches(columns=list(shared.values())):
@@ -260,6 +305,7 @@ def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
         or (types.is_large_string(given) and types.is_string(field.type))
         or (types.is_large_binary(given) and types.is_binary(field.type))
         or (types.is_float32(given) and types.is_float64(field.type))
+        or (types.is_decimal(given) and types.is_decimal(field.type) and _holds(field.type, given))
     )
     if types.is_timestamp(field.type) and types.is_timestamp(given) and given.unit in ("us", "ms"):
         alike = (given.tz is None) == (field.type.tz is None)
@@ -275,6 +321,18 @@ def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
         if first is not None and first < (-25_567 if types.is_date(field.type) else -25_567 * 86_400_000_000):
             raise DoubtError(f"{path}: column {field.name} holds a time before 1900")
     return values
+
+
+def _holds(wide: pa.DataType, narrow: pa.DataType) -> bool:
+    """Whether a decimal type has each value of another."""
+    return bool(wide.scale >= narrow.scale and wide.precision - wide.scale >= narrow.precision - narrow.scale)
+
+
+def _takes_all(data_type: pa.DataType) -> bool:
+    """Whether a column of a type has a value for each of a Parquet file that :func:`check_columns` lets pass."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(data_type) or pa.types.is_nested(data_type))
 
 
 def _in_order(own: Mapping[str, pa.Array], schema: pa.Schema, rows: int) -> pa.Table:

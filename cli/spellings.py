@@ -35,8 +35,9 @@ def spelling_of(data_type: pa.DataType, *, is_utc: bool) -> str | None:
         return INTEGER
     if types.is_floating(data_type):
         return DOUBLE
-    if types.is_decimal(data_type) and data_type.precision > data_type.scale:
-        whole = f"-?[0-9]{{1,{data_type.precision - data_type.scale}}}"
+    if types.is_decimal(data_type):
+        digits = data_type.precision - data_type.scale
+        whole = f"-?[0-9]{{1,{digits}}}" if digits else "-?0"
         return whole + (rf"(?:\.[0-9]{{1,{data_type.scale}}})?" if data_type.scale else "")
     if types.is_date(data_type):
         return DATE

@@ -40,6 +40,17 @@ def test_plain_predicates_over_plain_rows_need_no_spark(rows: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_spark")
+def test_a_column_that_no_predicate_names_starts_no_spark(tmp_path: Path) -> None:
+    row = {"delay": 75, "price": 12.5, "fee": "0.05", "f": 0.1, "tags": ["a"]}
+    (tmp_path / "rows.ndjson").write_text(json.dumps(row), encoding="utf-8")
+    schema = Schema.from_ddl("delay INT, price DECIMAL(9,2), fee DECIMAL(2,2), f FLOAT, tags ARRAY<STRING>")
+    backtest = run_backtest([tmp_path / "rows.ndjson"], "ndjson", Decoding(schema), {"late": "delay > 60"}, None)
+    assert (backtest.engine, backtest.found.by_query) == ("arrow", {"late": 1})
+    backtest = run_backtest([tmp_path / "rows.ndjson"], "ndjson", Decoding(schema), {"cheap": "price < 12.51"}, None)
+    assert (backtest.engine, backtest.found.by_query) == ("arrow", {"cheap": 1})
+
+
+@pytest.mark.usefixtures("without_spark")
 def test_what_is_wrong_is_said_before_spark_starts(rows: Path, tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     for inputs, where, output, said in (

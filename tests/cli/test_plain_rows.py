@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Collection
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,23 +109,55 @@ OBJECTS = [
         '/* c */ {"n": 1}',
         '{"n": 1 /* c */}',
     ),
+    *(
+        '{"price": 12.5}',
+        '{"price": "-0.05"}',
+        '{"price": 1234}',
+        '{"price": 1.005}',
+        '{"price": "1,5"}',
+        '{"price": 1e2}',
+    ),
+    *(
+        '{"price": ""}',
+        '{"price": " 1"}',
+        '{"price": "+1."}',
+        '{"price": 123.450}',
+        '{"price": 999.995}',
+        '{"price": [1]}',
+    ),
+    *('{"price": 1e-2000000000}', '{"price": "1\\u0065-2000000000"}', '{"s": "4ca1e23", "price": 1}'),
+    *('{"price": 1e-100}', '{"price": 1E100}', '{"price": 1e-2147483649}', f'{{"price": 0.{"0" * 200}1}}'),
+    *('{"price": "1e-99999"}', f'{{"price": "0.{"0" * 80}"}}', f'{{"price": {"0.1" + "0" * 250}}}'),
     *('{"n": 1, "deep": ' + "[" * 600 + "]" * 600 + "}", '{"n": 1, "wide": ' + "9" * 1200 + "}"),
 ]
 OBJECT_SCHEMA = Schema.from_ddl(
-    "n INT, x DOUBLE, ok BOOLEAN, s STRING, day DATE, at TIMESTAMP, place STRUCT<x: INT, day: DATE>"
+    "n INT, x DOUBLE, ok BOOLEAN, s STRING, day DATE, at TIMESTAMP, place STRUCT<x: INT, day: DATE>, price DECIMAL(5,2)"
 )
+BESIDE_N = Schema.from_ddl(
+    "n INT, f FLOAT, price DECIMAL(38,2), few DECIMAL(2,2), days ARRAY<DATE>, items ARRAY<STRUCT<price: DECIMAL(5,2)>>"
+)
+OBJECTS_BESIDE_N = [
+    *('{"n": 1, "f": 0.1}', '{"n": 2, "f": 1e39}', '{"f": "NaN"}', '{"f": 1e400}', '{"f": "0.1"}', '{"f": null}'),
+    *(f'{{"price": {"9" * 36}.99}}', f'{{"price": {"9" * 37}}}', f'{{"price": {"9" * 77}}}', '{"price": 12.5}'),
+    *('{"few": 0.25}', '{"few": 1}', '{"few": "0.5"}', '{"few": 0}'),
+    *('{"n": 3, "days": ["2013-01-31", null]}', '{"days": []}', '{"days": ["x"]}', '{"days": "x"}', '{"days": [1]}'),
+    *('{"items": [{"price": 1.5}, {}, null]}', '{"items": [{"price": 1234}]}', '{"items": [1]}', '{"items": {}}'),
+]
 
 
-def read(path: Path, format_name: str, decoding: Decoding) -> pa.Table:
+def read(path: Path, format_name: str, decoding: Decoding, needed: Collection[str] | None = None) -> pa.Table:
     empty = decoding.schema.arrow.empty_table()
-    return pa.concat_tables([empty, *plain_tables(path, format_name, decoding, lambda _: None)])
+    names = empty.column_names if needed is None else needed
+    return pa.concat_tables([empty, *plain_tables(path, format_name, decoding, names, lambda _: None)])
 
 
-def read_plainly(path: Path, format_name: str, decoding: Decoding, content: str) -> list[dict[str, Any]] | None:
+def read_plainly(
+    path: Path, format_name: str, decoding: Decoding, content: str, needed: Collection[str] | None = None
+) -> list[dict[str, Any]] | None:
     """The rows of a file with that content; None where there is a doubt."""
     path.write_text(content, encoding="utf-8", newline="")
     try:
-        return read(path, format_name, decoding).to_pylist()
+        return read(path, format_name, decoding, needed).to_pylist()
     except DoubtError:
         return None
 
@@ -166,6 +200,28 @@ def test_lines_of_json_that_are_read_are_what_spark_decodes(spark: SparkSession,
     assert by_spark(spark, tmp_path / "all.ndjson", "ndjson", decoding) == rows
 
 
+def test_columns_that_are_not_needed_are_no_doubt_where_spark_decodes_them(spark: SparkSession, tmp_path: Path) -> None:
+    decoding, numbers, plain = Decoding(BESIDE_N), [], []
+    for line in OBJECTS_BESIDE_N:
+        found = read_plainly(tmp_path / "one.ndjson", "ndjson", decoding, f"{line}\n", {"n"})
+        if found:
+            numbers += [row["n"] for row in found]
+            plain.append(line)
+    assert len(plain) == 10
+    (tmp_path / "all.ndjson").write_text("\n".join(plain), encoding="utf-8")
+    assert [row["n"] for row in by_spark(spark, tmp_path / "all.ndjson", "ndjson", decoding)] == numbers
+
+
+def test_parquet_columns_that_are_not_needed_are_not_read(tmp_path: Path) -> None:
+    path, decoding = tmp_path / "rows.parquet", Decoding(Schema.from_ddl("n INT, s STRING, tags ARRAY<STRING>"))
+    pq.write_table(pa.table({"n": [1, 2], "s": [1.5, None], "tags": [["a"], []]}), path)
+    assert read(path, "parquet", decoding, {"n"}).column("n").to_pylist() == [1, 2]
+    with pytest.raises(DoubtError, match="column s is of type double"):
+        read(path, "parquet", decoding, {"s"})
+    pq.write_table(pa.table({"s": [1.5, None]}), path)
+    assert read(path, "parquet", decoding, ()).num_rows == 2
+
+
 def test_parquet_that_is_read_is_what_spark_reads(spark: SparkSession, tmp_path: Path) -> None:
     table = pa.table(
         {
@@ -175,6 +231,7 @@ def test_parquet_that_is_read_is_what_spark_reads(spark: SparkSession, tmp_path:
             "at": pa.array([1, None, 1359626400123], pa.timestamp("ms", tz="Europe/Oslo")),
             "local": pa.array([1, None, 1359626400123456], pa.timestamp("us")),
             "day": pa.array([0, None, 15706], pa.date32()),
+            "price": pa.array([Decimal("1.5"), None, Decimal("-99.9")], pa.decimal128(3, 1)),
         }
     )
     path, decoding = tmp_path / "rows.parquet", Decoding(SCHEMA)
@@ -195,6 +252,7 @@ def test_parquet_that_is_read_is_what_spark_reads(spark: SparkSession, tmp_path:
         ("day", pa.array([-200_000], pa.date32())),
         ("s", pa.array([b"a"])),
         ("f", pa.array([0.1])),
+        ("price", pa.array([Decimal("1234.5")], pa.decimal128(5, 1))),
         ("a.b", pa.array([1])),
     ],
 )

@@ -18,6 +18,7 @@ from cli.spellings import DATE, spelling_of
         ("INT", ["0", "-7", "2147483648"], ["+5", "007", "1.0", " 1", "NA", "1_0", "\u0661"]),
         ("DOUBLE", ["1", "-0.5", "1.5e-10"], [".5", "5.", "NaN", "1e400", "1d", "0x1p3"]),
         ("DECIMAL(5,2)", ["123.45", "-1", "7.5"], ["1234", "1.005", "1e2", "1,0"]),
+        ("DECIMAL(2,2)", ["0.25", "-0", "0.5"], ["1", "0.125", ".5", "00"]),
         ("DECIMAL(3,0)", ["123"], ["1.0", "1234"]),
         ("DATE", ["2013-01-31"], ["2013-1-31", "2013-13-01", "2013", "0999-01-01", "2013-01-31 "]),
         ("TIMESTAMP", ["2013-01-31T10:00:00Z", "2013-01-31 10:00:00.123456"], ["2013-01-31", "2013-01-31T24:00:00Z"]),
@@ -57,6 +58,6 @@ def test_a_time_without_a_zone_is_plain_in_utc_alone() -> None:
     assert not re.fullmatch(spelling, "2013-01-31T10:00:00")
 
 
-@pytest.mark.parametrize("ddl", ["BINARY", "ARRAY<INT>", "STRUCT<a: INT>", "DECIMAL(2,2)"])
+@pytest.mark.parametrize("ddl", ["BINARY", "ARRAY<INT>", "STRUCT<a: INT>"])
 def test_types_of_which_there_are_none(ddl: str) -> None:
     assert spelling_of(Schema.from_ddl(f"x {ddl}").arrow.field("x").type, is_utc=True) is None
