@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.failure import CommandError
-from cli.input_files import file_format, parquet_schema, read_csv, read_lines
+from cli.input_files import begins_array, file_format, no_lines, parquet_schema, read_csv, read_lines
 from cli.output import counted
 from cli.type_guess import TypeGuess, is_value
 
@@ -21,21 +21,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileSchema:
-    """Spark DDL, a field a line, and what is said of each field."""
+    """Spark DDL, a field a line, and what is said of each field.
+
+    ``malformed``: how many lines were excluded, for they hold no row, and ``first_malformed`` says of the first.
+    """
 
     ddl: str
     notes: Sequence[str]
+    malformed: int = 0
+    first_malformed: str | None = None
+
+
+@dataclass(slots=True)
+class _Malformed:
+    """The lines that hold no row, as far as a file was read; CommandError once they are more than rows are wanted."""
+
+    path: Path
+    rows_max: int
+    count: int = 0
+    first: str | None = None
+
+    def see(self, line: int, said: str) -> None:
+        self.first = self.first or f"line {line} {said}"
+        self.count += 1
+        if self.count >= self.rows_max:
+            raise self.error()
+
+    def error(self) -> CommandError:
+        remedy = f"{counted(self.count, 'line')} looked at, the first: {self.first}; mend or remove them"
+        return CommandError("no rows, but malformed lines in file", str(self.path), remedy)
 
 
 def schema_of_file(path: Path, rows_max: int) -> FileSchema:
     """The schema of a CSV, NDJSON or Parquet file, by its name; from so many rows where it has none of its own.
 
-    CommandError where the file cannot be read or has no field; SchemaError for names that a schema cannot hold.
+    Malformed lines are excluded and counted. CommandError where the file cannot be read, has no field or no line but
+    malformed ones; SchemaError for names that a schema cannot hold.
     """
     name = file_format(path)
     if name == "parquet":
         return _of_parquet(path)
-    guesses, count = _guesses(_csv_rows(path) if name == "csv" else _json_rows(path), rows_max, texts=name == "csv")
+    malformed = _Malformed(path, rows_max)
+    rows = _csv_rows(path, malformed) if name == "csv" else _json_rows(path, malformed)
+    guesses, count = _guesses(rows, rows_max, texts=name == "csv")
+    if not count and malformed.count:
+        raise malformed.error()
     if not guesses:
         raise CommandError("no field in file", str(path), "types are guessed from rows: it needs one at least")
     from asc.spark_types import ddl_of_type
@@ -55,7 +85,7 @@ def schema_of_file(path: Path, rows_max: int) -> FileSchema:
         said = [f"{empty / count:.0%} empty" if empty * 200 >= count else f"{empty:,} empty"] if empty else []
         what = ", ".join([f"{field}: {ddl_of_type(data_type)} from {counted(count, 'row')}", *said])
         notes.append("; ".join([what, *guess.doubts(), *_inner_doubts(guess, field)]))
-    return _schema(fields, notes)
+    return replace(_schema(fields, notes), malformed=malformed.count, first_malformed=malformed.first)
 
 
 def _guesses(rows: Iterable[dict[str, Any]], rows_max: int, *, texts: bool) -> tuple[dict[str, TypeGuess], int]:
@@ -106,19 +136,22 @@ def _schema(fields: Iterable[tuple[str, pa.DataType]], notes: list[str]) -> File
     return FileSchema(",\n".join(Schema(pa.schema([field])).ddl() for field in schema.arrow), notes)
 
 
-def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:
-    yield from read_csv(path, lambda _: None)
+def _csv_rows(path: Path, malformed: _Malformed) -> Iterator[dict[str, Any]]:
+    yield from read_csv(path, lambda _: None, lambda line, said: malformed.see(line, f"has {said}"))
 
 
-def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(read_lines(path, lambda _: None), 1):
+def _json_rows(path: Path, malformed: _Malformed) -> Iterator[dict[str, Any]]:
+    for place, (number, line) in enumerate(read_lines(path, lambda _: None)):
+        if not place and begins_array(line):
+            raise no_lines(path)
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
             row = None
-        if not isinstance(row, dict):
-            raise CommandError("not a JSON object in file", str(path), f"record {number} is not; mend or remove it")
-        yield row
+        if isinstance(row, dict):
+            yield row
+        else:
+            malformed.see(number, "is no JSON object")
 
 
 def _of_parquet(path: Path) -> FileSchema:

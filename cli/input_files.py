@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -84,52 +86,94 @@ def _nothing_read() -> int:
     return 0
 
 
-def read_lines(path: Path, advance: Advance) -> Iterator[bytes]:
-    """The lines of a text file that are not empty, without their ends; costs one pass, constant memory."""
+def begins_array(line: bytes) -> bool:
+    """Return whether a file's first line that holds something begins a JSON array of objects, which is no NDJSON.
+
+    >>> [begins_array(line) for line in (b"[", b' [{"n": 1},', b'[1, 2]', b'{"n": 1}')]
+    [True, True, False, False]
+    """
+    return re.match(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:\{|\Z)", line) is not None
+
+
+def no_lines(path: Path) -> CommandError:
+    """Return the error for a file that is a JSON array in place of NDJSON."""
+    command, name = "jq -c '.[]'", shlex.quote(str(path))
+    if path == STDIN:
+        remedy = f"put {command} before it, which writes a line for each of its objects"
+        return CommandError("a JSON array, not NDJSON, in", "standard input", remedy)
+    read = f"zcat {name} | {command}" if path.suffix.lower() == ".gz" else f"{command} {name}"
+    return CommandError("a JSON array, not NDJSON, in file", str(path), f"{read} writes a line for each of its objects")
+
+
+def check_lines(path: Path) -> None:
+    """Raise CommandError for a file that is a JSON array in place of NDJSON."""
+    with _whole_gzip(path), _opened(path) as (_, content):
+        head = content.read(_HEAD_BYTES).lstrip()
+        if begins_array(head.split(b"\n", 1)[0]):
+            raise no_lines(path)
+
+
+@contextmanager
+def _whole_gzip(path: Path) -> Iterator[None]:
+    """Turn what gzip says of a broken file into a CommandError."""
     try:
-        with _opened(path) as (told, content):
-            for number, line in enumerate(content):
-                if number % ROWS_A_STEP == 0:
-                    advance(told())
-                stripped = line.rstrip(b"\r\n")
-                if stripped.strip():
-                    yield stripped
-            advance(told())
+        yield
     except (gzip.BadGzipFile, EOFError) as error:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
+
+
+def read_lines(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a text file that are not empty, without their ends, each with its number from 1 on.
+
+    Costs one pass, constant memory.
+    """
+    with _whole_gzip(path), _opened(path) as (told, content):
+        for number, line in enumerate(content, 1):
+            if number % ROWS_A_STEP == 1:
+                advance(told())
+            stripped = line.rstrip(b"\r\n")
+            if stripped.strip():
+                yield number, stripped
+        advance(told())
 
 
 def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes]:
     """Whole lines of a text file, about so many bytes at a time, of standard input as they come; in bounded memory."""
-    try:
-        with _opened(path) as (told, content):
-            rest = b""
-            # Of a pipe, what has come so far: nobody knows when the next line does.
-            read = content.read1 if path == STDIN else content.read  # type: ignore[attr-defined]  # as every stdin has it
-            while part := read(size_bytes):
-                advance(told())
-                end = part.rfind(b"\n") + 1
-                if end:
-                    yield rest + part[:end]
-                    rest = part[end:]
-                else:
-                    rest += part
+    with _whole_gzip(path), _opened(path) as (told, content):
+        rest = b""
+        # Of a pipe, what has come so far: nobody knows when the next line does.
+        read = content.read1 if path == STDIN else content.read  # type: ignore[attr-defined]  # as every stdin has it
+        while part := read(size_bytes):
             advance(told())
-            if rest:
-                yield rest
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
+            end = part.rfind(b"\n") + 1
+            if end:
+                yield rest + part[:end]
+                rest = part[end:]
+            else:
+                rest += part
+        advance(told())
+        if rest:
+            yield rest
 
 
-def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
-    """The rows of a CSV file with a header, by column; an empty field is None.
+OnUneven = Callable[[int, str], object]
+"""Is told the number of a row of CSV that is excluded, for it is longer or shorter than the header, and how long."""
 
-    Errors: CommandError with the line for a row that is longer or shorter than the header, for text that is not UTF-8.
+
+def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) -> Iterator[dict[str, str | None]]:
+    """Yield the rows of a CSV file with a header, by column; an empty field is None.
+
+    Errors: CommandError with the line for text that is not UTF-8, and for a row that is longer or shorter than the
+    header where nothing is told of such rows.
     """
     rows: Iterator[list[str]] = iter(())
     line = 0
     try:
-        with _opened(path) as (told, content), io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text:
+        with (
+            _whole_gzip(path),
+            _opened(path) as (told, content),
+            io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text,
+        ):
             reader = csv.reader(text, strict=True)
             rows = iter(reader)
             header = next(rows, [])
@@ -140,19 +184,20 @@ def read_csv(path: Path, advance: Advance) -> Iterator[dict[str, str | None]]:
                 line = reader.line_num
                 if number % ROWS_A_STEP == 0:
                     advance(told())
-                if not row:
-                    continue
-                if len(row) != len(header):
-                    remedy = f"line {line} has {len(row)} fields, the header {len(header)}; mend or remove it"
-                    raise CommandError("uneven row in file", str(path), remedy)
-                yield {name: value or None for name, value in zip(header, row, strict=True)}
+                if row and len(row) == len(header):
+                    yield {name: value or None for name, value in zip(header, row, strict=True)}
+                elif row:
+                    said = f"{len(row)} fields, the header {len(header)}"
+                    if on_uneven is None:
+                        raise CommandError(
+                            "uneven row in file", str(path), f"line {line} has {said}; mend or remove it"
+                        )
+                    on_uneven(line, said)
             advance(told())
     except (csv.Error, UnicodeDecodeError) as error:
         # Text is decoded in pieces: of one that is none, the line is not known.
         place = "" if isinstance(error, UnicodeDecodeError) else f"after line {line}: "
         raise CommandError("not readable as CSV, file", str(path), f"{place}{why_no_csv(error)}") from None
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
 def why_no_csv(error: Exception) -> str:
@@ -168,7 +213,7 @@ def why_no_csv(error: Exception) -> str:
 def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:
     """The first line of a CSV file, and the columns that it names; an empty ``quote`` is none."""
     try:
-        with _opened(path) as (_, content):
+        with _whole_gzip(path), _opened(path) as (_, content):
             line = content.readline().splitlines()[:1]
         text = b"".join(line).decode("utf-8-sig")
         if len(separator) > 1:
@@ -178,8 +223,6 @@ def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str,
         return text, next(csv.reader([text], delimiter=separator, quotechar=quote), [])
     except (csv.Error, UnicodeDecodeError) as error:
         raise CommandError("not readable as CSV, file", str(path), f"first line: {error}") from None
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
 def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.failure import CommandError
-from cli.input_files import csv_header, file_format, parquet_files, parquet_schema
+from cli.input_files import check_lines, csv_header, file_format, parquet_files, parquet_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,11 +31,13 @@ def format_of(inputs: Sequence[Path]) -> str:
 
 def check_columns(inputs: Sequence[Path], format_name: str, schema: Schema, options: Mapping[str, str]) -> None:
     """CommandError for a CSV or Parquet file that names no column of the schema, or has one of a type that cannot
-    become the schema's.
+    become the schema's, and for a JSON array in place of NDJSON.
     """
     for path in inputs:
         if format_name == "csv":
             csv_columns(path, schema, options)
+        elif format_name == "ndjson":
+            check_lines(path)
         elif format_name == "parquet":
             for file in parquet_files(path)[:1]:
                 _check_parquet(file, schema)

@@ -8,7 +8,7 @@ import click
 
 from cli.arguments import EXISTING_FILE
 from cli.command import Group, examples
-from cli.output import json_option, print_json
+from cli.output import counted, json_option, print_json
 
 ROWS = 10_000
 
@@ -38,8 +38,9 @@ def infer(*, file: Path, rows: int, as_json: bool) -> None:
     """Print the schema of a file as Spark DDL, a field a line.
 
     FILE is CSV with a header, NDJSON or Parquet, by the end of its name; .gz may follow. What was guessed, and from
-    how much, is said on stderr. The types are the narrowest common ones that hold every value that was seen: INT, else
-    BIGINT, else DECIMAL(38,0); DATE, else TIMESTAMP; text where nothing else does.
+    how much, is said on stderr. Malformed lines are excluded and counted; the first is named. The types are the
+    narrowest common ones that hold every value that was seen: INT, else BIGINT, else DECIMAL(38,0); DATE, else
+    TIMESTAMP; text where nothing else does.
 
     The output is a stream's schema_file, and the --schema of 'asc match' and 'asc query check'.
     """
@@ -47,8 +48,12 @@ def infer(*, file: Path, rows: int, as_json: bool) -> None:
 
     found = schema_of_file(file, rows)
     if as_json:
-        print_json({"schema": found.ddl, "notes": found.notes})
+        malformed = {"malformed": found.malformed, "first_malformed": found.first_malformed}
+        print_json({"schema": found.ddl, "notes": found.notes, **malformed})
         return
+    if found.malformed:
+        lines = counted(found.malformed, "malformed line")
+        click.echo(f"warning: {lines} excluded; the first: {found.first_malformed}", err=True)
     for note in found.notes:
         click.echo(note, err=True)
     click.echo(found.ddl)

@@ -61,6 +61,20 @@ def test_only_so_many_rows_are_looked_at(tmp_path: Path) -> None:
     assert schema_of_file(path, 1).notes[1].endswith("; place.x: no value was seen")
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "first"),
+    [
+        ("rows.ndjson", '{"n": 1}\n\n{"n": 2\n[3]\n{"n": 4}\n', "line 3 is no JSON object"),
+        ("rows.csv", "n,s\n1,a\n2\n3,b,c\n4,d\n", "line 3 has 1 fields, the header 2"),
+    ],
+)
+def test_malformed_lines_are_excluded_and_counted(tmp_path: Path, name: str, content: str, first: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    found = schema_of_file(tmp_path / name, 100)
+    assert (found.malformed, found.first_malformed) == (2, first)
+    assert found.notes[0] == "n: INT from 2 rows"
+
+
 def test_parquet_has_its_own(tmp_path: Path) -> None:
     table = pa.table(
         {
@@ -83,7 +97,10 @@ def test_parquet_has_its_own(tmp_path: Path) -> None:
     [
         ("rows.csv", "a,b\n", "no field in file"),
         ("rows.ndjson", "", "no field in file"),
-        ("rows.ndjson", "[1]\n", "not a JSON object"),
+        ("rows.ndjson", "[1]\n", "malformed lines in file .*: 1 line looked at, the first: line 1 is no JSON object"),
+        ("rows.ndjson", "\n" + "x\n" * 12, "10 lines looked at, the first: line 2 is no JSON object"),
+        ("rows.csv", "a,b\n1\n2\n", "2 lines looked at, the first: line 2 has 1 fields, the header 2"),
+        ("rows.json", '[\n{"a": 1}\n]\n', r"a JSON array, not NDJSON, in file .*: jq -c '\.\[\]'"),
         ("rows.ndjson", '{"a": 1, "A": 2}\n', "duplicate field"),
         ("rows.csv", "a,A\n1,2\n", "duplicate field"),
         ("rows.txt", "a", "unknown format of file"),
@@ -101,7 +118,7 @@ def test_a_file_without_a_schema_is_one_line(tmp_path: Path, name: str, content:
     [
         ("rows.csv", b"\x00\x01,b\n1,2\n", "a column would be named '\\x00\\x01': is it CSV in UTF-8?"),
         ("rows.csv", b"\x89PNG\r\n\x1a\n", "is it CSV in UTF-8? Byte 0x89 stands where none can"),
-        ("rows.ndjson", b"\x89PNG\r\n\x1a\n", "record 1 is not; mend or remove it"),
+        ("rows.ndjson", b"\x89PNG\r\n\x1a\n", "line 1 is no JSON object; mend or remove them"),
         ("rows.parquet", b"\x89PNG\r\n\x1a\n", "not readable as Parquet"),
     ],
 )

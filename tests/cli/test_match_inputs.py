@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pyarrow as pa
@@ -63,3 +64,22 @@ def test_columns_of_parquet(tmp_path: Path, column: str, given: pa.DataType, sai
         else:
             with pytest.raises(CommandError, match=said):
                 check_columns([path], "parquet", SCHEMA, {})
+
+
+@pytest.mark.parametrize("content", ['[{"n": 1}]', '\n [\n {"n": 1},\n {"n": 2}\n]\n', '\ufeff[{"n": 1}]'])
+def test_a_json_array_is_refused_with_the_command_that_makes_lines_of_it(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "some rows.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(CommandError, match=r"a JSON array, not NDJSON, .*: jq -c '\.\[\]' '.*some rows.json' writes"):
+        check_columns([path], "ndjson", SCHEMA, {})
+    path = tmp_path / "rows.json.gz"
+    path.write_bytes(gzip.compress(content.encode()))
+    with pytest.raises(CommandError, match=r": zcat .*rows.json.gz \| jq -c '\.\[\]' writes"):
+        check_columns([path], "ndjson", SCHEMA, {})
+
+
+@pytest.mark.parametrize("content", ["", '{"n": 1}\n', "[1]\n", "x\n"])
+def test_what_is_no_array_is_left_to_the_decoder(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "rows.ndjson"
+    path.write_text(content, encoding="utf-8")
+    check_columns([path], "ndjson", SCHEMA, {})

@@ -30,3 +30,16 @@ def test_an_inferred_schema_is_what_other_commands_take(run: Callable[..., Resul
     )
     again = run("match", "--queries", tmp_path / "queries.json", "--config", config, FLIGHTS)
     assert again.stdout == matched.stdout
+
+
+def test_malformed_lines_are_told(run: Callable[..., Result], tmp_path: Path) -> None:
+    rows = tmp_path / "rows.ndjson"
+    rows.write_text('{"n": 1}\n{"n": \n', encoding="utf-8")
+    found = run("schema", "infer", rows)
+    assert (found.exit_code, found.stdout) == (0, "n INT\n")
+    assert found.stderr.splitlines() == [
+        "warning: 1 malformed line excluded; the first: line 2 is no JSON object",
+        "n: INT from 1 row",
+    ]
+    plain = json.loads(run("schema", "infer", rows, "--json").stdout)
+    assert (plain["malformed"], plain["first_malformed"]) == (1, "line 2 is no JSON object")
