@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from asc.schema import Schema
     from broker.client.client import Client
     from broker.kafka.client import KafkaClient
-    from cli.records import RecordBatch
+    from cli.records import OddLine, RecordBatch
 
 
 @click.command(
@@ -70,6 +70,9 @@ def publish(
     FILE is CSV with a header (an empty field is NULL), NDJSON or Parquet, by the end of its name; .gz may follow. - is
     standard input, line by line as it comes, until it ends, or Ctrl-C or SIGTERM.
 
+    Lines of NDJSON that are no JSON objects are counted, and the first is named. Into a JSON stream they are sent as
+    they stand, with --key without a key, and end up among its dead letters; into a CSV stream they are not sent.
+
     Kafka's address comes from the daemon; where it asks for TLS or SASL, --config names the file that has them.
     """
     from tqdm import tqdm
@@ -77,7 +80,7 @@ def publish(
     from asc.schema import Schema
     from cli.failure import CommandError
     from cli.input_files import STDIN, file_format
-    from cli.records import Target, read_batches
+    from cli.records import OddLines, Target, read_batches
 
     if file == STDIN and format_name == "parquet":
         raise CommandError("--format", "parquet", "is read from its end: name a file, not standard input")
@@ -86,6 +89,7 @@ def publish(
     schema = Schema.from_ddl(found["schema"])
     target = Target(found["format"], schema, found.get("options", {}), found.get("time_zone", "UTC"))
     kafka = kafka_of(client, config_file)
+    odd = OddLines(_judge_line(file, target.format, found["dead_letter_topic"], force=force))
     size_bytes = None if file == STDIN else file.stat().st_size
     with (
         _ended_by_sigterm_as_by_ctrl_c(),
@@ -98,11 +102,14 @@ def publish(
             key,
             advance=lambda done: bar.update(done - bar.n),
             on_columns=_judge(file, schema, warned=own_format != "ndjson", force=force),
-            on_odd_line=_judge_line(file, found["dead_letter_topic"], force=force),
+            odd_lines=odd,
         )
         count, interrupted = _sent(kafka, found["topic"], _from(batches, skip), skip, bar)
+    if odd.count > 1:
+        click.echo(f"warning: {odd.count:,} lines are no JSON objects, the first of them line {odd.first}", err=True)
     if as_json:
-        print_json({"stream": found["name"], "topic": found["topic"], "records": count})
+        malformed = {"malformed": odd.count, "first_malformed": odd.first}
+        print_json({"stream": found["name"], "topic": found["topic"], "records": count, **malformed})
     else:
         click.echo(f"{counted(count, 'record')} published to {found['topic']}")
     if interrupted and file != STDIN:
@@ -142,16 +149,22 @@ def _judge(file: Path, schema: Schema, *, warned: bool, force: bool) -> Callable
     return judge
 
 
-def _judge_line(file: Path, dead_letters: str, *, force: bool) -> Callable[[int, bool], None]:
-    """What is said of lines that are no JSON objects; refused where none of the first is one."""
-    from cli.failure import CommandError
-    from cli.input_files import STDIN
+def _judge_line(file: Path, target: str, dead_letters: str, *, force: bool) -> Callable[[OddLine], None]:
+    """Return what is told the first line that is no JSON object.
 
-    def judge(line: int, is_all: bool) -> None:
-        if is_all and not force and file != STDIN:
-            remedy = f"line {line} is none: name its --format; --force publishes it nevertheless"
+    It refuses an array in place of lines, and a file none of whose first lines is an object.
+    """
+    from cli.failure import CommandError
+    from cli.input_files import STDIN, no_lines
+
+    def judge(line: OddLine) -> None:
+        if line.begins_array and not force:
+            raise no_lines(file)
+        if line.is_all and not force and file != STDIN:
+            remedy = f"line {line.number} is none: name its --format; --force publishes it nevertheless"
             raise CommandError("no JSON object in file", str(file), remedy)
-        click.echo(f"warning: line {line} is no JSON object: such lines end up in {dead_letters}", err=True)
+        fate = f"end up in {dead_letters}" if target == "json" else f"are not sent into a stream of format {target}"
+        click.echo(f"warning: line {line.number} is no JSON object: such lines {fate}", err=True)
 
     return judge
 

@@ -16,7 +16,7 @@ from broker.formats.spelling import spelled
 from broker.formats.text_columns import mapped
 from cli.csv_batches import read_csv_batches
 from cli.failure import CommandError
-from cli.input_files import ROWS_A_STEP, Advance, parquet_schema, read_blocks, read_parquet
+from cli.input_files import ROWS_A_STEP, Advance, begins_array, parquet_schema, read_blocks, read_parquet
 from cli.stream_times import time_rewrites, times_rewritten
 
 if TYPE_CHECKING:
@@ -49,8 +49,37 @@ class RecordBatch(NamedTuple):
     keys: Sequence[bytes | None] | None
 
 
-OnOddLine = Callable[[int, bool], object]
-"""Is told the first line of NDJSON that is no JSON object, and whether all that were looked at by then are none."""
+class OddLine(NamedTuple):
+    """A line of NDJSON that is no JSON object: its number, whether none of those looked at by then is one, and whether
+    it is the first of all and begins an array.
+    """
+
+    number: int
+    is_all: bool = False
+    begins_array: bool = False
+
+
+@dataclass(slots=True)
+class OddLines:
+    """The lines of NDJSON that are no JSON objects, as far as they were read: how many, and the number of the first.
+
+    ``on_first`` is told the first of them, before its record is given.
+    """
+
+    on_first: Callable[[OddLine], object] = lambda _: None
+    count: int = 0
+    first: int | None = None
+
+    def see(self, odd: Sequence[OddLine]) -> None:
+        """Take some more into account."""
+        if odd and self.first is None:
+            self.first = odd[0].number
+            self.on_first(odd[0])
+        self.count += len(odd)
+
+
+_Numbered = Sequence[tuple[int, bytes]]
+"""Lines that hold something, each with its number in the file."""
 
 
 def read_batches(
@@ -61,55 +90,50 @@ def read_batches(
     *,
     advance: Advance,
     on_columns: OnColumns,
-    on_odd_line: OnOddLine = lambda _line, _all: None,
+    odd_lines: OddLines | None = None,
 ) -> Iterator[RecordBatch]:
     """The rows of a file, or of standard input as they come, as records of a stream.
 
     Times of CSV and Parquet are written as the stream's options read them. A value that does not fit its attribute's
-    type is sent as it stands: the stream decides. NDJSON into a JSON stream is sent byte for byte. Errors: CommandError
-    for a file that cannot be read, a key that is no column, a line that is no JSON object where it has to be converted,
-    and whatever ``on_columns`` raises.
+    type is sent as it stands: the stream decides. NDJSON into a JSON stream is sent byte for byte, and so is a line of
+    it that is no JSON object, without a key; such a line is excluded where it has to be converted, and goes to
+    ``odd_lines`` either way. Without a key every line is looked at, but not parsed. Errors: CommandError for a file
+    that cannot be read, a key that is no column, and whatever ``on_columns`` and ``odd_lines`` raise.
     """
     if target.format not in RECORD_FORMATS:
         raise CommandError("format of the stream", target.format, "is not written here: use a producer of that format")
     if target.format == "csv":
         _check_signs(target.options)
     if file_format == "ndjson":
+        numbered = _numbered_lines(path, advance)
         if key is None and RECORD_FORMATS[target.format].is_lines_of == "ndjson":
-            return _lines_as_they_stand(path, advance, on_columns, on_odd_line)
-        return _of_lines(path, target, key, advance, on_columns)
+            return _lines_as_they_stand(numbered, on_columns, odd_lines or OddLines())
+        return _of_lines(numbered, target, key, on_columns, odd_lines or OddLines())
     return (_of_texts if file_format == "csv" else _of_parquet)(path, target, key, advance, on_columns)
 
 
-def _lines_as_they_stand(
-    path: Path, advance: Advance, on_columns: OnColumns, on_odd_line: OnOddLine
-) -> Iterator[RecordBatch]:
-    is_begun = is_told = False
+def _numbered_lines(path: Path, advance: Advance) -> Iterator[_Numbered]:
+    """Yield the lines of a file that hold something, those of a block together."""
     before = 0
     for block in read_blocks(path, _BLOCK_BYTES, advance):
-        numbered = [(number, line) for number, line in enumerate(_lines(block), before + 1) if line]
+        lines = (line.rstrip(b"\r\n") for line in block.split(b"\n"))
+        numbered = [(number, line) for number, line in enumerate(lines, before + 1) if line.strip()]
         before += block.count(b"\n")
-        lines = [line for _, line in numbered]
-        if lines and not is_begun:
-            is_begun = True
-            on_columns(_members(lines[:_LINES_LOOKED_AT]), True)
-            odd = [number for number, line in numbered[:_LINES_LOOKED_AT] if not isinstance(_parsed(line), dict)]
-            if odd:
-                is_told = True
-                on_odd_line(odd[0], len(odd) == len(lines[:_LINES_LOOKED_AT]))
-        if not is_told:
-            odd_line = next((number for number, line in numbered if not _is_object_shaped(line)), None)
-            if odd_line is not None:
-                is_told = True
-                on_odd_line(odd_line, False)
-        yield RecordBatch(lines, None)
+        if numbered:
+            yield numbered
 
 
-def _lines(block: bytes) -> Iterator[bytes]:
-    """The lines of a block; what holds nothing is empty."""
-    for each in block.split(b"\n"):
-        line = each.rstrip(b"\r\n")
-        yield line if line.strip() else b""
+def _lines_as_they_stand(
+    blocks: Iterable[_Numbered], on_columns: OnColumns, odd_lines: OddLines
+) -> Iterator[RecordBatch]:
+    for place, numbered in enumerate(blocks):
+        looked_at = [] if place else [(number, _parsed(line)) for number, line in numbered[:_LINES_LOOKED_AT]]
+        if looked_at:
+            on_columns(_members(row for _, row in looked_at), True)
+        odd = [number for number, row in looked_at if not isinstance(row, dict)]
+        odd += [number for number, line in numbered[len(looked_at) :] if not _is_object_shaped(line)]
+        odd_lines.see(_odd(odd, numbered, is_begin=not place))
+        yield RecordBatch([line for _, line in numbered], None)
 
 
 def _is_object_shaped(line: bytes) -> bool:
@@ -117,28 +141,37 @@ def _is_object_shaped(line: bytes) -> bool:
     return line.lstrip()[:1] == b"{" and line.rstrip()[-1:] == b"}"
 
 
+def _odd(numbers: Sequence[int], numbered: _Numbered, *, is_begin: bool) -> list[OddLine]:
+    """Return the odd ones of some lines, by their numbers; ``is_begin``: these lines are a file's first."""
+    if not is_begin:
+        return [OddLine(number) for number in numbers]
+    first = [number for number, _ in numbered[:_LINES_LOOKED_AT]]
+    is_all = list(numbers[: len(first)]) == first
+    number, line = numbered[0]
+    return [OddLine(one, is_all, one == number and begins_array(line)) for one in numbers]
+
+
 def _of_lines(
-    path: Path, target: Target, key: str | None, advance: Advance, on_columns: OnColumns
+    blocks: Iterable[_Numbered], target: Target, key: str | None, on_columns: OnColumns, odd_lines: OddLines
 ) -> Iterator[RecordBatch]:
     record_format = RECORD_FORMATS[target.format]
     encode, as_it_stands = record_format.encoder(target.schema), record_format.is_lines_of == "ndjson"
-    number = 0
-    for block in read_blocks(path, _BLOCK_BYTES, advance):
-        lines = [line for line in _lines(block) if line]
-        if number == 0 and lines:
-            on_columns(_members(lines[:_LINES_LOOKED_AT]), as_it_stands)
-        values, keys = [], []
-        try:
-            for place, line in enumerate(lines, 1):
-                row = _json_object(line, path, number + place)
-                keys.append(_key_of(row, key))
+    for place, numbered in enumerate(blocks):
+        rows = [_parsed(line) for _, line in numbered]
+        if not place:
+            names = _members(rows[:_LINES_LOOKED_AT])
+            on_columns(names, as_it_stands)
+            if key is not None and names and key not in names:
+                raise _no_column(key, names)
+        odd = [number for (number, _), row in zip(numbered, rows, strict=True) if not isinstance(row, dict)]
+        odd_lines.see(_odd(odd, numbered, is_begin=not place))
+        values: list[bytes] = []
+        keys: list[bytes | None] = []
+        for (_, line), row in zip(numbered, rows, strict=True):
+            if as_it_stands or isinstance(row, dict):
                 values.append(line if as_it_stands else encode(row))
-        except CommandError:
-            # Those before it.
-            yield RecordBatch(values, keys[: len(values)])
-            raise
+                keys.append(_key_of(row, key) if isinstance(row, dict) else None)
         yield RecordBatch(values, keys)
-        number += len(lines)
 
 
 def _of_texts(
@@ -171,6 +204,8 @@ def _of_parquet(
 ) -> Iterator[RecordBatch]:
     schema, columns = target.schema, parquet_schema(path).names
     on_columns(columns, False)
+    if key is not None and key not in columns:
+        raise _no_column(key, columns)
     rewrites = time_rewrites(schema, target.options, target.time_zone, columns, texts=False)
     rewritten = times_rewritten(schema, rewrites)
     encode = RECORD_FORMATS[target.format].encoder(schema)
@@ -188,11 +223,10 @@ def _check_signs(options: Mapping[str, str]) -> None:
             raise CommandError(f"option {name} of the stream", options[name], remedy)
 
 
-def _members(lines: Sequence[bytes]) -> list[str]:
-    """The names in those of the lines that are JSON objects, each once."""
+def _members(rows: Iterable[Any]) -> list[str]:
+    """The names in those of the rows that are JSON objects, each once."""
     names: dict[str, None] = {}
-    for line in lines:
-        row = _parsed(line)
+    for row in rows:
         if isinstance(row, dict):
             names.update(dict.fromkeys(row))
     return list(names)
@@ -206,21 +240,11 @@ def _parsed(line: bytes) -> Any:
         return None
 
 
-def _json_object(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    row = _parsed(line)
-    if not isinstance(row, dict):
-        raise CommandError("not a JSON object in file", str(path), f"record {number} is not; mend or remove it")
-    return row
-
-
 def _key_of(row: Mapping[str, Any], key: str | None) -> bytes | None:
-    if key is None:
-        return None
-    if key not in row:
-        raise _no_column(key, row)
-    value = row[key]
+    """The text of a column; None where it is NULL or, in a line of NDJSON, is not there."""
+    value = None if key is None else row.get(key)
     return None if value is None else plain_text(value).encode()
 
 
 def _no_column(key: str, columns: Iterable[str]) -> CommandError:
-    return CommandError("no such column for --key", key, f"the row has: {', '.join(columns) or 'none'}")
+    return CommandError("no such column for --key", key, f"the rows have: {', '.join(columns) or 'none'}")

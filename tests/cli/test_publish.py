@@ -141,15 +141,37 @@ def test_what_is_wrong_with_a_file_comes_after_the_rows_before_it_and_says_how_t
 def test_lines_that_are_no_json_are_told_by_their_number(asc: Asc, tmp_path: Path) -> None:
     rows = tmp_path / "rows.ndjson"
     rows.write_text('{"flight": 8200}\n\n{"flight": 8201\n[8202]\n', encoding="utf-8")
-    published = asc("publish", "--stream", "flights", rows)
-    assert published.stdout == "3 records published to cli-flights\n"
-    assert published.stderr == "warning: line 3 is no JSON object: such lines end up in flights.dead-letter\n"
+    for key in ([], ["--key", "flight"]):
+        published = asc("publish", "--stream", "flights", *key, rows)
+        assert published.stdout == "3 records published to cli-flights\n"
+        assert published.stderr.splitlines() == [
+            "warning: line 3 is no JSON object: such lines end up in flights.dead-letter",
+            "warning: 2 lines are no JSON objects, the first of them line 3",
+        ]
+    into_csv = asc("publish", "--stream", "lines", "--json", rows)
+    assert json.loads(into_csv.stdout) | {"stream": "", "topic": ""} == {
+        **{"stream": "", "topic": "", "records": 1},
+        **{"malformed": 2, "first_malformed": 3},
+    }
+    assert "such lines are not sent into a stream of format csv" in into_csv.stderr
     rows.write_bytes(b"\n" + bytes(range(256)))
     refused = asc("publish", "--stream", "flights", rows)
     assert (refused.exit_code, refused.stdout) == (1, "")
     said = "line 2 is none: name its --format; --force publishes it nevertheless"
     assert refused.stderr == f"error: no JSON object in file '{rows}': {said}\n"
     assert asc("publish", "--stream", "flights", "--force", rows).exit_code == 0
+
+
+def test_a_json_array_is_refused(asc: Asc, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.json"
+    rows.write_text('[\n{"flight": 8200},\n{"flight": 8201}\n]\n', encoding="utf-8")
+    refused = asc("publish", "--stream", "flights", rows)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    said = f"jq -c '.[]' {rows} writes a line for each of its objects"
+    assert refused.stderr == f"error: a JSON array, not NDJSON, in file '{rows}': {said}\n"
+    refused = asc("publish", "--stream", "flights", "-", stdin=rows.read_text(encoding="utf-8"))
+    said = "put jq -c '.[]' before it, which writes a line for each of its objects"
+    assert refused.stderr == f"error: a JSON array, not NDJSON, in 'standard input': {said}\n"
 
 
 @pytest.mark.usefixtures("impatient")

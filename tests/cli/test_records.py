@@ -15,7 +15,7 @@ import pytest
 from asc.schema import Schema
 from cli.failure import CommandError
 from cli.input_files import file_format
-from cli.records import Target, read_batches
+from cli.records import OddLine, OddLines, Target, read_batches
 
 SCHEMA = Schema.from_ddl(
     "n INT, price DECIMAL(10,2), ok BOOLEAN, name STRING, at TIMESTAMP, place STRUCT<city: STRING>"
@@ -76,8 +76,12 @@ def test_the_very_name_goes_before_one_in_another_case(tmp_path: Path) -> None:
 def test_the_key_is_the_text_of_a_column(tmp_path: Path) -> None:
     path = written(tmp_path, "rows.csv", "name,n\na,7\n,8\n")
     assert [key for key, _ in records(path, key="name")] == [b"a", None]
-    with pytest.raises(CommandError, match="no such column for --key 'nme'"):
-        records(path, key="nme")
+    pq.write_table(pa.table({"name": ["a"]}), tmp_path / "rows.parquet")
+    lines = written(tmp_path, "rows.ndjson", '{"n": 1}\n{"name": "b"}\n')
+    assert [key for key, _ in records(lines, key="name")] == [None, b"b"]
+    for other in (path, tmp_path / "rows.parquet", lines):
+        with pytest.raises(CommandError, match="no such column for --key 'nme'"):
+            records(other, key="nme")
 
 
 def test_ndjson_is_sent_byte_for_byte(tmp_path: Path) -> None:
@@ -91,10 +95,14 @@ def test_ndjson_into_a_csv_stream_keeps_every_digit(tmp_path: Path) -> None:
     assert [value for _, value in records(path, "csv")] == [b"3,12345678.10,,,,"]
 
 
-def test_ndjson_that_is_none_is_named_by_its_number(tmp_path: Path) -> None:
-    path = written(tmp_path, "rows.ndjson", '{"n": 1}\n[2]\n')
-    with pytest.raises(CommandError, match="record 2"):
-        records(path, key="n")
+def test_a_line_that_is_no_object_is_sent_without_a_key(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.ndjson", '{"n": 1}\n[2]\n{"n": 3}\n')
+    assert records(path, key="n") == [(b"1", b'{"n": 1}'), (None, b"[2]"), (b"3", b'{"n": 3}')]
+
+
+def test_a_line_that_is_no_object_is_not_sent_where_it_has_to_be_converted(tmp_path: Path) -> None:
+    path = written(tmp_path, "rows.ndjson", '{"n": 1}\n[2]\n{"n": 3}\n')
+    assert records(path, "csv") == [(None, b"1,,,,,"), (None, b"3,,,,,")]
 
 
 def test_parquet_becomes_json(tmp_path: Path) -> None:
@@ -206,32 +214,32 @@ def test_a_csv_stream_that_would_not_read_the_lines_is_refused(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("odd", "told"),
-    [({}, []), ({3: '{"n": }', 140: "x"}, [(4, False)]), ({140: "[1]", 141: "x"}, [(141, False)])],
+    [
+        ({}, []),
+        ({3: '{"n": }', 140: "x"}, [OddLine(4)]),
+        ({140: "[1]", 141: "x"}, [OddLine(141)]),
+        ({0: '[{"n": 1},', 1: '{"n": 1}]'}, [OddLine(1, begins_array=True)]),
+        ({1: "[{"}, [OddLine(2)]),
+        (dict.fromkeys(range(150), "x"), [OddLine(1, is_all=True)]),
+    ],
 )
-def test_the_first_line_that_is_no_object_is_told_once(
-    tmp_path: Path, odd: dict[int, str], told: list[tuple[int, bool]]
+@pytest.mark.parametrize("key", [None, "n"])
+def test_the_first_line_that_is_no_object_is_told_once_and_all_are_counted(
+    tmp_path: Path, odd: dict[int, str], told: list[OddLine], key: str | None
 ) -> None:
-    """Of the first lines by reading them, of later ones by how they begin and end."""
+    """Without a key, of the first lines by reading them, of later ones by how they begin and end."""
     lines = [odd.get(place, '{"n": 1}') for place in range(150)]
-    found: list[tuple[int, bool]] = []
+    found: list[OddLine] = []
+    seen = OddLines(found.append)
     batches = read_batches(
         written(tmp_path, "rows.ndjson", "\n".join(lines)),
         "ndjson",
         Target("json", SCHEMA),
-        None,
+        key,
         advance=lambda _: None,
         on_columns=lambda _columns, _by_case: None,
-        on_odd_line=lambda line, is_all: found.append((line, is_all)),
+        odd_lines=seen,
     )
     assert sum(len(values) for values, _ in batches) == 150
     assert found == told
-
-
-def test_records_before_a_line_that_is_none_are_given(tmp_path: Path) -> None:
-    path = written(tmp_path, "rows.ndjson", '{"n": 1}\n[2]\n')
-    found = read_batches(
-        path, "ndjson", Target("csv", SCHEMA), None, advance=lambda _: None, on_columns=lambda *_: None
-    )
-    assert next(found).values == [b"1,,,,,"]
-    with pytest.raises(CommandError, match="record 2"):
-        next(found)
+    assert (seen.count, seen.first) == (len(odd), min(odd) + 1 if odd else None)
