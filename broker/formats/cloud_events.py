@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PREFIX = "ce_"
 """Of columns that are attributes of the event, as of the headers of one in binary mode."""
 
-_EVENT, _VALUE, _MODE = "__asc_event", "__asc_value", "__asc_mode"
+_EVENT, _VALUE, _MODE, _IS_EMPTY = "__asc_event", "__asc_value", "__asc_mode", "__asc_is_empty"
 _STRUCTURED, _BINARY = 1, 2
 _CORRUPT = "__asc_corrupt"
 
@@ -47,9 +47,9 @@ class CloudEventsDecoder(Decoder):
     data by ``inner``.
 
     An event is structured (its content type is ``application/cloudevents+json``: attributes and data are members of a
-    JSON object) or binary (attributes are headers, the value is the data), as each record says. The record that is
-    delivered is the one that came. Cost: a look through the headers for each attribute; of structured ones, JSON is
-    read once more.
+    JSON object) or binary (attributes are headers, the value is the data), as each record says. Of an event without
+    data, the columns of its data are NULL. The record that is delivered is the one that came. Cost: a look through the
+    headers for each attribute; of structured ones, JSON is read once more.
     """
 
     fields: Schema
@@ -87,15 +87,16 @@ class CloudEventsDecoder(Decoder):
         ddl = f"{', '.join(f'{quoted_name(name)} STRING' for name in names)}, {_CORRUPT} STRING"
         event = sf.from_json(sf.expr(text), ddl, {"columnNameOfCorruptRecord": _CORRUPT})
         value = (
-            f"CASE {_MODE} WHEN {_STRUCTURED} THEN {self._data_sql()} WHEN {_BINARY} THEN {self._wrapped('value')} END"
+            f"CASE WHEN {_is_empty_sql()} THEN NULL WHEN {_MODE} = {_STRUCTURED} THEN {self._data_sql()} "
+            f"WHEN {_MODE} = {_BINARY} THEN {self._wrapped('value')} END"
         )
         unwrapped = (
             *(sf.expr(value).alias("value") if name == "value" else sf.col(name) for name, _ in KAFKA_FIELDS),
-            *(sf.col("value").alias(_VALUE), sf.col(_EVENT), sf.col(_MODE)),
+            *(sf.col("value").alias(_VALUE), sf.expr(_is_empty_sql()).alias(_IS_EMPTY), sf.col(_EVENT), sf.col(_MODE)),
             *(sf.expr(self._text_of(field)).alias(_text_name(field)) for field in self._attributes),
             *kept,
         )
-        own = [_VALUE, _EVENT, _MODE, *map(_text_name, self._attributes)]
+        own = [_VALUE, _IS_EMPTY, _EVENT, _MODE, *map(_text_name, self._attributes)]
         attributes = {field.name for field in self._attributes}
         columns = (
             *(
@@ -106,7 +107,7 @@ class CloudEventsDecoder(Decoder):
             ),
             *map(sf.col, RESERVED_ATTRIBUTES),
             sf.col(RECORD).withField("value", sf.col(_VALUE)).alias(RECORD),
-            sf.coalesce(sf.expr(self._error_sql()), sf.col(ERROR)).alias(ERROR),
+            sf.coalesce(sf.expr(self._error_sql()), sf.when(~sf.col(_IS_EMPTY), sf.col(ERROR))).alias(ERROR),
             *kept,
         )
         return (
@@ -170,6 +171,13 @@ class CloudEventsDecoder(Decoder):
     @property
     def _attributes(self) -> list[pa.Field]:
         return [field for field in self.fields.arrow if field.name.startswith(PREFIX)]
+
+
+def _is_empty_sql() -> str:
+    """Return whether an event has no data, never NULL."""
+    of_members = f"{_EVENT} IS NOT NULL AND {_EVENT}.data IS NULL AND {_EVENT}.data_base64 IS NULL"
+    of_value = "coalesce(length(value), 0) = 0"
+    return f"CASE {_MODE} WHEN {_STRUCTURED} THEN {of_members} WHEN {_BINARY} THEN {of_value} ELSE false END"
 
 
 def _attribute(field: pa.Field) -> str:

@@ -45,6 +45,13 @@ def structured(data: bytes, **more: Any) -> bytes:
     return members[:-1].encode() + b', "data": ' + data + b"}"
 
 
+NO_DATA_AT_ALL: list[tuple[bytes | None, dict[str, str]]] = [
+    (None, HEADERS),
+    (b"", HEADERS),
+    (json.dumps(EVENT).encode(), STRUCTURED),
+]
+
+
 CASES: dict[str, tuple[bytes | None, dict[str, str], Any]] = {
     "binary": (DATA, {**HEADERS, "ce_time": "2018-04-05T17:31:00Z", "ce_traceid": "7"}, ("t.made", NOW, 7, *READ)),
     "binary, names in capitals": (DATA, {"CE_SpecVersion": "1.0", "CE_Type": "x"}, ("x", None, None, *READ)),
@@ -54,7 +61,16 @@ CASES: dict[str, tuple[bytes | None, dict[str, str], Any]] = {
         f"{MALFORMED}: column 'ce_time' holds no TIMESTAMP",
     ),
     "binary, data that is none": (b"[]", HEADERS, f"{NO_DATA}: it is no JSON object, or not whole"),
-    "binary, no data": (None, HEADERS, "value is null"),
+    "binary, no data": (None, HEADERS, ("t.made", None, None, None, None)),
+    "binary, empty data": (b"", {**HEADERS, "ce_traceid": "7"}, ("t.made", None, 7, None, None)),
+    "binary, no data, a time that is none": (
+        None,
+        {**HEADERS, "ce_time": "soon"},
+        f"{MALFORMED}: column 'ce_time' holds no TIMESTAMP",
+    ),
+    "structured, no data": (json.dumps(EVENT).encode(), STRUCTURED, ("t.made", NOW, None, None, None)),
+    "structured, data of null": (structured(b"null"), STRUCTURED, ("t.made", NOW, None, None, None)),
+    "structured, nothing": (None, STRUCTURED, NO_OBJECT),
     "structured": (structured(DATA, traceid=7), STRUCTURED, ("t.made", NOW, 7, *READ)),
     "structured, in base64": (
         json.dumps({**EVENT, "data_base64": base64.b64encode(DATA).decode()}).encode(),
@@ -116,7 +132,8 @@ def test_data_of_other_formats(spark: SparkSession, registry_server: RegistrySer
     settings = {"topic": "t", "schema": "ce_type STRING, a INT, b STRING", "options": {"cloudevents": "true"}}
     csv = StreamConfig.model_validate({**settings, "format": "csv"})
     records = [(b"5,x", HEADERS), (structured(b'"6,\\"y\\""'), STRUCTURED)]
-    assert decoded(spark, csv.decoder(csv.fields(), "UTC"), records) == [("t.made", 5, "x"), ("t.made", 6, "y")]
+    found = decoded(spark, csv.decoder(csv.fields(), "UTC"), [*records, *NO_DATA_AT_ALL])
+    assert found == [("t.made", 5, "x"), ("t.made", 6, "y"), *[("t.made", None, None)] * 3]
     avro = StreamConfig.model_validate({**settings, "format": "avro"})
     schema = record(("a", "int"), ("b", "string"))
     value = framed(registry_server.register(schema), body(schema, {"a": 7, "b": "z"}))
@@ -125,7 +142,8 @@ def test_data_of_other_formats(spark: SparkSession, registry_server: RegistrySer
         (json.dumps({**EVENT, "data_base64": base64.b64encode(value).decode()}).encode(), STRUCTURED),
     ]
     decoder = avro.decoder(avro.fields(), "UTC", SchemaRegistry((registry_server.url,)))
-    assert decoded(spark, decoder, events) == [("t.made", 7, "z")] * 2
+    found = decoded(spark, decoder, [*events, *NO_DATA_AT_ALL])
+    assert found == [*[("t.made", 7, "z")] * 2, *[("t.made", None, None)] * 3]
 
 
 def test_the_type_of_the_data_is_in_a_header_of_its_own(spark: SparkSession) -> None:
