@@ -318,11 +318,24 @@ def _scalar(node: Any, column: pa.DataType) -> _Reading | _Unfit:
         digits = column.precision - column.scale
         if kind in ("int", "long") and logical is None:
             return _Reading(kind, lambda x: f"CAST({x} AS {ddl})") if digits >= _DIGITS[kind] else _checked(kind, ddl)
-        if kind in ("bytes", "fixed") and logical == "decimal" and int(node.get("scale", 0)) <= column.scale:
+        if is_number and int(node.get("scale", 0)) <= column.scale:
+            if kind == "bytes":
+                return _checked("bytes", ddl, _decimal_of(node))
             if int(node["precision"]) - int(node.get("scale", 0)) <= digits:
                 return _Reading(expected, lambda x: f"CAST({x} AS {ddl})")
             return _checked(expected, ddl)
     return _UNFIT
+
+
+def _decimal_of(node: Any) -> _Sql:
+    """Return how bytes become a decimal: none at all are zero, as Go's writers have it; Spark's reader throws there."""
+    schema = _text(json.dumps({key: node[key] for key in ("type", "logicalType", "precision", "scale") if key in node}))
+
+    def decimal(x: str) -> str:
+        given = f"IF(length({x}) = 0, X'00', {x})"
+        return f"from_avro(to_avro({given}, '\"bytes\"'), '{schema}', map('mode', 'PERMISSIVE'))"
+
+    return decimal
 
 
 def _text_reading(kind: str, expected: Any) -> _Reading:
@@ -336,12 +349,12 @@ def _text_reading(kind: str, expected: Any) -> _Reading:
     return _Reading(expected, _as_text, None if kind == "enum" else fault)
 
 
-def _checked(expected: Any, ddl: str) -> _Reading:
-    """A number that may be too large for its column."""
+def _checked(expected: Any, ddl: str, number: _Sql = _same) -> _Reading:
+    """A number, made of what Spark reads, that may be too large for its column."""
     return _Reading(
         expected,
-        lambda x: f"TRY_CAST({x} AS {ddl})",
-        lambda x: f"({x} IS NOT NULL AND TRY_CAST({x} AS {ddl}) IS NULL)",
+        lambda x: f"TRY_CAST({number(x)} AS {ddl})",
+        lambda x: f"({x} IS NOT NULL AND TRY_CAST({number(x)} AS {ddl}) IS NULL)",
     )
 
 

@@ -117,6 +117,14 @@ CASES: dict[str, tuple[str, Any, Any, Any]] = {
         Decimal("-123456.78"),
         Decimal("-123456.780"),
     ),
+    "decimal of no bytes": ("DECIMAL(10,2)", DECIMAL, b"", Decimal("0.00")),
+    "decimal of more bytes than it needs": ("DECIMAL(10,2)", DECIMAL, b"\xff" * 70 + b"\x9c", Decimal("-1.00")),
+    "decimals of no bytes in parts": (
+        "ARRAY<STRUCT<d: DECIMAL(10,2)>>",
+        {"type": "array", "items": record(("d", ["null", DECIMAL]), name="In")},
+        [{"d": b""}, {"d": None}, {"d": b"\1"}],
+        [{"d": Decimal("0.00")}, {"d": None}, {"d": Decimal("0.01")}],
+    ),
     "decimal as text": (
         "STRING",
         DECIMAL,
