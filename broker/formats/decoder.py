@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import islice
+from operator import and_
 from typing import TYPE_CHECKING
 
 from asc.spark_types import ddl_of_type, quoted_name
@@ -48,6 +51,11 @@ NAMED_COLUMNS_MAX = 200
 
 _TYPE_CHARS = 100
 """Of a column's type in a reason."""
+
+_CONNECT_DECIMAL = "; where Debezium writes it, set decimal.handling.mode=string there"
+"""Of a decimal that is base64, or an object with its scale: its scale is in the message's schema alone, or beside."""
+
+_BASE64 = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 
 
 class Decoder(ABC):
@@ -183,8 +191,11 @@ class RecordDecoder(Decoder):
         """See :class:`Decoder`."""
         malformed = DeadLetterReason(self._malformed)
         unparsed = map(DeadLetterReason, self.record_format.unparsed_reasons(self.fields, self.options))
-        columns = (self._of_column(field) for field in self.named)
-        return (DeadLetterReason(NULL), *unparsed, malformed, DeadLetterReason(self._misshapen), *columns)
+        parts = [*self.named, *(inner for field in self.named for _, inner in self._inner(field))]
+        columns = map(self._of_column, parts)
+        hinted = (self._of_connect(field) for field in parts if self._takes_connect_decimals(field))
+        found = (DeadLetterReason(NULL), *unparsed, malformed, DeadLetterReason(self._misshapen), *columns, *hinted)
+        return tuple(dict.fromkeys(found))
 
     def _reason(self) -> Column:
         from pyspark.sql import functions as sf
@@ -216,7 +227,7 @@ class RecordDecoder(Decoder):
                 text = record.getField(field.name)
                 found = found.when(
                     text.isNotNull() & self._is_at_fault(field, self._record_in(decoded), text),
-                    self._of_column(field).text,
+                    self._said_of(field, self._record_in(decoded), text),
                 )
             return found.otherwise(self._malformed)
 
@@ -236,6 +247,43 @@ class RecordDecoder(Decoder):
         options = {name: text for name, text in self._parser_options().items() if name != "envelope"}
         parsed = self.record_format.parsed(alone.cast("binary"), ddl, options)
         return has_none | parsed[_CORRUPT].isNotNull()
+
+    def _said_of(self, field: pa.Field, decoded: Column, text: Column) -> Column:
+        """Return the reason for a column at fault: of a struct it names the first field in it that has none."""
+        from pyspark.sql import functions as sf
+
+        found = self._reason_for(field, text)
+        for path, inner in reversed(self._inner(field)):
+            place = "".join(f"['{name}']" for name in path)
+            own, value = sf.get_json_object(text, f"${place}"), decoded.getField(field.name)
+            for name in path:
+                value = value.getField(name)
+            found = sf.when(own.isNotNull() & value.isNull(), self._reason_for(inner, own)).otherwise(found)
+        return found
+
+    def _reason_for(self, field: pa.Field, text: Column) -> Column:
+        from pyspark.sql import functions as sf
+
+        reason = sf.lit(self._of_column(field).text)
+        if not self._takes_connect_decimals(field):
+            return reason
+        members = (sf.get_json_object(text, f"$.{name}").isNotNull() for name in ("scale", "value"))
+        is_of_connect = sf.rlike(text, sf.lit(f"^{_BASE64}$")) | reduce(and_, members)
+        return sf.when(is_of_connect, self._of_connect(field).text).otherwise(reason)
+
+    def _inner(self, field: pa.Field) -> list[tuple[tuple[str, ...], pa.Field]]:
+        """Return the fields within a column of structs that a reason may name, by their paths in it."""
+        found = (each for each in _inner_fields(field, ()) if not any("'" in name for name in each[0]))
+        return list(islice(found, NAMED_COLUMNS_MAX // max(1, len(self.named))))
+
+    def _takes_connect_decimals(self, field: pa.Field) -> bool:
+        import pyarrow as pa
+
+        return self.record_format.name == "json" and pa.types.is_decimal(field.type)
+
+    def _of_connect(self, field: pa.Field) -> DeadLetterReason:
+        reason = self._of_column(field)
+        return DeadLetterReason(f"{reason.text}{_CONNECT_DECIMAL}", reason.kind, reason.column)
 
     @property
     def _malformed(self) -> str:
@@ -262,6 +310,19 @@ class RecordDecoder(Decoder):
             "mode": "PERMISSIVE",
             "columnNameOfCorruptRecord": _CORRUPT,
         }
+
+
+def _inner_fields(field: pa.Field, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], pa.Field]]:
+    """Yield the fields within a field of structs: the path of each in it, and itself with its whole name."""
+    import pyarrow as pa
+
+    if not pa.types.is_struct(field.type):
+        return
+    for place in range(field.type.num_fields):
+        inner = field.type.field(place)
+        path, named = (*above, inner.name), inner.with_name(f"{field.name}.{inner.name}")
+        yield path, named
+        yield from _inner_fields(named, path)
 
 
 def _example_of(data_type: pa.DataType) -> str | None:

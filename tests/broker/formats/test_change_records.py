@@ -19,6 +19,7 @@ KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in KAFKA_FIELDS)
 ROW = "STRUCT<id: BIGINT, email: STRING, balance: DECIMAL(12,2)>"
 SCHEMA = f"before {ROW}, after {ROW}, op STRING, ts_ms BIGINT, source STRUCT<table: STRING, snapshot: STRING>"
 MALFORMED = "value is not a JSON record of the stream's schema"
+HINT = "; where Debezium writes it, set decimal.handling.mode=string there"
 
 
 def change(op: str, before: Any, after: Any) -> dict[str, Any]:
@@ -46,7 +47,9 @@ def matched(spark: SparkSession, values: list[bytes | None], **options: str) -> 
         where: sorted(row["_offset"] for row in frame.filter(f"{ERROR} IS NULL AND ({where})").collect())
         for where in WHERES
     }
-    return found, [row[ERROR] for row in frame.orderBy("_offset").collect()]
+    errors = [row[ERROR] for row in frame.orderBy("_offset").collect()]
+    assert {*errors} <= {None, *(reason.text for reason in stream.decoder(stream.fields(), "UTC").reasons)}
+    return found, errors
 
 
 def values(*, envelope: bool) -> list[bytes | None]:
@@ -72,6 +75,11 @@ def test_what_is_wrong_in_an_envelope_has_its_column(spark: SparkSession) -> Non
     wrong: list[bytes | None] = [
         b'{"payload": {"op": "c", "ts_ms": "soon"}}',
         b'{"payload": {"op": "c", "after": {"id": "x"}}}',
+        b'{"payload": {"op": "c", "after": {"id": 1, "email": "a@x", "balance": "AcM="}}}',
+        b'{"payload": {"op": "c", "after": {"id": 1, "balance": {"scale": 2, "value": "AcM="}}}}',
+        b'{"payload": {"op": "c", "before": {"id": 1, "balance": "1,1 EUR"}, "after": {"id": "x"}}}',
+        b'{"payload": {"op": "c", "after": "x"}}',
+        b'{"payload": {"op": "c", "after": {"balance": 12345678901.5}}}',
         b'{"payload": null}',
         b'{"op": "c"}',
         b'{"payload": 5}',
@@ -81,6 +89,10 @@ def test_what_is_wrong_in_an_envelope_has_its_column(spark: SparkSession) -> Non
     no_object = f"{MALFORMED}: it is no JSON object, or not whole"
     assert errors == [
         f"{MALFORMED}: column 'ts_ms' holds no BIGINT",
+        f"{MALFORMED}: column 'after.id' holds no BIGINT",
+        *[f"{MALFORMED}: column 'after.balance' holds no DECIMAL(12,2){HINT}"] * 2,
+        f"{MALFORMED}: column 'before.balance' holds no DECIMAL(12,2)",
         f"{MALFORMED}: column 'after' holds no {ROW}",
+        f"{MALFORMED}: column 'after.balance' holds no DECIMAL(12,2)",
         *[no_object] * 4,
     ]

@@ -43,7 +43,7 @@ JSON_VALUES: list[tuple[bytes | None, Any]] = [
     (b'{"a": 99999999999}', NO_INT),
     (b'{"n": 5, "a": [1]}', NO_INT),
     (b'{"n": 5}', f"{MALFORMED}: column 'n' holds no STRUCT<x: INT>"),
-    (b'{"n": {"x": "q"}}', f"{MALFORMED}: column 'n' holds no STRUCT<x: INT>"),
+    (b'{"n": {"x": "q"}}', f"{MALFORMED}: column 'n.x' holds no INT"),
     (b'{"n": {"x": 1}, "a": "x"}', NO_INT),
     (b"\x00", NO_OBJECT),
 ]
