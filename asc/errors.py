@@ -6,10 +6,13 @@ from __future__ import annotations
 class AscError(Exception):
     """Something the user can mend.
 
-    ``str()`` of it is one line: what is wrong, the value it is wrong with, and what to do about it.
+    ``str()`` of it is one line: what is wrong, the value it is wrong with, and what to do about it. None, for a value
+    that is missing, is not shown.
 
     >>> print(AscError("unknown column", "dely", "did you mean 'delay'?"))
     unknown column 'dely': did you mean 'delay'?
+    >>> print(AscError("stream", None, "name one with --stream"))
+    stream: name one with --stream
     """
 
     def __init__(self, subject: str, value: object, remedy: str) -> None:
@@ -19,7 +22,8 @@ class AscError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.subject} {self.value!r}: {self.remedy}"
+        value = "" if self.value is None else f" {self.value!r}"
+        return f"{self.subject}{value}: {self.remedy}"
 
 
 class SchemaError(AscError):

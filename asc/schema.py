@@ -233,7 +233,7 @@ def _walk(fields: Iterable[pa.Field], prefix: tuple[str, ...], nullable: bool) -
 def _checked(fields: Iterable[pa.Field]) -> pa.Schema:
     listed = list(fields)
     if not listed:
-        raise SchemaError("schema", "", "it needs at least one field")
+        raise SchemaError("schema", None, "it needs at least one field")
     _check_names(listed, "")
     return pa.schema([f.remove_metadata() for f in listed])
 

@@ -52,7 +52,7 @@ def stream_of(client: Client, name: str | None) -> Stream:
     if name is None or name not in streams:
         known = ", ".join(streams) or "none is configured"
         if name is None:
-            raise CommandError("stream", "", f"name one with --stream; the daemon's streams: {known}")
+            raise CommandError("stream", None, f"name one with --stream; the daemon's streams: {known}")
         raise CommandError("unknown stream", name, f"the daemon's streams: {known}")
     return streams[name]
 

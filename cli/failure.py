@@ -74,8 +74,43 @@ def _wrong_use_in_one_line() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "asc"
-        raise _WrongUseError(f"{_wrong_use_text(error)}: '{command} --help' shows how") from error
+        told = _file_text(error)
+        if told is None:
+            command = error.ctx.command_path if error.ctx else "asc"
+            told = f"{_wrong_use_text(error)}: '{command} --help' shows how"
+        raise _WrongUseError(told) from error
+
+
+_OF_FILES: Mapping[str, str] = MappingProxyType(
+    {
+        "does not exist": _REMEDIES[errno.ENOENT],
+        "is a directory": _REMEDIES[errno.EISDIR],
+        "is a file": "name a folder",
+        "is not readable": _REMEDIES[errno.EACCES],
+        "is not writable": _REMEDIES[errno.EACCES],
+    }
+)
+"""What Click says of a file or folder that cannot be used, and the remedy."""
+
+
+def _file_text(error: click.UsageError) -> str | None:
+    """Return what is wrong with a file or folder that was named, in the form of every error; None for other errors."""
+    if not isinstance(error, click.BadParameter) or error.param is None or not isinstance(error.param.type, click.Path):
+        return None
+    said = one_line(error.message).rstrip(".")
+    for what, remedy in _OF_FILES.items():
+        if said.endswith(f" {what}"):
+            name = _name_of(error.param)
+            value = said.removesuffix(f" {what}").partition(" ")[2]
+            return f"{name} {value} {what}: {remedy}"
+    return None
+
+
+def _name_of(parameter: click.Parameter) -> str:
+    """Return how a parameter is named in usage: the longest spelling of an option, what stands for an argument."""
+    if isinstance(parameter, click.Option):
+        return max(parameter.opts, key=len)
+    return parameter.human_readable_name.removesuffix("...")
 
 
 def _wrong_use_text(error: click.UsageError) -> str:
@@ -85,7 +120,7 @@ def _wrong_use_text(error: click.UsageError) -> str:
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None:
         kind = parameter.type
-        name = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.opts[0].upper()
+        name = _name_of(parameter)
         if isinstance(error, click.MissingParameter) and isinstance(kind, click.Choice):
             *others, last = map(str, kind.choices)
             return f"missing {parameter.param_type_name} {name!r}: give {', '.join(others)} or {last}"

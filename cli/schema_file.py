@@ -17,8 +17,10 @@ _OF_RECORDS = (".csv", ".ndjson", ".jsonl", ".parquet")
 def read_schema(path: Path) -> Schema:
     """The schema in a file: the JSON of a Spark StructType, or Spark DDL.
 
-    Errors: SchemaError; CommandError for a file of records, by its name, and for what is no text.
+    Errors: SchemaError that names the file; CommandError for a file of records, by its name, for an empty one, and for
+    what is no text.
     """
+    from asc.errors import SchemaError
     from asc.schema import Schema
 
     named = path.with_suffix("") if path.suffix.lower() == ".gz" else path
@@ -26,7 +28,13 @@ def read_schema(path: Path) -> Schema:
         remedy = f"'asc schema infer {path}' prints their schema: write that to a file, and name it"
         raise CommandError("records, and no schema, in file", str(path), remedy)
     text = read_text(path).strip()
-    return Schema.from_json(text) if text.startswith("{") else Schema.from_ddl(text)
+    if not text:
+        remedy = "is empty: write the fields, as delay INT, dest STRING; 'asc schema infer' guesses them from records"
+        raise CommandError("schema file", str(path), remedy)
+    try:
+        return Schema.from_json(text) if text.startswith("{") else Schema.from_ddl(text)
+    except SchemaError as error:
+        raise SchemaError(f"schema file '{path}': {error.subject}", error.value, error.remedy) from None
 
 
 def read_text(path: Path) -> str:

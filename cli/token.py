@@ -80,7 +80,7 @@ def new(
     check_secret(secret)
     limits = {"id_prefix": id_prefix, "streams": streams, "topic_prefixes": topic_prefixes, "columns": columns}
     if id_prefix == "":
-        raise CommandError("--id-prefix", "", "is empty, which would be no limit: give a prefix, or leave it out")
+        raise CommandError("--id-prefix", None, "is empty, which would be no limit: give a prefix, or leave it out")
     given = {key: value for key, value in limits.items() if value}
     table = {"sha256": digest(secret), "read_only": read_only, "max_queries": max_queries, **given}
     text = token_entry(name, table).toml(name)

@@ -151,7 +151,7 @@ class SchemaRegistryConfig(Section):
         if self.url is None:
             for name in type(self).model_fields:
                 if name not in ("url", "timeout_s") and getattr(self, name) is not None:
-                    yield ConfigError("schema_registry.url", "", f"is missing, and schema_registry.{name} is set")
+                    yield ConfigError("schema_registry.url", None, f"is missing, and schema_registry.{name} is set")
             return
         if self.token is not None and self.username is not None:
             yield ConfigError("schema_registry.token", "********", "goes without username: set one of them")

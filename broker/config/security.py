@@ -57,7 +57,7 @@ def security_faults(options: Mapping[str, str]) -> Iterator[ConfigError]:
         elif mechanism != "GSSAPI":
             for key in _LOGIN:
                 if not options.get(key):
-                    yield ConfigError(f"kafka.options '{key}'", "", f"is missing: {mechanism} asks for it")
+                    yield ConfigError(f"kafka.options '{key}'", None, f"is missing: {mechanism} asks for it")
 
 
 def python_options(options: Mapping[str, str]) -> dict[str, str]:
@@ -130,4 +130,4 @@ def _unreadable(path: Path) -> str | None:
 
 
 def _fault(options: Mapping[str, str], key: str, remedy: str) -> ConfigError:
-    return ConfigError(f"kafka.options '{key}'", options.get(key, "")[:200], remedy)
+    return ConfigError(f"kafka.options '{key}'", options[key][:200] if key in options else None, remedy)

@@ -104,11 +104,12 @@ class StreamConfig(Section):
             if isinstance(error, ConfigError):
                 yield ConfigError(f"{where}: {error.subject}", error.value, error.remedy)
                 return
+            if not self._schema_text().strip():
+                key, value = ("schema", None) if self.schema_file is None else ("schema_file", str(self.schema_file))
+                yield ConfigError(f"{where}.{key}", value, "is empty: write the fields, as delay INT, dest STRING")
+                return
             key = f"{where}.schema" if self.schema_file is None else f"{where}.schema_file '{self.schema_file}'"
-            if self._schema_text().strip():
-                yield ConfigError(f"{key}: {error.subject}", error.value, error.remedy)
-            else:
-                yield ConfigError(f"{key}: schema", "", "is empty: write the fields, as delay INT, dest STRING")
+            yield ConfigError(f"{key}: {error.subject}", error.value, error.remedy)
             return
         missing = self.record_format.missing(self.options, self._given(registry))
         if missing is not None:

@@ -283,7 +283,7 @@ def _to_login(request: Request) -> _Refusal | Response:
     if "hx-request" in request.headers:
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
     if request.method != "GET":
-        return _refused(401, BrokerError("session", "", f"is over: log in at {LOGIN}"))
+        return _refused(401, BrokerError("session", None, f"is over: log in at {LOGIN}"))
     path, query = request.scope["path"], request.scope.get("query_string", b"").decode("latin-1")
     wanted = quote(f"{path}?{query}" if query else path, safe="")
     return Response(status_code=303, headers={"Location": f"{LOGIN}?next={wanted}"})

@@ -352,7 +352,7 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
         return QueryError("missing field", location or "body", "give it")
     if kind == "json_invalid":
         context = detail.get("ctx", {}).get("error", "")
-        return QueryError("body", "", f"is not JSON: {context}")
+        return QueryError("body", None, f"is not JSON: {context}")
     if kind in ("model_type", "model_attributes_type"):
         message = "Give an object"  # pydantic's names a class
     value = detail.get("input")

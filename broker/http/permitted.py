@@ -328,7 +328,7 @@ class Permitted:
         """Raise ForbiddenError for facts of the other queries of a stream, where the caller does not see these."""
         if not self.sees_whole_streams:
             remedy = f"tells of queries that token '{self._scope.name}' does not see: {remedy}"
-            raise ForbiddenError(what, "", remedy)
+            raise ForbiddenError(what, None, remedy)
 
     @property
     def reads_whole_records(self) -> bool:
@@ -361,7 +361,7 @@ class Permitted:
         """Raise ForbiddenError for a caller that may not name all columns: records have them all."""
         if self._scope.columns is not None:
             remedy = f"have columns that token '{self._scope.name}' may not name: {remedy}"
-            raise ForbiddenError(what, "", remedy)
+            raise ForbiddenError(what, None, remedy)
 
     def loads(self) -> list[dict[str, Any]]:
         """Return the changes in progress; for a caller that does not see all, those by the same token."""

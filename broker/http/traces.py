@@ -39,7 +39,7 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
     KafkaError for a record that cannot be read.
     """
     if (body.tuple is None) == (body.source is None):
-        raise QueryError("trace", "", "give a tuple or a source, one of the two")
+        raise QueryError("trace", None, "give a tuple or a source, one of the two")
     place = None if body.source is None else Place.of(body.source)
     is_whole = permitted.sees_whole_streams and (place is None or permitted.reads_whole_records)
     if body.query is None:

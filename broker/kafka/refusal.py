@@ -41,7 +41,7 @@ def _of_tls(server: str, address: tuple[str, int], options: Mapping[str, str]) -
             )
             return KafkaError("kafka.options 'ssl.check.hostname'", options.get("ssl.check.hostname", "true"), remedy)
         remedy = f"does not vouch for the certificate of {server} ({error.verify_message})"
-        return KafkaError("kafka.options 'ssl.cafile'", options.get("ssl.cafile", ""), remedy)
+        return KafkaError("kafka.options 'ssl.cafile'", options.get("ssl.cafile"), remedy)
     except (ssl.SSLError, ConnectionError) as error:
         why = f"{server} does not speak TLS so ({getattr(error, 'reason', None) or error})"
         return KafkaError(

@@ -37,7 +37,7 @@ def definition_of(plain: Mapping[str, Any]) -> Definition | None:
             raise QueryError("field operator", shown(unknown), f"is not known: {ROUTE} has no parameters")
         return None
     if name is None:
-        raise UnknownOperatorError("operator", "", f"has no name: {_known()}")
+        raise UnknownOperatorError("operator", None, f"has no name: {_known()}")
     kind = OPERATORS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise UnknownOperatorError("operator", shown(name), f"is not known: {_known()}")

@@ -51,7 +51,7 @@ def kinds_of(given: object, known: Sequence[str]) -> tuple[str, ...]:
 def number_of(name: str, given: object, *, least: float, most: float, what: str = "seconds") -> float:
     """Return a number of some unit, to a millionth; QueryError where it is none, or out of range."""
     if given is None:
-        raise QueryError(f"operator.{name}", "", f"is missing: give {what}, from {least} to {most:,}")
+        raise QueryError(f"operator.{name}", None, f"is missing: give {what}, from {least} to {most:,}")
     is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
     if not is_number or not least <= given <= most:  # type: ignore[operator]
         remedy = f"give {what}, from {least} to {most:,}{', as a number' if isinstance(given, str) else ''}"

@@ -51,7 +51,7 @@ class Judge:
         known = ", ".join(sorted(own))
         if name is None:
             if len(own) != 1:
-                raise QueryError("stream", "", f"name one of {known}")
+                raise QueryError("stream", None, f"name one of {known}")
             return next(iter(own.values()))
         if name not in own:
             raise QueryError("unknown stream", name[:200], f"configured: {known}")

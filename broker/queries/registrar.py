@@ -371,7 +371,7 @@ class Registrar:
                     remedy = f"is taken by a query that token '{scope.name}' does not see: choose another id"
                     raise ForbiddenError("query id", change.query_id, remedy)
                 if not isinstance(change, Remove) and not change.replaces and stands is not None:
-                    remedy = "stands already and is not to be replaced (--no-replace, If-None-Match): take another id"
+                    remedy = "stands already, and none is to be replaced: take another id"
                     raise StandingQueryError("query", change.query_id, remedy)
                 if isinstance(change, Remove):
                     removes[position] = self.standing.get(change.query_id)

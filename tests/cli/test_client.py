@@ -86,7 +86,7 @@ def test_the_only_stream_needs_no_name(address: Address) -> None:
         with pytest.raises(CommandError, match="unknown stream 't': the daemon's streams: s"):
             stream_of(client, "t")
         address.answers["/v1/streams"] = [(200, json.dumps({"streams": [], "kafka": {"bootstrap_servers": ""}}))]
-        with pytest.raises(CommandError, match="stream '': name one with --stream; the daemon's streams: none"):
+        with pytest.raises(CommandError, match="stream: name one with --stream; the daemon's streams: none"):
             stream_of(client, None)
 
 

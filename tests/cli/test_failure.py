@@ -20,16 +20,12 @@ Run = Callable[..., Result]
     "arguments",
     [
         ["query", "check", "--where", "a > 1"],
-        ["query", "check", "--where", "a > 1", "--schema", "/no/such/file"],
         ["query", "add", "late"],
         ["query", "add", "late", "--where", "a > 1", "--label", "nonsense"],
         ["query", "explain", "late", "--tuple", "{"],
         ["query", "explain", "late", "--tuple", "[1]"],
         ["query", "frobnicate"],
         ["subscribe", "topic", "--max", "0"],
-        ["publish", "/no/such/file.csv"],
-        ["match", "--queries", "/no/such/file"],
-        ["serve", "--config", "/no/such/file"],
         ["nonsense"],
     ],
 )
@@ -54,6 +50,26 @@ def test_wrong_use_ends_with_2(run: Run, arguments: list[str]) -> None:
 )
 def test_wrong_use_names_value_and_remedy(run: Run, arguments: list[str], said: str) -> None:
     assert run(*arguments).stderr.startswith(f"error: {said}: '")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["query", "check", "--where", "a", "--schema", "/no/such/file"], "--schema '/no/such/file' does not exist"),
+        (["serve", "--config", "/no/such/file"], "--config '/no/such/file' does not exist"),
+        (["publish", "/no/such/file.csv"], "FILE '/no/such/file.csv' does not exist"),
+        (["match", "--queries", "/no/such/file"], "--queries '/no/such/file' does not exist"),
+        (["match", "--queries", __file__, "--schema", __file__, "none.csv"], "INPUT 'none.csv' does not exist"),
+    ],
+)
+def test_a_file_that_is_not_there_is_named_with_the_remedy(run: Run, arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (2, f"error: {said}: check the path\n")
+
+
+def test_a_folder_in_place_of_a_file_is_named_with_the_remedy(run: Run) -> None:
+    said = "error: --schema '/' is a directory: name a file\n"
+    assert run("query", "check", "--where", "a", "--schema", "/").stderr == said
 
 
 def test_the_caret_stands_under_the_place(run: Run, schema_file: Path) -> None:
@@ -82,6 +98,7 @@ def failing(error: BaseException) -> Result:
     ("error", "said"),
     [
         (CommandError("file", "a.csv", "mend it"), "error: file 'a.csv': mend it"),
+        (CommandError("stream", None, "name one"), "error: stream: name one"),
         (CommandError("file", "a\n\x1b[2Jb", "mend\nit"), "error: file 'a\\n\\x1b[2Jb': mend"),
         (FileNotFoundError(errno.ENOENT, "No such file", "a.csv"), "error: No such file 'a.csv': check the path"),
         (OSError(errno.ENOSPC, "No space left"), "error: No space left: make room on the disk, then try again"),

@@ -37,6 +37,15 @@ def test_a_schema_that_is_none_is_one_line(run: Run, tmp_path: Path) -> None:
     result = run("query", "check", "--where", "delay > 1", "--schema", path)
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith(f"error: schema file '{path}': ")
+
+
+def test_an_empty_file_is_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "empty.ddl"
+    path.write_text("\n", encoding="utf-8")
+    result = run("query", "check", "--where", "delay > 1", "--schema", path)
+    said = f"error: schema file '{path}': is empty: write the fields, as delay INT, dest STRING; 'asc schema infer' "
+    assert (result.exit_code, result.stderr.startswith(said)) == (1, True)
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.CSV.gz", "rows.ndjson", "rows.parquet"])

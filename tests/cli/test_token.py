@@ -75,7 +75,7 @@ def test_a_token_of_ones_own_is_hashed_and_not_printed(run: Run, tmp_path: Path)
         (["a b"], "token name 'a b': use 1 to 100 of"),
         (["daemon"], "is what the audit calls another"),
         (["ops", "--column", "a."], "token 'ops': columns: write a column"),
-        (["ops", "--id-prefix", ""], "--id-prefix '': is empty, which would be no limit"),
+        (["ops", "--id-prefix", ""], "--id-prefix: is empty, which would be no limit"),
         (["ops", "--topic-prefix", ""], "token 'ops': topic_prefixes.0: "),
     ],
 )

@@ -55,7 +55,7 @@ def altered(query_id: str, form: Mapping[str, str]) -> Alter:
             fields["topic"] = form["topic"] or None
         if _lines(form.get("labels", "")) != _lines(_labels_text(standing.labels)):
             if len(_lines(_labels_text(standing.labels)).split("\n")) > max(1, len(standing.labels)):
-                raise QueryError("labels", "", "have one that takes several lines: change them with 'asc query add'")
+                raise QueryError("labels", None, "have one that takes several lines: change them with 'asc query add'")
             fields["labels"] = _labels(form)
         return fields
 

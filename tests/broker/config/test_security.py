@@ -26,10 +26,9 @@ def test_what_is_wrong_is_named_by_its_key(tmp_path: Path) -> None:
     mechanisms = "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI"
     for given in ({}, {"sasl_mechanism": "plain"}):
         (said,) = faults(security_protocol="SASL_PLAINTEXT", **given)
-        assert said == f"kafka.options 'sasl.mechanism' '{given.get('sasl_mechanism', '')}': is one of {mechanisms}"
-    missing = [
-        f"kafka.options 'sasl.plain.{name}' '': is missing: PLAIN asks for it" for name in ("username", "password")
-    ]
+        value = f" '{given['sasl_mechanism']}'" if given else ""
+        assert said == f"kafka.options 'sasl.mechanism'{value}: is one of {mechanisms}"
+    missing = [f"kafka.options 'sasl.plain.{name}': is missing: PLAIN asks for it" for name in ("username", "password")]
     assert faults(security_protocol="SASL_PLAINTEXT", sasl_mechanism="PLAIN") == missing
     assert faults(security_protocol="SASL_PLAINTEXT", sasl_mechanism="GSSAPI") == []
     gone = str(tmp_path / "gone.pem")

@@ -38,7 +38,7 @@ REFUSED = {
     "dots": ({"topic": ".."}, "destination topic '..'"),
     "internal topic": ({"topic": "__consumer_offsets"}, "is internal to Kafka"),
     "unknown stream": ({"stream": "none"}, "unknown stream 'none': configured: "),
-    "no stream of two": ({"stream": None}, "stream '': name one of "),
+    "no stream of two": ({"stream": None}, "stream: name one of "),
     "label": ({"labels": {"a=b": "c"}}, "use a key without '='"),
     "label of a number": ({"labels": {"a": 1}}, "field labels.a 1: input should be a valid string"),
     "expires_at": ({"expires_at": "tomorrow"}, "expires_at 'tomorrow': write an ISO 8601 time"),
@@ -235,9 +235,8 @@ def test_if_none_match_replaces_nothing(site: Site) -> None:
         site.client.post("/v1/queries", json=other, headers=condition),
     ):
         assert answer.status_code == 412
-        assert answer.json()["error"]["message"].startswith(
-            "query 'once': stands already and is not to be replaced (--no-replace, "
-        )
+        said = "query 'once': stands already, and none is to be replaced: take another id"
+        assert answer.json()["error"]["message"] == said
     assert site.client.get("/v1/queries/once").json()["where"] == "n > 1"
     tagged = site.client.put("/v1/queries/once", json=other, headers={"If-None-Match": '"7"'})
     assert (tagged.status_code, tagged.json()["error"]["subject"]) == (400, "header If-None-Match")

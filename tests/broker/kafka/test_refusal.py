@@ -52,7 +52,7 @@ def test_every_client_gets_in_with_the_same_options(secure_kafka: SecureKafka) -
             {"ssl.cafile": "{other}"},
             "kafka.options 'ssl.cafile' '{other}': does not vouch for the certificate of {servers}",
         ),
-        ({"ssl.cafile": None}, "kafka.options 'ssl.cafile' '': does not vouch for the certificate of {servers}"),
+        ({"ssl.cafile": None}, "kafka.options 'ssl.cafile': does not vouch for the certificate of {servers}"),
         (
             {"ssl.cafile": "/gone.pem"},
             "kafka.options 'ssl.cafile' '/gone.pem': cannot be read (No such file or directory)",

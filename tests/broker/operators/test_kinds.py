@@ -28,7 +28,7 @@ def test_a_definition_is_of_the_kind_of_its_name() -> None:
 
 def test_an_operator_without_a_name_is_refused() -> None:
     for plain in ({"key": "k"}, {**NEAR, "name": None}):
-        with pytest.raises(QueryError, match="operator '': has no name: known are route, events, near"):
+        with pytest.raises(QueryError, match="operator: has no name: known are route, events, near"):
             definition_of(plain)
 
 

@@ -10,7 +10,7 @@ from broker.operators.operator_fields import check_known, expression_of, key_of,
 
 def test_numbers_are_taken_to_a_millionth_and_within_range() -> None:
     assert [number_of("x", given, least=0, most=9) for given in (0, 9, 1.5, 2.0, 0.1234567)] == [0, 9, 1.5, 2, 0.123457]
-    with pytest.raises(QueryError, match=r"operator\.x '': is missing: give seconds"):
+    with pytest.raises(QueryError, match=r"operator\.x: is missing: give seconds"):
         number_of("x", None, least=0, most=9)
     with pytest.raises(QueryError, match=r"operator\.x '3': give seconds, from 0 to 9, as a number"):
         number_of("x", "3", least=0, most=9)

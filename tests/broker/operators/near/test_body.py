@@ -126,7 +126,7 @@ def test_who_may_not_read_a_column_cannot_compare_it(resting: Resting) -> None:
     ("more", "said"),
     [
         ({"distance_m": "far"}, "operator.distance_m 'far': give metres, from 0"),
-        ({"distance_m": None}, "operator.distance_m '': is missing: give metres"),
+        ({"distance_m": None}, "operator.distance_m: is missing: give metres"),
         ({"position": "d"}, "operator.position"),
         ({"on": "a.n"}, "operator.on"),
         ({"dwell_s": 3}, "field operator 'dwell_s': is not known: known are name, key, time"),
